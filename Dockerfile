@@ -1,4 +1,4 @@
-# test/container performs these steps.
+# test/real/container performs these steps.
 FROM node:26.10.0-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { startPostgres } from '../../test/postgres/start-postgres.ts'
+import { startPostgres } from '../../test/kit/postgres/start-postgres.ts'
 import { answer } from './answer.ts'
 
 /** A PostgreSQL of its own that writes to disk as it would in production, and what it has used of the processor so far. */

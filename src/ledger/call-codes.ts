@@ -1,7 +1,7 @@
 import { ALL_LABELS, FINAL_STATUSES, OPEN_STATUSES, type CallStatus, type FinalStatus, type Labels } from './call.ts'
 import type { TrackedCall } from './tracked-call.ts'
 
-// The store contains these codes. A new value must not change the existing ones (test/store/call-columns.test.ts).
+// The store contains these codes. A new value must not change the existing ones (test/unit/store/call-columns.test.ts).
 const PHASES = ['open', 'lost', 'final', 'baseline'] as const satisfies readonly TrackedCall['phase'][]
 const STATUSES: readonly CallStatus[] = [...OPEN_STATUSES, ...FINAL_STATUSES, 'other']
 const statusCodes = new Map(STATUSES.map((status, code) => [status, code]))

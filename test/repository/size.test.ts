@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1928,
   'src/web': 1972,
   'src/web/page': 5354,
-  test: 63700,
+  test: 63743,
 }
 
 /** How far a folder of src may be below its line. */

@@ -1,0 +1,64 @@
+import type { ReceiverName } from '../../../src/notifications/receivers.ts'
+import { alertmanagerPost } from '../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
+import { alertmanagerAlert } from '../../../src/views/messages/alertmanager.ts'
+import { heartbeats } from '../../../src/notifications/receivers/heartbeat/heartbeats.ts'
+import { slackSend } from '../../../src/notifications/receivers/slack/slack-send.ts'
+import { webhookSend } from '../../../src/notifications/receivers/webhook/webhook-send.ts'
+import type { virtualClock } from '../../kit/virtual-clock.ts'
+import { AT, FIRING, messageOf } from '../../unit/notifications/sample.ts'
+import { firingSince } from '../../unit/notifications/receivers/alertmanager/alertmanager-sample.ts'
+
+/** One delivery by HTTP to an address, as each receiver makes it. */
+export type HttpReceiver = {
+  /** As problems name it. */
+  called: string
+  send: (url: string, clock: Clock) => Promise<void>
+  /** What it answers when it has accepted a message; undefined if any 2xx means that. */
+  accepted?: string
+  /** Whether it reads a refusal; else the status is enough. */
+  reads: boolean
+  /** What it repeats of a refusal, by the refusal's body. */
+  reasons: readonly (readonly [body: string, reason: string])[]
+}
+
+type Clock = ReturnType<typeof virtualClock>
+
+export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver> = {
+  slack: {
+    called: 'Slack',
+    accepted: 'ok',
+    send: (url, clock) => slackSend({ webhookUrl: url }, { clock })(messageOf([FIRING])),
+    reads: true,
+    reasons: [
+      ['invalid_blocks', 'invalid_blocks'],
+      ['channel_is_archived', 'channel_is_archived'],
+      ['', ''],
+    ],
+  },
+  alertmanager: {
+    called: 'Alertmanager',
+    send: async (url, clock) =>
+      void (await alertmanagerPost({ url, clock })([alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT })])),
+    reads: true,
+    reasons: [
+      ['"start time missing"\n', 'start time missing'],
+      ['{"code":601,"message":"no uri"}', 'no uri'],
+      [JSON.stringify('x'.repeat(9999)), 'x'.repeat(300)],
+      ['', ''],
+    ],
+  },
+  webhook: {
+    called: 'the webhook',
+    send: (url, clock) =>
+      webhookSend({ url, format: 'callwatch', headers: {} }, { clock, name: 'webhook' })(messageOf([FIRING])),
+    reads: false,
+    reasons: [['"no disk"', '']],
+  },
+  heartbeat: {
+    called: 'the heartbeat URL',
+    send: async (url, clock) =>
+      heartbeats({ url, interval: 60, clock })({ alerts: () => [], isWorking: () => true, interval: () => 15 })?.(),
+    reads: false,
+    reasons: [['"no disk"', '']],
+  },
+}

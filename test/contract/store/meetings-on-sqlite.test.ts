@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { END, FORMS, HAPPENED, polledMeetings } from './meetings.ts'
+import { placesInFiles } from '../../unit/store/sqlite/places-in-files.ts'
+
+const newPlace = placesInFiles(openSqliteStore)
+
+const DAY = 86_400
+
+test.each(FORMS.flatMap((form) => [DAY, 15].map((lookback) => [form, lookback] as const)))(
+  'four meetings of a group in one session, with rows of form %s and a lookback of %i s, are four calls if the process dies after any commit',
+  { timeout: 120_000 },
+  async (form, lookback) => {
+    const whole = await polledMeetings(form, await newPlace(), { lookback })
+    await whole.until(END)
+    expect(whole.commits()).toBeGreaterThan(40)
+    for (let diesAfter = 1; diesAfter <= whole.commits(); diesAfter++) {
+      const { until, deaths, shown } = await polledMeetings(form, await newPlace(), { lookback, diesAfter })
+      await until(END)
+      expect([deaths(), await shown()], `it died after commit ${diesAfter}`).toEqual([1, HAPPENED])
+    }
+  },
+)

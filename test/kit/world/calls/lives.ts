@@ -1,0 +1,34 @@
+import type { LedgerEvent } from '../../../../src/simulator/calls/ledger.ts'
+import { setSwitches, type WorldService } from '../start-world.ts'
+import type { Switches } from '../switches.ts'
+import { advance } from '../../../../src/simulator/calls/world.ts'
+import { wireOf } from '../answers/show-call.ts'
+import { serviceOf, START } from '../request-service.ts'
+
+export type Facts = Switches['facts']
+
+/** `seconds` after the start of a world in which calls with these probabilities of facts arrive for ten minutes. */
+export function worldWith(facts: Facts, seconds = 20_000): WorldService {
+  const options = { history: 0, callsPerMinute: 20, speed: 10, progressSeconds: 300 }
+  const service = serviceOf({ ...options, switches: { facts } })
+  advance(service.world, START + Math.min(600, seconds), service.switches)
+  setSwitches(service, { arrivals: false })
+  advance(service.world, START + seconds, service.switches)
+  return service
+}
+
+/** The events of each call, in a world in which every call has these facts, long after its last arrival. */
+export const livesWith = (facts: Facts): LedgerEvent[][] => livesIn(worldWith(facts))
+
+export const livesIn = ({ world }: WorldService): LedgerEvent[][] => [
+  ...Map.groupBy(world.ledger, ({ call }) => call).values(),
+]
+
+export const wires = ({ world, state }: WorldService): Record<string, unknown>[] =>
+  world.listing.map((entry) => wireOf(state, entry))
+
+export const named = (events: LedgerEvent[], name: string): LedgerEvent[] =>
+  events.filter(({ event }) => event === name)
+
+export const some = (lives: LedgerEvent[][], holds: (events: LedgerEvent[]) => boolean): number =>
+  lives.filter(holds).length

@@ -1,0 +1,315 @@
+import { sessionOf } from '../../../src/ledger/identity.ts'
+import { usedBetween } from '../../../src/ledger/usage.ts'
+import { callsOf } from '../../kit/world/oracle/call-of.ts'
+import { callsUntil } from '../../kit/world/oracle/expected-calls.ts'
+import { setAside } from '../../kit/world/oracle/set-aside.ts'
+import { reachedBy } from '../../kit/world/start-world.ts'
+import { exactFamilies } from '../../../src/simulator/expected/expected-series.ts'
+import { expectedSeries } from '../../kit/world/oracle/expected-series.ts'
+import { exportedSeries } from '../../../src/commands/demo/compare-with-simulator.ts'
+import { difference, lessCorrections } from '../../real/system/replay/exposition.ts'
+import { observedFamilies, replay } from '../../real/system/replay/replay.ts'
+import type { Notification } from '../../../src/alerts/notification.ts'
+import { replay as replayRules } from '../../../src/alerts/replay.ts'
+import { monthOf } from '../../../src/clock/calendar.ts'
+import { isoTime } from '../../../src/clock/times.ts'
+import type { AlertMessage } from '../../../src/notifications/message.ts'
+import type { Target } from '../../../src/pipeline/target.ts'
+import { LONGEST_BLIND, type DrawnRun } from './draw-run.ts'
+import type { Run } from './simulate-run.ts'
+import { imbalancesOf } from '../../../src/ledger/balance.ts'
+import { isUnordered } from '../../../src/ledger/known-list.ts'
+import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { deliveryProblems, leftBy } from '../../unit/events/delivery-problems.ts'
+import { eventProblems, readLog } from '../../unit/events/event-problems.ts'
+import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
+import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { suppressedTimes } from './suppressions.ts'
+import { episodeProblems, noticeProblems } from '../../unit/store/episode-problems.ts'
+import { reportProblems } from '../../unit/store/report-problems.ts'
+import { rollupProblems } from '../../unit/store/rollup-problems.ts'
+import { finishedCalls } from '../../unit/store/finished-calls.ts'
+import { openReader } from '../../../src/store/open-store.ts'
+
+/** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
+const LATELY = 900
+const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...observedFamilies]
+
+/** Compares what the daemon counted, observed and notified with what happened, and reports what differs. */
+export async function compareRun(run: Run): Promise<void> {
+  const { service, report, target, clock } = run
+  if (target === undefined) throw new Error('the run has no target')
+  const suppressed = [...run.oracles.keys()].reduce((sum, alert) => sum + timesOf(run, alert).length, 0)
+  report.reached = new Map([...reachedBy(service), ['alert.suppressed', suppressed], ...(run.hooks?.reached() ?? [])])
+  const log = await readLog(run.store)
+  const problems = [
+    ...(await exactProblems(run, target)),
+    ...(run.isCalm ? observedProblems(run, target) : []),
+    ...(await sumProblems(run, target)),
+    ...(await retentionProblems(run)),
+    ...eventProblems(log, target.ledger.counters),
+    ...deliveryProblems(log, run.webhook.processed, await leftBy(run.store, 'simulated')),
+    ...onceProblems(run, target),
+    ...alertProblems(run),
+    ...(await historyProblems(run)),
+    ...replayProblems(run),
+    ...(run.hooks?.problems(target.ledger, run.rows.values()) ?? []),
+    ...paceProblems(run, target),
+  ]
+  const { lastSuccess } = target.ledger.sync
+  if (lastSuccess === undefined || clock.wall() - lastSuccess > 300)
+    problems.push(`the last successful poll was at ${lastSuccess}`)
+  const { longest } = run.blind
+  report.blind = Math.round(longest)
+  // With few requests a minute the first reading alone takes its time. Nor can one be short of ninety pages that take
+  // eight seconds each, beside the calls that are asked for one by one, which restarts whenever the process dies.
+  const slowness = run.drawn.hazards.includes('slowBurst') ? 6 : 1
+  // And a restart begins the first reading anew.
+  const most = Math.max(LONGEST_BLIND * slowness, 4500 / run.drawn.settings.maxRequestsPerMinute)
+  if (longest > most) problems.push(`no successful poll for ${report.blind} s though the service could be read`)
+  const { created } = target.ledger.sync
+  if (Math.abs(created - START) > 5) problems.push(`the set-up was at ${START}, and is dated ${created}`)
+  if ((await run.store.waiting()).size > 0) problems.push('messages were left in the outbox')
+  report.differences.push(...problems)
+}
+
+async function exactProblems({ service, rows, clock, drawn }: Run, target: Target): Promise<string[]> {
+  const { ledger: events } = service.world
+  const { created } = target.ledger.sync
+  // What the list had dropped before the first answer was never shown, though it may continue.
+  const firstAnswer = [...rows.values()].reduce((least, call) => Math.min(least, call.firstSeen), Infinity)
+  const rowOf = rowsByCall(events, rows)
+  const unseen = events.filter(({ event, at, call }) => event === 'unlisted' && at <= firstAnswer && !rowOf.has(call))
+  const aside = new Set([
+    ...Object.values(setAside(events, created)).flat(),
+    ...unseen.map(({ call }) => call),
+    ...shiftedPastSetUp(events, created, drawn.spells),
+  ])
+  const expected = expectedSeries(events, { created, baseline: 'skip', now: clock.wall(), except: aside })
+  const actual = lessCorrections(exportedSeries(target, COUNTED))
+  for (const id of aside) {
+    const call = rowOf.get(id)
+    if (call === undefined) continue
+    for (const [series, value] of contribution(call)) actual.set(series, (actual.get(series) ?? 0) - value)
+  }
+  const families = exactFamilies.filter((family) => aside.size === 0 || !FAMILIES_OBSERVED_ONCE.includes(family))
+  return difference(lessCorrections(expected), actual, families).map(
+    ({ series, expected: happened, actual: counted }) => `${series}: ${happened} happened, ${counted} counted`,
+  )
+}
+
+/** The rows by the ids of their calls in the ledger of the simulator. */
+function rowsByCall(events: Run['service']['world']['ledger'], rows: Run['rows']): Map<string, TrackedCall> {
+  const callOf = callsOf(events)
+  return new Map([...rows.values()].map((row) => [callOf({ ...row, session: sessionOf(row) }) ?? row.id, row]))
+}
+
+/** Calls that were over before the set-up, and ended after it by the times that an answer showed. */
+function shiftedPastSetUp(
+  events: Run['service']['world']['ledger'],
+  created: number,
+  spells: DrawnRun['spells'],
+): string[] {
+  const shift = Math.max(0, ...spells.map(({ switches }) => switches.timeShift ?? 0))
+  if (shift === 0) return []
+  return [...callsUntil(events, Infinity, created).entries()].flatMap(([id, { first, final = first }]) =>
+    final.at <= created && final.at > created - shift - 2 ? id : [],
+  )
+}
+
+/** For all labels together the counters are the sums over the rows that there are, and over those that were deleted. */
+async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target): Promise<string[]> {
+  const used = usedBetween(ledger.usage, 0, Infinity)
+  const { participantMinutes } = sumsOfCounters(ledger)
+  const isUsed = Math.abs(used - participantMinutes) <= 1e-6
+  const charts = await rollupProblems(store, [name])
+  const usage = isUsed ? [] : [`minutes used: ${participantMinutes} less corrections, ${used} by quarters`]
+  if (storeFile === undefined) {
+    const rows = new Map((await finishedCalls(store, { since: 0, limit: 1e9 })).map(({ call }) => [call.id, call]))
+    for (const call of ledger.calls.values()) rows.set(call.id, call)
+    return [...differingSums(ledger, sumsOfRows(rows.values())), ...usage, ...charts]
+  }
+  const reader = await openReader({ path: storeFile })
+  const imbalances = imbalancesOf(await reader.balance(name))
+  const reported = await reportProblems(reader, name)
+  await reader.close()
+  return [
+    ...imbalances.map(
+      ({ quantity, counters, calls }) => `${quantity}: ${counters} by the counters, ${calls} by all rows`,
+    ),
+    ...reported,
+    ...usage,
+    ...charts,
+  ]
+}
+
+/** No row is deleted before its time, whatever the clocks said. */
+async function retentionProblems({ store, rows, drawn, clock }: Run): Promise<string[]> {
+  const { retention = Infinity } = drawn.settings
+  if (retention === Infinity) return []
+  const left = new Set((await store.rows('SELECT id FROM callwatch.calls', [])).map(({ id }) => id))
+  return [...rows.values()].flatMap(({ id, finish }) =>
+    finish !== undefined && finish.at > clock.wall() - retention && !left.has(id)
+      ? [`call ${id} finished at ${finish.at}, and was deleted at ${clock.wall()} at the latest`]
+      : [],
+  )
+}
+
+/** What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the set-up. */
+function onceProblems({ service, rows }: Run, target: Target): string[] {
+  const { ledger: events } = service.world
+  const { created } = target.ledger.sync
+  const { withoutEndedAt, vanished, replaced } = setAside(events, created)
+  const calls = callsUntil(events, Infinity, created)
+  const others = new Set([...vanished, ...replaced])
+  const rowOf = rowsByCall(events, rows)
+  return withoutEndedAt
+    .filter((id) => !others.has(id))
+    .flatMap((id) => {
+      const { first, final } = calls.get(id)!
+      const row = rowOf.get(id)
+      const isCounted = row !== undefined && row.phase !== 'baseline'
+      // Of one that was over earlier, `endedAt` may have been plausible at the set-up already.
+      const isBaseline = final!.at < created - 60 && final!.at > created - LATELY
+      if (isBaseline && isCounted) return [`call ${id} was over before the set-up, and counted`]
+      if (first.at > created && row?.finish === undefined) return [`call ${id} has ended, and was not counted`]
+      return []
+    })
+}
+
+function observedProblems({ service, settings: { lookback }, cycles }: Run, target: Target): string[] {
+  const { created } = target.ledger.sync
+  const callOf = callsOf(service.world.ledger)
+  const expected = replay(service.recorder.responses, { created, baseline: 'skip', lookback, cycles, callOf })
+  return difference(expected, exportedSeries(target, COUNTED), observedFamilies).map(
+    ({ series, expected: replayed, actual }) => `${series}: ${replayed} replayed, ${actual} counted`,
+  )
+}
+
+/** The same history gives the same alerts whether rules are evaluated live or afterwards, through every restart. */
+function replayProblems({ history }: Run): string[] {
+  const options = { target: 'simulated', rules: RULES, interval: INTERVAL, monthOf }
+  const line = ({ kind, key, at, value, peak }: Notification) => `${kind} ${key} at ${at}: ${value}, ${peak}`
+  const [live, replayed] = [history.notified.map(line), replayRules(history, options).notifications.map(line)]
+  const first = live.findIndex((said, i) => said !== replayed[i])
+  if (first === -1 && live.length === replayed.length) return []
+  return [`replayed "${replayed[Math.max(0, first)]}", live "${live[Math.max(0, first)]}"`]
+}
+
+function alertProblems(run: Run): string[] {
+  run.report.notifications = run.receivers.reduce((sum, { accepted }) => sum + accepted.length, 0)
+  return run.receivers.flatMap(({ receiver, accepted }) =>
+    messageProblems(run, accepted).map((problem) => `${receiver.name}: ${problem}`),
+  )
+}
+
+function messageProblems(run: Run, accepted: readonly AlertMessage[]): string[] {
+  const { report, oracles } = run
+  const problems = [...oracles.keys()].flatMap((alert) => ruleProblems(run, alert, accepted))
+  const blind = changesOf(accepted, 'NoGoodPoll').changes
+  // A process that dies after it has claimed a message may have sent it: then the end is sent whether or not it has.
+  const claimed = report.crashes['after commit'] ?? 0
+  const unannounced = blind.filter((change, i) => change === 'end' && blind[i - 1] !== 'firing').length
+  if (unannounced > claimed || blind.some((change, i) => change === 'firing' && blind[i - 1] === 'firing'))
+    problems.push(`NoGoodPoll notified ${blind.join()}`)
+  return problems
+}
+
+/** What a receiver was notified of one alert is what its rule implies, but for the times that it was suppressed from its firing to its end. */
+function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]) {
+  const { oracles, isCalm, history, report } = run
+  const problems: string[] = []
+  const got = changesOf(accepted, alert)
+  if (isCalm && got.again > 0) problems.push(`a message of ${alert} was sent twice though the process never died`)
+  const notified = oracles.get(alert)!.notified()
+  const changes = history.notified.filter((change) => change.alert === alert && change.kind !== 'reminder')
+  const committed = changes.map(({ kind }) => kind).join()
+  if (committed !== notified.join()) problems.push(`${alert} implies ${notified.join()}, and it was ${committed}`)
+  const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
+  const suppressed = timesOf(run, alert)
+  // A message that was claimed by a process that died may have been sent: what comes next is said as if it had.
+  const claimed = 2 * (report.crashes['after commit'] ?? 0)
+  const most = implied.length - 2 * suppressed.length
+  const fewest = most - claimed
+  const isSuppressed = ({ firingSince }: Notification) => suppressed.some(({ from }) => from === firingSince)
+  const unwanted = accepted
+    .flatMap(({ alerts, flapped }) => [...alerts, ...flapped])
+    .filter(({ notification }) => notification.alert === alert && isSuppressed(notification))
+  if (unwanted.length > claimed) {
+    const { kind, firingSince } = unwanted[0]!.notification
+    problems.push(`notified that ${alert} is ${kind} since ${firingSince}, which was suppressed to its end`)
+  }
+  const isSame =
+    got.changes.length >= fewest &&
+    // What a dying process may have notified is counted again by the next one.
+    (!isCalm || got.changes.length <= most) &&
+    got.changes.every((change, i) => !isCalm || change === (i % 2 === 0 ? 'firing' : 'end')) &&
+    (got.changes.at(-1) ?? 'end') === (implied.at(-1) ?? 'end')
+  const isLast = suppressed.length > 0 || got.lastKind === undefined || got.lastKind === notified.at(-1)
+  if (!isSame || !isLast) {
+    problems.push(
+      `${alert} implies ${notified.join()}, ${suppressed.length} times suppressed, the receiver got ${got.changes.join()} (${got.lastKind})`,
+    )
+  }
+  return problems
+}
+
+/** The times that an alert fired and was suppressed to its end. */
+function timesOf({ suppressions, history, drawn }: Run, alert: string) {
+  return suppressedTimes(suppressions, history.notified, alert, drawn.inhibition.inhibitors[alert] ?? [])
+}
+
+/** What the history of alerts has is what was committed, and what the receivers got. */
+async function historyProblems({ store, history, receivers, drawn, clock }: Run): Promise<string[]> {
+  const { retention = Infinity } = drawn.settings
+  const turns = history.notified.flatMap(({ kind, target, key, at }) =>
+    kind === 'reminder' ? [] : [{ kind, target, key, time: isoTime(at) }],
+  )
+  const { problems, episodes } = await episodeProblems(store, turns, Math.max(0, clock.wall() - retention))
+  const unlike = receivers.flatMap(({ receiver, accepted }) => noticeProblems(episodes, accepted, receiver.name))
+  return [...problems, ...unlike]
+}
+
+/**
+ * A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted,
+ * and where every tenth row is in another's place.
+ */
+function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
+  const incremental = latest.filter((outcome) => outcome === 'incremental').length
+  const { list, lastSuccess = 0 } = sync
+  if (hazards.includes('doubledRows')) return []
+  if (isUnordered(list, lastSuccess) || incremental * 2 >= latest.length) return []
+  return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
+}
+
+/** The changes of one alert that a receiver was notified of, those that it got as a number included. */
+function changesOf(messages: readonly AlertMessage[], alert: string) {
+  const changes: ('firing' | 'end')[] = []
+  const known = new Set<string>()
+  let again = 0
+  let lastKind: string | undefined
+  const isNew = (what: string): boolean => {
+    if (known.has(what)) again += 1
+    return !known.has(what) && known.add(what) !== undefined
+  }
+  const cycles = (times: number) => {
+    for (let i = 0; i < times; i++)
+      changes.push(...(changes.at(-1) === 'firing' ? (['end', 'firing'] as const) : (['firing', 'end'] as const)))
+  }
+  for (const { alerts, flapped } of messages) {
+    for (const { notification, times, endedAt } of flapped) {
+      if (notification.alert !== alert || !isNew(`flapped ${endedAt}`)) continue
+      cycles(times)
+      // How it ended, a note in passing does not say.
+      lastKind = undefined
+    }
+    for (const { notification, flaps } of alerts) {
+      if (notification.alert !== alert || !isNew(`${notification.kind} ${notification.at}`)) continue
+      cycles(flaps)
+      const change = notification.kind === 'firing' ? 'firing' : 'end'
+      if (change !== changes.at(-1)) changes.push(change)
+      lastKind = notification.kind
+    }
+  }
+  return { changes, again, lastKind }
+}

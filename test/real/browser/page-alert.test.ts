@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { labelsOf } from '../../../src/ledger/call.ts'
+import { firingOf, RATIO as ANY } from '../../unit/alerts/sample-rules.ts'
+import { finish, finishedCall, firing, NOW, POLLED } from '../../unit/metrics/hand-made-target.ts'
+import { AUTH, basic, serve, shownTarget } from '../../unit/web/serve.ts'
+import { inChromium } from './chromium.ts'
+import { problemsInAllLooks } from './in-page.ts'
+
+const WEEK = 7 * 86_400
+const RATIO = { ...ANY, match: { mode: 'call' } }
+
+/** An alert that fires, and one that fired a day ago; both have calls now and a week earlier. */
+async function serveAlerts() {
+  const alert = firing(RATIO)
+  const calls = [0, 86_400, WEEK, WEEK + 86_400].flatMap((ago) =>
+    Array.from({ length: 20 }, (_, i) => {
+      const every = ago < WEEK ? 3 : 5
+      return finishedCall(`${ago}-${i}`, { finish: finish(i % every === 0 ? 'rejected' : 'ended', ago + 100 + 20 * i) })
+    }),
+  )
+  calls.push(finishedCall('after', { finish: finish('ended', 86_300) }))
+  // The rule does not select it.
+  const labels = labelsOf('audio', 'meet', 'user')
+  calls.push(finishedCall('meeting', { labels, finish: { ...finish('ended', 120), labels } }))
+  const target = shownTarget({ rules: [RATIO], alerts: [alert], sync: POLLED })
+  const history = calls.map((call) => ({ target: 'production', call }))
+  const served = await serve([target], { history, created: NOW - 3 * WEEK, auth: AUTH })
+  const episode = (from: number) => ({
+    threshold: 0.3,
+    values: Array.from({ length: 6 }, (_, i) => [from + i * 60, 0.35 + i / 40] as const),
+    measuredFrom: from - 900,
+  })
+  const day = NOW - 86_400
+  const past = { ...firingOf(RATIO, 'production', day - 400), episode: episode(day - 400) }
+  const window = { from: day - 900, to: day }
+  await served.append(firingOf(RATIO, 'production', alert.firingSince!, { window: { from: NOW - 900, to: NOW } }))
+  await served.append(past, { ...past, kind: 'resolved', at: day, window })
+  const headers = { ...basic(), 'content-type': 'application/json' }
+  const body = JSON.stringify({ match: { alert: 'HighFailureRate' }, for: '2h', reason: 'a carrier outage' })
+  await fetch(`${served.url}/api/v1/silences`, { method: 'POST', headers, body })
+  return served.url
+}
+
+inChromium('the page of an alert', (open) => {
+  test('is where the overview leads, of one that fires and of a past one', { timeout: 60_000 }, async () => {
+    const page = await open(`${await serveAlerts()}/`, { httpCredentials: { ...AUTH, send: 'always' } })
+    await page.locator('#head h2 a').click()
+    await page.locator('#alert-calls tbody tr').first().waitFor()
+    const facts = page.locator('#alert-facts')
+    expect(await facts.getByRole('heading').innerText()).toBe('production: 42.5% of 40 calls fail, mostly rejected')
+    expect(await facts.locator('.facts').innerText()).toMatch(/firing\s+warning[^]*Value\s+42.5%/)
+    expect(await page.locator('#alert-silences li').innerText()).toMatch(
+      /^alert=HighFailureRate until 16:13:2\d UTC by ops: a carrier outage \(silence 1\)$/,
+    )
+    expect(await page.locator('#alert-calls tbody tr').innerText()).toMatch(
+      /^audio\s+call\s+user\s+20\s+7\s+35%\s+20\s+20%$/,
+    )
+
+    await page.getByRole('link', { name: 'Alerts', exact: true }).click()
+    await page.locator('#past-alerts tbody th a').first().click()
+    await page.locator('#alert-value canvas').waitFor()
+    expect(await facts.locator('.facts').innerText()).toMatch(/resolved\s+warning[^]*Fired\s+2026-09-20 14:06:40 UTC/)
+    await page.getByText('The chart as a table').first().click()
+    // What it was after it had resolved is computed of its calls.
+    const table = page.getByRole('table', { name: 'Failure ratio' })
+    await expect.poll(() => table.innerText(), { timeout: 8000 }).toMatch(/2026-09-20 14:16\s+33\.3%[^]*47\.5%/)
+    expect(await table.locator('tbody th').first().innerText()).toMatch(/2026-09-20 14:43/)
+    expect(await table.locator('tbody th').last().innerText()).toMatch(/2026-09-20 13:36/)
+    await facts.getByRole('link', { name: 'Failed calls', exact: true }).click()
+    await page.locator('#explorer-note').getByText('7 calls, all that match').waitFor()
+  })
+
+  test('violates no rule of accessibility in light, dark and on a phone', { timeout: 60_000 }, async () => {
+    const address = '?target=production&alert=HighFailureRate#alert'
+    const page = await open(`${await serveAlerts()}/${address}`, { httpCredentials: { ...AUTH, send: 'always' } })
+    await page.locator('#alert-calls tbody tr').first().waitFor()
+    if (process.env['SCREENSHOTS'] !== undefined)
+      for (const [width, colorScheme] of [
+        [1440, 'light'],
+        [1440, 'dark'],
+        [390, 'light'],
+      ] as const) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        await page.screenshot({
+          path: `${process.env['SCREENSHOTS']}/alert ${width} ${colorScheme}.png`,
+          fullPage: true,
+        })
+      }
+    expect(await problemsInAllLooks(page)).toEqual([])
+  })
+})

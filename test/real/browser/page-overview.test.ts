@@ -1,0 +1,193 @@
+import { expect, test } from 'vitest'
+import { serve } from '../../unit/web/serve.ts'
+import { inChromium, type Opened } from './chromium.ts'
+import { contrasts, graphicContrasts, layoutShift } from './in-page.ts'
+import { incidentTargets, thirtyTargets } from './thirty-targets.ts'
+
+/** The names of the rows of a list, in their order. */
+const namesIn = (page: Opened, list: string) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('${list}')].map(({ textContent }) => textContent.trim())`)
+
+inChromium('the page amid an incident on 295 of 300 targets', (open) => {
+  test('says on the first screen of a phone what is wrong, and the first number', { timeout: 30_000 }, async () => {
+    const { url } = await serve(incidentTargets())
+    const page = await open(`${url}/`, { viewport: { width: 390, height: 844 } })
+    const bottomOf = (selector: string) =>
+      page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().bottom`)
+    await page.locator('#feed').waitFor()
+    expect(await page.locator('#head h2').innerText()).toBe(
+      '295 of 300 targets: 76.1% of 8,695 calls fail, mostly unanswered',
+    )
+    expect(await bottomOf('#head h2')).toBeLessThan(250)
+    expect(await bottomOf('#calls-now')).toBeLessThan(700)
+    // Five of the ten worst.
+    expect(await page.locator('.rows li:visible').count()).toBe(5)
+    await page.getByRole('link', { name: 'All 295 targets' }).click()
+    await page.getByRole('heading', { name: '295 alerts' }).waitFor()
+  })
+
+  test('sorts nothing under the pointer or the focus, which arrows move', { timeout: 60_000 }, async () => {
+    const targets = incidentTargets()
+    const { url } = await serve(targets)
+    const page = await open(`${url}/`, { viewport: { width: 1440, height: 900 } })
+    await page.locator('#feed').waitFor()
+    const [worst, listed] = ['.rows .name', '#overview tbody th']
+    const before = [await namesIn(page, worst), await namesIn(page, listed)]
+    /** The target in the middle of the lists becomes the worst one, or a better one again. */
+    const turn = (failed: number) => {
+      const place = targets.findIndex(({ name }) => name === before[0]![5])
+      const { alerts } = targets[place]!
+      const counts = { ended: 40 - failed, unanswered: failed, rejected: 0, canceled: 0, other: 0, total: 40 }
+      const changed = [...alerts].map(
+        ([key, alert]) => [key, { ...alert, value: failed / 40, calls: 40, counts }] as const,
+      )
+      targets[place] = { ...targets[place]!, alerts: new Map(changed) }
+    }
+    await page.locator('.rows li').nth(2).hover()
+    turn(40)
+    await page.locator('.rows').getByText('40 of 40').waitFor()
+    expect([await namesIn(page, worst), await namesIn(page, listed)]).toEqual(before)
+    await page.mouse.move(5, 5)
+    await expect.poll(() => namesIn(page, worst)).not.toEqual(before[0])
+    expect((await namesIn(page, worst))[0]).toBe(before[0]![5])
+
+    await page.locator('.rows a').nth(0).focus()
+    await page.keyboard.press('ArrowDown')
+    expect(await page.evaluate('document.activeElement.textContent')).toContain(before[0]![0])
+    turn(33)
+    await page.locator('.rows').getByText('33 of 40').waitFor()
+    expect((await namesIn(page, worst))[0]).toBe(before[0]![5])
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`target=${before[0]![5]}&alert=VeryHighFailureRate.*#alert`))
+  })
+
+  test('moves little while it loads', { timeout: 30_000 }, async () => {
+    const { url } = await serve(incidentTargets())
+    for (const width of [1440, 390]) {
+      const page = await open(`${url}/`, { viewport: { width, height: 844 } })
+      await page.locator('#feed').waitFor()
+      expect(await layoutShift(page)).toBeLessThan(0.1)
+    }
+  })
+})
+
+inChromium('the page of thirty targets', (open) => {
+  test('is a few screens high, and its chart no higher for more targets', { timeout: 30_000 }, async () => {
+    const heights: Record<number, { page: number; chart: number }> = {}
+    for (const count of [10, 30]) {
+      const { url } = await serve(thirtyTargets().slice(0, count))
+      const page = await open(`${url}/`, { viewport: { width: 1440, height: 900 } })
+      await page.locator('.chart canvas').waitFor()
+      heights[count] = await page.evaluate(`({
+        page: document.documentElement.scrollHeight,
+        chart: document.querySelector('.chart').clientHeight,
+      })`)
+    }
+    expect(heights[30]!.page).toBeLessThan(3 * 900)
+    expect(heights[30]!.chart).toBe(heights[10]!.chart)
+    expect(heights[30]!.chart).toBeGreaterThan(200)
+  })
+
+  test('has no more nodes for three hundred targets, which can be searched', { timeout: 30_000 }, async () => {
+    const nodes: number[] = []
+    for (const count of [30, 300]) {
+      const { url } = await serve(thirtyTargets(count))
+      const page = await open(`${url}/`)
+      await page.locator('#feed').waitFor()
+      // The choice of the header has the thirty by name, and the list searches three hundred.
+      nodes.push(await page.evaluate<number>(`document.querySelectorAll('*').length`))
+      if (count === 30) continue
+      await page.getByRole('button', { name: 'Better targets' }).click()
+      await page.getByText('31–60 of 300').waitFor()
+      await page.getByLabel('Target or alert').fill('region-299')
+      await expect.poll(() => page.locator('#overview tbody tr').count()).toBe(1)
+      await page.getByLabel('Target or alert').fill('')
+      await page.locator('#target-state').selectOption('with alerts')
+      await expect.poll(() => page.locator('#overview tbody tr').count()).toBe(3)
+    }
+    expect(nodes[1]).toBeLessThanOrEqual(nodes[0]!)
+  })
+
+  test('is shown at once, with few requests', { timeout: 30_000 }, async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`)
+    await page.locator('#overview tbody tr').first().waitFor()
+    await page.locator('#feed').waitFor()
+    const requests = await page.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => name)`)
+    expect([page.url(), ...requests].length, requests.join(' ')).toBeLessThan(15)
+    // Other programs may delay some of the paints.
+    let first = Infinity
+    for (let load = 0; load < 5; load++) {
+      await page.reload()
+      await page.locator('#overview tbody tr').first().waitFor()
+      const painted = await page.evaluate<number>(`performance.getEntriesByName('first-contentful-paint')[0].startTime`)
+      first = Math.min(first, painted)
+    }
+    expect(first).toBeLessThan(process.env['CI'] === 'true' ? 600 : 300)
+  })
+
+  test('has no colour only where data of a target that fails are shown', { timeout: 30_000 }, async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`)
+    const shown = `[...document.querySelectorAll('.stale')].map((one) => one.querySelector('th').textContent.split(',')[0])`
+    await expect.poll(() => page.evaluate(shown)).toEqual(['region-05'])
+    expect(await page.locator('.now').textContent()).toMatch(/^1 of 30 targets stale \d\d:\d\d:\d\d UTC/)
+    expect(await page.title()).toBe('1 stale – 2 firing – callwatch')
+    await page.goto(`${url}/#target=region-05`)
+    await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page stale')
+    expect(await page.locator('.now').textContent()).toContain('not live')
+  })
+
+  test('has enough contrast, also where data are stale', { timeout: 30_000 }, async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const [target, look] of [
+        ['', 'page'],
+        ['region-05', 'page stale'],
+      ] as const) {
+        await page.getByRole('combobox', { name: 'Target' }).selectOption(target)
+        await expect.poll(() => page.locator('.page').getAttribute('class')).toBe(look)
+        const [texts, shapes] = [await contrasts(page), await graphicContrasts(page)]
+        expect([texts.length > 40, shapes.length > 10]).toEqual([true, true])
+        expect(texts.filter(({ contrast }) => contrast < 4.5)).toEqual([])
+        expect(shapes.filter(({ contrast }) => contrast < 3)).toEqual([])
+      }
+    }
+  })
+
+  test('shows all of an alert on a phone', { timeout: 30_000 }, async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/#alerts`, { viewport: { width: 390, height: 844 } })
+    await page.locator('#alerts tbody tr').first().waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    const cut = `[...document.querySelectorAll('#alerts td, #alerts th')].filter((cell) => {
+      const { left, right, width } = cell.getBoundingClientRect()
+      return !cell.closest('thead') && (width === 0 || left < 0 || right > 390)
+    }).length`
+    expect(await page.evaluate(cut)).toBe(0)
+    expect(
+      await page.locator('#alerts .wide').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth),
+    ).toBe(0)
+    const first = page.locator('#alerts tbody tr').first()
+    expect(await first.innerText()).toMatch(/above 50%[^]*14:10:20 3m/)
+    expect(await page.locator('[data-label=Threshold]').first().isVisible()).toBe(true)
+  })
+
+  test('begins with the worst ones, and shows the one that is clicked', { timeout: 30_000 }, async () => {
+    const { url } = await serve(thirtyTargets())
+    const page = await open(`${url}/`)
+    const names = await page.locator('#overview tbody th').allTextContents()
+    expect(names.map((name) => name.trim()).slice(0, 4)).toEqual(['region-05', 'region-11', 'region-17', 'region-23'])
+    // Anywhere in the line, which the link covers.
+    await page.locator('#overview tr', { hasText: 'region-11' }).locator('td').last().click({ force: true })
+    await page.waitForURL(/#target=region-11$/)
+    await expect.poll(() => page.locator('#target-facts meter').count()).toBe(1)
+    expect(await page.locator('#overview').count()).toBe(0)
+    expect(await page.locator('#calls-now').textContent()).toBe('12')
+    await page.goBack()
+    await page.locator('#overview').waitFor()
+  })
+})

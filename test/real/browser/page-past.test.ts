@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { start } from '../../unit/commands/callwatch.ts'
+import { inChromium } from './chromium.ts'
+
+type Call = { call_id: string; status: string; finished: string }
+
+inChromium('the page of a demo with a past', (open) => {
+  test('links each past alert to exactly its calls', { timeout: 60_000 }, async () => {
+    const running = start(['demo', '--quiet', '--history', '8d'])
+    const [, url] = await running.printed(/^the page: +(http:\S+)$/m, 25)
+    const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, url))).text())
+    const all: Call[] = (await json('api/v1/calls?since=9d&limit=9999')).calls
+    const { alerts } = await json('api/v1/alerts/history?since=9d')
+    expect(alerts).toHaveLength(2)
+    const page = await open(`${url}#alerts`)
+    for (const [i, { since, until }] of alerts.entries()) {
+      // The window of the first value began an hour before it. Times of finished calls are whole seconds.
+      const [from, to] = [Math.floor(Date.parse(since) / 1000) * 1000 - 3_600_000, Date.parse(until)]
+      const behind = all.filter(({ status, finished }) => {
+        const at = Date.parse(finished)
+        return status !== 'ended' && at >= from && at <= to
+      })
+      expect(behind.length).toBeGreaterThan(80)
+      await page.locator('#past-alerts tbody th a').nth(i).click()
+      await page.getByRole('link', { name: 'Failed calls', exact: true }).click()
+      const note = page.locator('#explorer-note')
+      await note.getByText('calls, ').waitFor()
+      const older = page.getByRole('button', { name: 'Older calls' })
+      if (await older.isVisible()) await older.click()
+      await note.getByText(`${behind.length} calls, all that match`).waitFor()
+      const addresses = await page
+        .locator('#explorer tbody .session a')
+        .evaluateAll((links) => links.map((link) => link.getAttribute('href')!))
+      const ids = addresses.map((address) => new URL(address, url).searchParams.get('call_id')!)
+      expect(ids.toSorted()).toEqual(behind.map(({ call_id }) => call_id).toSorted())
+      await page.goBack()
+      await page.goBack()
+    }
+  })
+})

@@ -1,0 +1,372 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { describe, expect, test, vi } from 'vitest'
+import { finish, finishedCall, NOW, openCall, POLLED } from '../../unit/metrics/hand-made-target.ts'
+import { labelsOf } from '../../../src/ledger/call.ts'
+import { MARK } from '../../../src/ledger/tracked-call.ts'
+import { serve, shownTarget, type ServeOptions } from '../../unit/web/serve.ts'
+import { inChromium, type Open } from './chromium.ts'
+import { layoutShift, problemsInAllLooks, walk } from './in-page.ts'
+
+vi.setConfig({ testTimeout: 40_000 })
+
+/** Waits until the page shows something, also on a busy machine. */
+const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 8000 })
+
+const VIDEO = labelsOf('video', 'meet', 'group')
+const done = finishedCall('done', { finish: finish('rejected', 5), marks: MARK.recordingSeen })
+const late = finishedCall('late/1', { finish: { ...finish('ended', 900), known: NOW - 100 }, status: 'rejected' })
+/** 250 calls that ended, one a second, and 20 video calls before them. */
+const MANY = [
+  done,
+  ...Array.from({ length: 250 }, (_, i) => finishedCall(`call-${i}`, { finish: finish('ended', 10 + i) })),
+  ...Array.from({ length: 20 }, (_, i) =>
+    finishedCall(`video-${i}`, { labels: VIDEO, finish: { ...finish('ended', 300 + i), labels: VIDEO } }),
+  ),
+  late,
+].map((call) => ({ target: 'production', call }))
+
+async function serveCalls(options: ServeOptions = {}) {
+  const calls = [openCall('open-1'), openCall('open-2', { status: 'initiated', joined: undefined })]
+  const served = await serve([shownTarget({ calls, sync: POLLED }), shownTarget({ target: 'staging', sync: POLLED })], {
+    history: [...MANY, { target: 'staging', call: finishedCall('staged') }],
+    ...options,
+  })
+  const transition = { call: done, from: 'ongoing', to: 'rejected', observed: true, at: NOW - 2 } as const
+  await served.log({ transitions: [transition], corrections: [], details: [] })
+  return served
+}
+
+const note = (page: Page) => page.locator('#explorer-note').innerText()
+const choice = (page: Page, name: string) => page.getByRole('combobox', { name, exact: true })
+const rows = (page: Page) => page.locator('#explorer tbody tr')
+
+/** Opens a view of a page that has calls. */
+async function openView(open: Open, address: string, options: Parameters<Open>[1] = {}) {
+  const { url } = await serveCalls()
+  return open(`${url}/${address}`, options)
+}
+
+inChromium('the views of the page', (open) => {
+  describe('the calls', () => {
+    test('are those of the address, and the filters show it', async () => {
+      const page = await openView(open, '?target=production&type=video&mode=meet&receiver_type=group#calls')
+      await shown(() => note(page)).toMatch(/^20 calls, all that match\. As of 14:13:2\d UTC\.$/)
+      for (const [name, value] of [
+        ['Target', 'production'],
+        ['Type', 'video'],
+        ['Mode', 'meet'],
+        ['Receiver', 'group'],
+      ] as const) {
+        expect(await choice(page, name).inputValue()).toBe(value)
+      }
+      expect(await rows(page).first().innerText()).toContain('video-0')
+    })
+
+    test('are put into the address by each filter, which opens the same calls again', async () => {
+      const page = await openView(open, '?target=production#calls', { timezoneId: 'Europe/Berlin' })
+      await rows(page).first().waitFor()
+      await choice(page, 'Status').selectOption('ended')
+      await choice(page, 'Recording').selectOption('false')
+      await page.getByLabel('Session id begins with').fill('call-1')
+      await page.keyboard.press('Tab')
+      await page.getByLabel('Finished from (GMT+2)').fill('2026-09-21T16:10')
+      await page.getByLabel('Finished before (GMT+2)').fill('2026-09-21T16:12')
+      // Of the 111 calls, those that finished between 80 and 200 s ago.
+      await shown(() => note(page)).toMatch(/^91 calls, all/)
+      const address = new URL(page.url())
+      expect(address.hash).toBe('#calls')
+      expect(Object.fromEntries(address.searchParams)).toEqual({
+        target: 'production',
+        status: 'ended',
+        has_recording: 'false',
+        session_id: 'call-1',
+        since: '2026-09-21T14:10:00Z',
+        until: '2026-09-21T14:12:00Z',
+      })
+      await page.reload()
+      await shown(() => note(page)).toMatch(/^91 calls, all/)
+      expect(await page.getByLabel('Finished from (GMT+2)').inputValue()).toBe('2026-09-21T16:10')
+      await page.getByRole('link', { name: 'Clear filters' }).click()
+      await shown(() => note(page)).toMatch(/^100 calls, the newest/)
+    })
+
+    test('have a filter that keeps what is being typed while the page is refreshed', async () => {
+      const page = await openView(open, '#calls')
+      await rows(page).first().waitFor()
+      const typed = page.getByLabel('Session id begins with')
+      await typed.fill('call-1')
+      const refreshed = page.waitForRequest(/\/api\/v1\/events/)
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+      await refreshed
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      expect(await typed.inputValue()).toBe('call-1')
+      await typed.press('Enter')
+      await shown(async () => new URL(page.url()).searchParams.get('session_id')).toBe('call-1')
+      await page.getByRole('link', { name: 'Clear filters' }).click()
+      await shown(() => typed.inputValue()).toBe('')
+    })
+
+    test('are added until the history has no older ones, each once', async () => {
+      const page = await openView(open, '?target=production#calls')
+      for (const [calls, all] of [
+        [100, 'the newest'],
+        [200, 'the newest'],
+        [272, 'all'],
+      ] as const) {
+        await shown(() => note(page)).toContain(`${calls} calls, ${all} that match.`)
+        if (all !== 'all') await page.getByRole('button', { name: 'Older calls' }).click()
+      }
+      expect(await page.getByRole('button', { name: 'Older calls' }).count()).toBe(0)
+      const ids = await page.locator('#explorer td.session').allInnerTexts()
+      expect(new Set(ids).size).toBe(272)
+    })
+
+    test('are those in progress, to which no time applies', async () => {
+      const page = await openView(open, '?status=in_progress&since=1h#calls')
+      await shown(() => note(page)).toMatch(/^2 calls, all/)
+      expect(await page.getByLabel('Finished from').isDisabled()).toBe(true)
+      await choice(page, 'Status').selectOption('initiated')
+      await shown(() => page.locator('#explorer td.session').allInnerTexts()).toEqual(['open-2'])
+    })
+
+    test('are downloaded as CSV and NDJSON, all of the selection', async () => {
+      const page = await openView(open, '?target=production&status=ended#calls')
+      await rows(page).first().waitFor()
+      for (const [name, file, lines] of [
+        ['Download CSV', /^callwatch-calls-production-[^-]+-\d\d-.*\.csv$/, 272],
+        ['Download NDJSON', /^callwatch-calls-production-[^-]+-\d\d-.*\.ndjson$/, 271],
+      ] as const) {
+        const downloading = page.waitForEvent('download')
+        await page.getByRole('link', { name }).click()
+        const download = await downloading
+        expect(download.suggestedFilename()).toMatch(file)
+        expect(
+          readFileSync(await download.path(), 'utf8')
+            .trim()
+            .split('\n'),
+        ).toHaveLength(lines)
+      }
+    })
+
+    test('are searched for further while the server needs more than one response', async () => {
+      let reads = Infinity
+      // The first queries take so long that the first response searches only a part of the history.
+      const onRead = () => {
+        const until = performance.now() + (++reads > 8 ? 0 : 700)
+        while (performance.now() < until);
+      }
+      const old = [30, 20, 10].map((hours) =>
+        finishedCall(`old-${hours}`, { finish: finish('canceled', hours * 3600) }),
+      )
+      const { url } = await serveCalls({ onRead, history: old.map((call) => ({ target: 'production', call })) })
+      reads = 0
+      const page = await open(`${url}/?status=canceled#calls`)
+      await shown(() => note(page)).toMatch(/^3 calls, all that match/)
+      const requests = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('cursor=')).length`
+      expect(await page.evaluate(requests)).toBeGreaterThan(0)
+    })
+
+    test('say what is wrong with the address, and that none match', async () => {
+      const page = await openView(open, '?type=fax#calls')
+      await expect
+        .poll(() => note(page))
+        .toBe('The calls could not be loaded: type must be one of audio, video, other. Try again')
+      expect(await choice(page, 'Type').inputValue()).toBe('fax')
+      await choice(page, 'Type').selectOption('other')
+      await shown(() => note(page)).toMatch(/^No call matches\./)
+      await page.goto(page.url().replace('type=other', 'since=yesterday'))
+      await shown(() => note(page)).toMatch(
+        /^since=yesterday is not a time: expected a date such as .* or how long ago, such as 7d\. Try again$/,
+      )
+      expect(page.takeComplaints().filter((complaint) => !complaint.includes('400'))).toEqual([])
+    })
+  })
+
+  describe('the page of a call', () => {
+    test('is opened by its row without a new document, and by its address', async () => {
+      const page = await openView(open, '?target=production&zone=UTC#calls')
+      await page.evaluate('window.isSame = true')
+      await page.getByRole('link', { name: 'done' }).click()
+      await page.waitForURL(/\?target=production&call_id=done&zone=UTC#call$/)
+      await page.getByRole('heading', { name: 'Call done' }).waitFor()
+      expect(await page.evaluate('[window.isSame, document.activeElement.id, document.title]')).toEqual([
+        true,
+        'content',
+        'Call – callwatch',
+      ])
+      await page.locator('#call-events li').waitFor()
+      expect(await page.locator('#call-events li').innerText()).toMatch(/ongoing → rejected\s+seen 14:13:18/)
+      await page.goBack()
+      await shown(() => note(page)).toMatch(/^100 calls/)
+      await page.goForward()
+      await page.reload()
+      await page.getByRole('heading', { name: 'Call done' }).waitFor()
+    })
+
+    test('shows an event of the call as soon as it is logged', async () => {
+      const { url, log } = await serveCalls()
+      const page = await open(`${url}/?target=production&call_id=done#call`)
+      const events = page.locator('#call-events li')
+      await shown(() => events.count()).toBe(1)
+      const correction = { call: done, before: { ...done, counted: [0.2, 0, 0, 0] }, at: NOW }
+      await log({ transitions: [], corrections: [correction], details: [] })
+      await shown(() => events.count()).toBe(2)
+      expect(await events.last().innerText()).toContain('corrected: audio 0.2 → 0.5 min')
+    })
+
+    test('shows another call of its session as soon as the call has an event', async () => {
+      const { url, log } = await serveCalls()
+      const page = await open(`${url}/?target=production&call_id=done#call`)
+      await page.locator('#call-events li').waitFor()
+      const reloaded = page.waitForRequest(/\/api\/v1\/calls\/production\/done$/)
+      const call = openCall('cw:later', { session: 'done' })
+      const transition = { call, from: 'none', to: 'ongoing', observed: true, at: NOW } as const
+      await log({ transitions: [transition], corrections: [], details: [] })
+      await reloaded
+    })
+
+    test('links to the other calls of its session', async () => {
+      const again = finishedCall('cw:1', { session: 'done', finish: finish('ended', 3) })
+      const { url } = await serveCalls({
+        history: [done, again].map((call) => ({ target: 'production', call })),
+      })
+      const page = await open(`${url}/?target=production&call_id=cw:1#call`)
+      await page.locator('#call-others tbody a').click()
+      await page.getByRole('heading', { name: 'Call done' }).waitFor()
+      await shown(() => page.locator('#call-facts').innerText()).toContain('rejected')
+      await page.locator('#call-others tbody a').click()
+      await page.getByRole('heading', { name: 'Call cw:1' }).waitFor()
+    })
+
+    test('has an older address, and says what came late and what was corrected', async () => {
+      const page = await openView(open, '?target=production&session_id=late%2F1#call')
+      await shown(() => page.locator('#call-facts').innerText()).toContain('noticed late 13m')
+      expect(await page.locator('#call-corrections tbody tr').first().innerText()).toMatch(
+        /^Status\s+ended\s+rejected$/,
+      )
+    })
+
+    test('says that the call is not known', async () => {
+      const page = await openView(open, '?target=production&call_id=nobody#call')
+      const facts = page.locator('#call-facts')
+      await shown(() => facts.innerText()).toContain('no call nobody of target production is known')
+      expect(page.takeComplaints().filter((complaint) => !complaint.includes('404'))).toEqual([])
+    })
+  })
+
+  describe('the usage', () => {
+    const table = (page: Page) => page.locator('#usage-rows table')
+
+    test('is that of the address, by its keys', async () => {
+      const page = await openView(open, '?since=1d&by=target,type#usage')
+      await shown(() => table(page).locator('tbody tr').count()).toBe(4)
+      const texts = await table(page).locator('tbody tr').allInnerTexts()
+      expect(texts.map((text) => text.split(/\s+/).slice(0, 4).join(' '))).toEqual([
+        'production audio 252 251',
+        'production video 20 20',
+        'staging audio 1 1',
+        'all 273 272 0',
+      ])
+      expect(await page.locator('#used-calls + .soft').innerText()).toBe('not known of the time before')
+      expect(await page.locator('#coverage').innerText()).toContain('Not covered: 1d')
+      await page.getByText('Which times these are').click()
+      expect(await page.getByRole('table', { name: 'Times that are not covered' }).isVisible()).toBe(true)
+    })
+
+    test('follows period, keys, target and zone, all in the address', async () => {
+      const page = await openView(open, '#usage', { timezoneId: 'Europe/Berlin' })
+      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00–2026-09-21 16:13 GMT+2')
+      expect(await choice(page, 'Period').inputValue()).toBe('month')
+      await choice(page, 'Times').selectOption('UTC')
+      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00–2026-09-21 14:13 UTC')
+      await page.getByRole('checkbox', { name: 'day' }).check()
+      await page.getByRole('checkbox', { name: 'target' }).uncheck()
+      await choice(page, 'Target').selectOption('production')
+      await choice(page, 'Period').selectOption('7d')
+      await page.waitForURL(/\?target=production&zone=UTC#usage|by=day/)
+      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+        target: 'production',
+        by: 'day',
+        since: '7d',
+        zone: 'UTC',
+      })
+      await shown(() => table(page).locator('tbody tr').allInnerTexts()).toHaveLength(1)
+      expect(await table(page).locator('tbody th').innerText()).toBe('2026-09-21')
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'Download CSV' }).click()
+      const csv = readFileSync(await (await downloading).path(), 'utf8').split('\r\n')
+      expect(csv[1]).toMatch(/^part,2026-09-21,271,/)
+      expect(csv[2]).toMatch(/^total,,271,/)
+      // Only the last of the days has calls.
+      expect(await page.locator('#usage-days canvas').isVisible()).toBe(true)
+      await page.getByText('The chart as a table').click()
+      expect(await page.locator('#usage-days tbody tr').allInnerTexts()).toHaveLength(8)
+      await choice(page, 'Period').selectOption('last-month')
+      await shown(() => page.locator('#usage-note').innerText()).toContain('No call finished in this period.')
+      expect(await page.locator('#usage-rows, #usage-days, .tiles').count()).toBe(0)
+    })
+  })
+
+  test('link to each other, with the target and the zone', async () => {
+    const page = await openView(open, '?zone=UTC#target=production', { timezoneId: 'Europe/Berlin' })
+    expect(await page.locator('.now').innerText()).toMatch(/UTC/)
+    await page.getByRole('link', { name: 'Calls' }).click()
+    await page.waitForURL(/\?target=production&zone=UTC#calls$/)
+    const current = page.locator('nav [aria-current=page]')
+    expect(await current.innerText()).toBe('Calls')
+    await page.getByRole('link', { name: 'Usage' }).click()
+    await page.waitForURL(/\?target=production&zone=UTC#usage$/)
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.waitForURL(/\?zone=UTC#target=production$/)
+    expect(await choice(page, 'Target').inputValue()).toBe('production')
+    // An address that is changed by hand.
+    await page.goto(page.url().replace('target=production', 'usage'))
+    await page.locator('nav [aria-current=page]', { hasText: 'Usage' }).waitFor()
+  })
+
+  test.each([
+    ['#charts', '#charts-note'],
+    ['#calls', '#explorer-note'],
+    ['?target=production&call_id=late%2F1#call', '#call-note'],
+    ['#usage', '#usage-note'],
+  ])('is a skeleton until it is loaded, and says what failed and tries it again: %s', async (address, at) => {
+    const { url } = await serveCalls()
+    const page = await open(`${url}/#alerts`)
+    const { promise: seen, resolve: isSeen } = Promise.withResolvers<void>()
+    await page.route(/api\/v1\/(?:calls|series|report)/, async (route) => {
+      await seen
+      await route.continue()
+    })
+    await page.goto(`${url}/${address}`)
+    await page.locator(`${at} .skeleton`).waitFor()
+    isSeen()
+    await shown(() => page.locator(`${at} .skeleton`).count()).toBe(0)
+    expect(await layoutShift(page)).toBeLessThan(0.1)
+    await page.unrouteAll()
+    await page.route(/api\/v1\/(?:calls|series|report)/, (route) => route.abort())
+    await page.reload()
+    await page.locator(at).getByText('could not be loaded: callwatch cannot be reached.').waitFor()
+    await page.unrouteAll()
+    page.takeComplaints()
+    await page.locator(at).getByRole('button', { name: 'Try again' }).click()
+    await shown(() => page.locator(at).getByRole('button').count()).toBe(0)
+    await shown(() => page.locator(`${at} .skeleton`).count()).toBe(0)
+  })
+
+  test.each([
+    ['overview', '', '#feed li'],
+    ['alerts', '#alerts', '#alerts .title'],
+    ['calls', '?status=ended#calls', '#explorer tbody tr'],
+    ['call', '?target=production&call_id=late%2F1#call', '#call-corrections tbody tr'],
+    ['usage', '?since=7d&by=day,target,type#usage', '#usage-rows .total'],
+  ])('violate no rule of accessibility in light, dark and on a phone: %s', async (_view, address, part) => {
+    const page = await openView(open, address, { timezoneId: 'Europe/Berlin' })
+    await page.locator(part).first().waitFor()
+    await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    expect(await problemsInAllLooks(page)).toEqual([])
+    const stops = await walk(page)
+    expect(stops.length).toBeGreaterThan(7)
+    expect(stops.filter(({ outline }) => outline === 'none')).toEqual([])
+  })
+})

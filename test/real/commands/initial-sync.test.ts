@@ -1,0 +1,32 @@
+import { onTestFinished, expect, test, vi } from 'vitest'
+import { startSimulator } from '../../../src/simulator/simulator.ts'
+import { configFile, start } from '../../unit/commands/callwatch.ts'
+
+const WAIT = { timeout: 5000, interval: 50 }
+
+test('a long initial sync reports its progress in the log, and each page in /readyz', { timeout: 30_000 }, async () => {
+  const { url, keys, close } = await startSimulator({ history: 400, callsPerMinute: 1 })
+  onTestFinished(close)
+  // Some two requests a second, for forty pages.
+  const { printed, stdout } = start([
+    'run',
+    '--config',
+    configFile(`
+targets: [{ name: a, base_url: '${url}', api_key: '${keys.fullAccess}' }]
+poll: { page_size: 10, max_requests_per_minute: 150, interval: 2s }
+store: { path: ':memory:' }
+http: { host: 127.0.0.1, port: 0 }
+`),
+  ])
+  const [, page] = await printed(/"url":"(http:[^"]+)"/)
+  const pagesRead = async () => {
+    const body = await (await fetch(`${page}readyz`)).text()
+    return Number(/target a: the initial sync has read (\d+) of 4\d pages/.exec(body)?.[1] ?? 0)
+  }
+  await vi.waitFor(async () => expect(await pagesRead()).toBeGreaterThan(0), WAIT)
+  const before = await pagesRead()
+  // Well within a cycle.
+  await vi.waitFor(async () => expect(await pagesRead()).toBe(before + 1), { timeout: 2000, interval: 20 })
+  await printed(/"msg":"the initial sync has read \d+ of 4\d pages, and takes about \d+s more"/)
+  expect(stdout()).not.toContain('poll partial')
+})

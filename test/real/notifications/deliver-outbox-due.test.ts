@@ -1,0 +1,177 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { hasEnded } from '../../../src/alerts/notification.ts'
+import { DeliveryError } from '../../../src/network/delivery-error.ts'
+import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
+import { deliver } from '../../../src/notifications/delivery/deliver.ts'
+import { outboxRound } from '../../../src/notifications/delivery/deliver-outbox.ts'
+import { grouping } from '../../../src/notifications/grouping.ts'
+import type { Message } from '../../../src/notifications/message.ts'
+import { AT, sending, type Named } from '../../unit/notifications/delivery/outbox-sending.ts'
+
+const GROUP_WAIT = 10
+/** A due message leaves within so many seconds, and one for each other message, since each takes a second. */
+const LATEST = 2
+/** How long alerts change (seconds). */
+const BUSY = 60
+const RUNS = 100
+
+const critical = (name: string, target: string): Named => ({ name, target, severity: 'critical' })
+/**
+ * They fire again and again, on eight targets. A critical one inhibits the others of its target; those named S are silenced for
+ * a while.
+ */
+const FLAPPING: Named[] = ['a', 'b', 'c', 'd', 'f', 'g', 'h', 'i'].flatMap((target) => [
+  critical('F', target),
+  critical('S', target),
+  { name: 'W', target },
+])
+/** They fire for long, and nothing suppresses them. */
+const DUE: Named[] = [critical('D', 'a'), critical('D', 'b'), { name: 'D', target: 'e' }]
+
+const ANSWERS = {
+  well: undefined,
+  busy: new DeliveryError('503', { retryable: true }),
+  wait: new DeliveryError('429', { retryable: true, retryAfter: 30 }),
+  refuse: new DeliveryError('404', { retryable: false }),
+  partly: new DeliveryError('550 for one', { retryable: false, mayHaveArrived: true }),
+  silent: new DeliveryError('no answer', { retryable: true, mayHaveArrived: true }),
+}
+type Answer = keyof typeof ANSWERS
+
+/** Of these only the first always answers well. */
+const RECEIVERS = ['slack', 'pager', 'hook'] as const
+
+const second = fc.integer({ min: 0, max: 4 * BUSY }).map((quarters) => quarters / 4)
+const mix = fc.record({
+  groupBy: fc.constantFrom(['target'] as const, ['alert', 'target'] as const, ['severity'] as const),
+  flapping: fc.uniqueArray(
+    fc.record({
+      alert: fc.constantFrom(...FLAPPING),
+      from: second,
+      every: fc.integer({ min: 2, max: 12 }),
+      share: fc.constantFrom(0.2, 0.5, 0.8),
+    }),
+    { selector: ({ alert }) => alert, maxLength: FLAPPING.length, size: 'max' },
+  ),
+  due: fc.array(fc.record({ at: second, lasts: fc.integer({ min: 40, max: 90 }) }), { maxLength: DUE.length }),
+  silencedUntil: second,
+  answers: fc.array(
+    fc.record({
+      at: second,
+      receiver: fc.constantFrom(...RECEIVERS.slice(1)),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a list that never changes
+      answer: fc.constantFrom(...(Object.keys(ANSWERS) as Answer[])),
+    }),
+    { maxLength: 12 },
+  ),
+})
+type Mix = typeof mix extends fc.Arbitrary<infer Drawn> ? Drawn : never
+
+/** What a receiver has got, and what is wrong with it. */
+function observed(now: () => number) {
+  const got: { at: number; alert: string; isEnd: boolean }[][] = []
+  const wrong: string[] = []
+  /** The alerts whose beginning it has, or may have. */
+  const known = new Set<string>()
+  let answer: Answer = 'well'
+
+  function receive(message: Message): Error | undefined {
+    if (message.kind !== 'alerts') throw new Error('no alerts')
+    const ends = message.alerts.map(({ notification }) => ({ ...notification, isEnd: hasEnded(notification) }))
+    const all = ends.map(({ target, key, isEnd }) => ({ at: now(), alert: `${key} on ${target}`, isEnd }))
+    for (const { at, alert, isEnd } of all)
+      if (isEnd && !known.has(alert)) wrong.push(`the end of ${alert} came at ${at} without a beginning`)
+    const isSettled = answer === 'well' || answer === 'partly'
+    if (isSettled || answer === 'silent') {
+      for (const { alert, isEnd } of all) if (!isEnd) known.add(alert)
+      // A line of what fired and ended may have arrived; if so, its repetition as an end has a beginning.
+      if (!isSettled) for (const { notification: { key, target } } of message.flapped) known.add(`${key} on ${target}`) // oxfmt-ignore
+    }
+    if (isSettled) {
+      got.push(all)
+      for (const { alert, isEnd } of all) if (isEnd) known.delete(alert)
+    }
+    return ANSWERS[answer]
+  }
+  return { got, wrong, known, receive, answers: (next: Answer) => void (answer = next) }
+}
+
+async function play({ groupBy, flapping, due, silencedUntil, answers }: Mix) {
+  const seen = Object.fromEntries(RECEIVERS.map((name) => [name, observed(() => sent.clock.monotonic())]))
+  const sent = sending({ groupBy, groupWait: GROUP_WAIT, receivers: RECEIVERS, receive: seen['slack']!.receive })
+  const { clock, store, live, draining$ } = sent
+  for (const name of RECEIVERS.slice(1)) {
+    const send = async (message: Message) => {
+      const error = seen[name]!.receive(message)
+      if (error !== undefined) throw error
+    }
+    const groupOf = grouping({ groupBy: [...groupBy], groupWait: GROUP_WAIT, groupInterval: 0 })
+    const alerts = () => [...live.values()]
+    const given = { mutes: [], inhibit: [], alerts, targets: () => 1, unwritten: new Map() }
+    deliver([outboxRound({ name, send }, attemptsOn(clock), { store, clock, groupOf, ...given })], {
+      clock,
+      draining$,
+    }).subscribe()
+  }
+  await store.addSilence({ match: { alert: 'S' }, since: AT, until: AT + silencedUntil, reason: 'law' })
+  const isFiring = ({ name, target }: Named) => live.has(`${target} ${name}`)
+  const toggle = async (alert: Named) => void (await (isFiring(alert) ? sent.resolve(alert) : sent.fire(alert)))
+  const happenings = [
+    ...flapping.flatMap(({ alert, from, every, share }) =>
+      Array.from({ length: Math.ceil((BUSY - from) / every) }, (_, i) => from + i * every).flatMap((at) =>
+        [at, at + share * every].map((time) => ({ at: time, happens: () => toggle(alert) })),
+      ),
+    ),
+    ...due.flatMap(({ at, lasts }, i) =>
+      [at, at + lasts].map((time) => ({ at: time, happens: () => toggle(DUE[i]!) })),
+    ),
+    ...answers.map(({ at, receiver, answer }) => ({ at, happens: async () => seen[receiver]!.answers(answer) })),
+  ].toSorted((a, b) => a.at - b.at)
+  for (const { at, happens } of happenings) {
+    await clock.advance(at - clock.monotonic())
+    await happens()
+  }
+  for (const { answers: answer } of Object.values(seen)) answer('well')
+  for (const alert of [...FLAPPING, ...DUE]) if (isFiring(alert)) await toggle(alert)
+  // The longest pause, and a second for each message.
+  await clock.advance(330)
+  const waiting = await Promise.all(RECEIVERS.map((name) => store.outbox(name)))
+  sent.kill()
+  draining$.next()
+  return { seen, waiting: waiting.flat() }
+}
+
+/** Each beginning and each end of an alert that is due has left in time. */
+function expectInTime(got: ReturnType<typeof observed>['got'], due: Mix['due']): void {
+  for (const [i, { at, lasts }] of due.entries()) {
+    const alert = `D on ${DUE[i]!.target}`
+    for (const [isEnd, dueAt] of [
+      [false, at + GROUP_WAIT],
+      [true, at + lasts],
+    ] as const) {
+      // oxfmt-ignore
+      const leaves = got.flat().find((one) => one.alert === alert && one.isEnd === isEnd)?.at ?? Infinity
+      const others = got.filter(([one]) => one !== undefined && one.at >= dueAt && one.at < leaves).length
+      expect(leaves, `${alert} ${isEnd ? 'ends' : 'fires'}, due at ${dueAt}`).toBeLessThanOrEqual(
+        dueAt + LATEST + others,
+      )
+    }
+  }
+}
+
+test(
+  'what is due leaves within two seconds, and no end without its beginning, whatever flaps, is suppressed and is answered',
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(mix, async (drawn) => {
+        const { seen, waiting } = await play(drawn)
+        for (const { wrong, known } of Object.values(seen)) expect([wrong, [...known]]).toEqual([[], []])
+        expect(waiting, 'nothing waits any more').toEqual([])
+        expectInTime(seen['slack']!.got, drawn.due)
+      }),
+      { numRuns: RUNS },
+    )
+  },
+)

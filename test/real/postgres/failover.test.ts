@@ -1,0 +1,65 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { applyDelta } from '../../../src/ledger/state.ts'
+import { contents } from '../../unit/ledger/seen.ts'
+import { inPostgres, type InPostgres } from '../../kit/postgres/in-postgres.ts'
+import { startStandby } from '../../kit/postgres/start-postgres.ts'
+import { eventually } from '../system/eventually.ts'
+import { DAY, openIn } from '../../contract/store/place.ts'
+import { openShared, owner, replicaOf } from '../../unit/store/postgres/daemon.ts'
+
+/** A daemon that owns a target in a primary with a synchronous standby, and finds both. */
+async function withStandby({ server }: InPostgres) {
+  const standby = await startStandby(server())
+  onTestFinished(() => standby.stop())
+  const hosts = [server(), standby].map(({ port }) => `127.0.0.1:${port}`)
+  const url = `postgres://postgres@${hosts.join(',')}/callwatch?target_session_attrs=read-write`
+  const daemon = await owner(url, 'one', { deadline: 2 })
+  /** Waits until it finds the standby. */
+  const ownsAgain = async () => {
+    const beat = await eventually(() => daemon.store.cluster.renew('{}'), 20)
+    expect(beat.owners.get('a')).toBe(beat.self)
+  }
+  return { ...daemon, standby, ownsAgain }
+}
+
+describe('a synchronous standby', () => {
+  inPostgres('of a primary that dies in the middle of commits', (postgres) => {
+    test(
+      'has every commit that was answered, and the next ones once it was promoted',
+      { timeout: 60_000 },
+      async () => {
+        const { store, ledger, standby, next, sees, ownsAgain } = await withStandby(postgres)
+        for (let i = 0; i < 50; i++) await sees(`before ${i}`)
+        const meanwhile = next('meanwhile')
+        const dying = store.commit('a', meanwhile)
+        dying.catch(() => undefined)
+        await postgres.server().kill()
+        await expect(store.cluster.renew('{}')).rejects.toMatchObject({ kind: 'unavailable' })
+        await standby.promote()
+        await ownsAgain()
+        const again = await replicaOf(store)
+        // The commit without an answer may have been made.
+        if (again.ledger.sync.seq > ledger.sync.seq) applyDelta(ledger, meanwhile.ledger, DAY)
+        expect(contents(again.ledger)).toEqual(contents(ledger))
+        await again.sees('after')
+        expect(contents((await openIn(store)).ledger)).toEqual(contents(again.ledger))
+      },
+    )
+  })
+
+  inPostgres('that is promoted while the old primary still runs', (postgres) => {
+    test('is used next, though the old one answers all but commits', { timeout: 60_000 }, async () => {
+      const { store, standby, next, sees, ownsAgain } = await withStandby(postgres)
+      await sees('before')
+      await standby.promote()
+      await expect(store.commit('a', next('hung'))).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringMatching(/nothing was heard/),
+      })
+      await ownsAgain()
+      await sees('after')
+      const there = await openIn(await openShared(standby.url))
+      expect(Array.from(there.ledger.calls.values(), ({ id }) => id)).toEqual(['before', 'after'])
+    })
+  })
+})

@@ -1,0 +1,185 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { freePort } from '../../../src/commands/demo/free-port.ts'
+import type { TargetView } from '../../../src/views/target.ts'
+import { emptyFolder, endedWithin, start } from '../../unit/commands/callwatch.ts'
+import { countedCalls, withStore } from '../../unit/commands/counted-world.ts'
+
+/** Other tests may run beside them. */
+const [SLOW, END_SECONDS] = [{ timeout: 90_000 }, 30]
+/** The line of the demo for a call that ended. */
+const FINISH = /^\d\d:\d\d:\d\d {2}\S.* → (?:ended|unanswered|rejected|canceled) /m
+
+test('demo prints transitions and deliveries, and ends with all series, calls and events equal', SLOW, async () => {
+  const folder = emptyFolder()
+  // So fast that calls would change between the last poll and the audit, if they could.
+  const args = ['demo', '--calls-per-minute', '3000', '--speed', '300']
+  const running = start(args, { env: { TMPDIR: folder } })
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
+  expect((await fetch(page!)).status).toBe(200)
+  // Or the next one that is free.
+  const port = Number(new URL(page!).port)
+  expect([port >= 9464, port < 9564], page).toEqual([true, true])
+  // SQLite creates its temporary files there, too.
+  expect(readdirSync(folder).filter((name) => name.startsWith('callwatch-'))).toHaveLength(1)
+  await running.printed(FINISH)
+  const { code, stdout, stderr } = await endedWithin(END_SECONDS, running, 'SIGINT')
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+  const [, end] = stdout.split('\nthe end:\n')
+  const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
+  const [, audited] = /^ {2}audit {5}equal: all (\d+) finished calls that the service lists match the ledger$/m.exec(
+    end!,
+  )!
+  // The others are its history of 5000 calls: less those that were open at the set-up, and some that ended just before it.
+  expect(Number(audited) - finished).toBeGreaterThan(4700)
+  expect(Number(audited) - finished).toBeLessThan(5300)
+  const delivered = [...stdout.matchAll(/^ +webhook: (\d+) events?, verified: /gm)].map(([, events]) => Number(events))
+  const events = delivered.reduce((sum, each) => sum + each, 0)
+  expect(end).toContain(`\n  events    all ${events} events of the log were delivered to the webhook, and verified\n`)
+  expect(events).toBeGreaterThan(finished)
+  expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+type Call = { session_id: string; status: string; finished: string }
+
+test('demo --history polls through a past, whose alerts have exactly the calls that failed then', SLOW, async () => {
+  const running = start(['demo', '--quiet', '--history', '8d'])
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m, 25)
+  const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
+  const calls = async (query: string): Promise<Call[]> => (await json(`${query}&limit=9999`)).calls
+  const all = await calls('/api/v1/calls?since=9d')
+  // About 300 a day.
+  expect(all.length).toBeGreaterThan(1800)
+  const { alerts } = await json('/api/v1/alerts/history?since=9d')
+  // There are two incidents in the last week: one has 90 calls, the one before it 140.
+  expect(alerts).toMatchObject(
+    Array.from({ length: 2 }, () => ({ alert: 'LastingFailures', outcome: 'resolved', notified: [], blind: [] })),
+  )
+  for (const [i, { calls_url, since, until, peak }] of alerts.entries()) {
+    const query = new URL(calls_url, page).searchParams
+    const [from, to] = ['since', 'until'].map((name) => Date.parse(query.get(name)!))
+    // The window of the first value began an hour before it.
+    expect(from! - (Date.parse(since) - 3_600_000)).toBeLessThan(1000)
+    expect(to! - Date.parse(until)).toBeLessThan(1000)
+    const inside = all.filter(({ finished }) => Date.parse(finished) >= from! && Date.parse(finished) < to!)
+    const failed = inside.filter(({ status }) => status !== 'ended')
+    expect((await calls(calls_url)).map((call) => call.session_id).toSorted()).toEqual(
+      failed.map((call) => call.session_id).toSorted(),
+    )
+    expect(failed.length).toBeGreaterThanOrEqual([90, 140][i]!)
+    expect(peak).toBeGreaterThan(failed.length / inside.length)
+  }
+  const { code, stdout, stderr } = await endedWithin(END_SECONDS, running, 'SIGINT')
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^ {2}audit {5}equal: /m)
+  expect(stdout).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
+  const [, started] = /^ {2}calls +started (\d+),/m.exec(stdout)!
+  expect(Number(started)).toBeGreaterThanOrEqual(all.length)
+})
+
+test('Ctrl-C ends a demo that polls through its past at once', SLOW, async () => {
+  const running = start(['demo', '--history', '90d'])
+  await running.printed(/^polling through a past of /m)
+  const { code, stdout, stderr } = await endedWithin(3, running, 'SIGINT')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).not.toContain('the page:')
+})
+
+test('demo with a past of a day has a past alert, and takes a port that is free after it', SLOW, async () => {
+  const running = start(['demo', '--history', '1d'])
+  await running.printed(/^polling through a past of /m)
+  const taken = await freePort(9464)
+  const server = createServer().listen(taken, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m, 25)
+  expect(new URL(page!).port).not.toBe(String(taken))
+  const { alerts } = JSON.parse(await (await fetch(new URL('/api/v1/alerts/history?since=2d', page))).text())
+  expect(alerts).toMatchObject([{ alert: 'LastingFailures' }])
+  const { code } = await endedWithin(END_SECONDS, running, 'SIGINT')
+  expect(code).toBe(0)
+})
+
+test('demo --quiet prints its addresses and its result, and no event', SLOW, async () => {
+  const running = start(['demo', '--quiet', '--calls-per-minute', '3000', '--speed', '300'])
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
+  const target = async () => {
+    const status: { targets: TargetView[] } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
+    return status.targets[0]!
+  }
+  const wait = { timeout: 10_000 }
+  await vi.waitUntil(async () => (await target()).finished.rejected > 0, wait)
+  const firstPoll = await vi.waitUntil(async () => (await target()).last_success, wait)
+  // The lag is that of ends which a later poll has found.
+  await vi.waitUntil(async () => (await target()).last_success !== firstPoll, wait)
+  const { code, stdout } = await endedWithin(END_SECONDS, running, 'SIGINT')
+  expect(code, stdout).toBe(0)
+  const [first, ...lines] = stdout.split('\n').filter((line) => line !== '')
+  expect(first).toMatch(/^callwatch demo: /)
+  expect(lines.map((line) => /^ *[a-z]+/.exec(line.replace('the ', ''))?.[0])).toEqual([
+    'page',
+    'metrics',
+    'webhook',
+    'in',
+    'in',
+    'stopping',
+    'end',
+    '  calls',
+    '  minutes',
+    '  failed',
+    '  lag',
+    '  events',
+    '  audit',
+    '  simulator',
+  ])
+})
+
+test('npm run demo shows its message to Slack, keeps the alert, and ends within two seconds', SLOW, async () => {
+  const npm = spawn('npm', ['run', 'demo'], { cwd: join(import.meta.dirname, '../../..'), detached: true })
+  let stdout = ''
+  npm.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  onTestFinished(() => void (npm.exitCode === null && npm.signalCode === null && process.kill(-npm.pid!, 'SIGKILL')))
+  const printed = (pattern: RegExp) => vi.waitUntil(() => pattern.exec(stdout), { timeout: 40_000 })
+  const [, page] = await printed(/^the page: +(http:\S+)$/m)
+  await printed(/^ {2}│ 🔴 critical: HighFailureRate on demo$/m)
+  await printed(/^ {2}│ Outcomes: rejected \d+, /m)
+  const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
+  expect(await json('/api/v1/receivers')).toMatchObject({ receivers: [{ name: 'slack', pending: 0 }] })
+  expect(await json('/api/v1/alerts')).toMatchObject({
+    alerts: [{ state: expect.stringMatching(/firing|recovering/) }],
+  })
+  const begun = performance.now()
+  npm.kill('SIGTERM')
+  await once(npm, 'close')
+  expect(performance.now() - begun).toBeLessThan(2500)
+  expect(stdout).toMatch(/^ {2}simulator equal: /m)
+  await expect(fetch(page!)).rejects.toThrow('fetch failed')
+})
+
+test('demo exits 1 when a counted call is missing in its store', SLOW, async () => {
+  const folder = emptyFolder()
+  const running = start(['demo', '--calls-per-minute', '3000', '--speed', '300'], { env: { TMPDIR: folder } })
+  await running.printed(FINISH)
+  const store = join(folder, readdirSync(folder)[0]!, 'callwatch.db')
+  // Get Call shows only the latest call of its session.
+  const { id } = countedCalls(store).find((call) => call.session?.startsWith('group-'))!
+  withStore(store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(id))
+  const { code, stdout } = await endedWithin(END_SECONDS, running, 'SIGINT')
+  expect(code, stdout).toBe(1)
+  const [, end] = stdout.split('\nthe end:\n')
+  // For its last polls the demo reads the store again, and so counts the call twice.
+  expect(end).toContain('  audit     NOT EQUAL: the counters differ from the sums of the calls in the store')
+  const [, counters, calls] = /DIFFERS started: (\d+) in the counters, (\d+) in the calls of the store/.exec(end!)!
+  expect(Number(counters) - Number(calls)).toBe(1)
+  expect(end).toContain('  simulator NOT EQUAL in ')
+})
+
+test('demo exits 1 with a sentence when it cannot create its store', async () => {
+  const { code, stdout, stderr } = await start(['demo'], { env: { TMPDIR: '/nowhere' } }).ended
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^the temporary store cannot be created: ENOENT.*; set TMPDIR$/m)
+})

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import type { LiveAlert } from '../../../src/alerts/alert.ts'
+import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
+import { incidentsOf, type Incident } from '../../../src/alerts/incidents.ts'
+import type { Severity } from '../../../src/alerts/match-keys.ts'
+import type { FinishedCounts } from '../../../src/ledger/finished-calls.ts'
+import { grouping } from '../../../src/notifications/grouping.ts'
+import { incidentLines, incidentSentence } from '../../../src/notifications/text/group-text.ts'
+import { POLL_AGE, ruleOn, shippedRules } from './sample-rules.ts'
+
+/** 2026-11-20 08:15:30 UTC. */
+const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
+const RULES = shippedRules()
+const groupOf = grouping({ groupBy: ['alert', 'severity'], groupInterval: 300 }, RULES)
+const all = (lives: readonly LiveAlert[], of = 300) => incidentsOf(lives, groupOf, of)
+
+/** Calls of which these failed. */
+function counts(total: number, failed: Partial<FinishedCounts>): FinishedCounts {
+  const { unanswered = 0, rejected = 0, canceled = 0 } = failed
+  const ended = total - unanswered - rejected - canceled
+  return { ended, unanswered, rejected, canceled, other: 0, total }
+}
+
+/** An alert of a shipped rule. */
+function live(name: string, target: string, differing: Partial<AlertInstance> = {}): LiveAlert {
+  const rule = RULES.find((one) => one.name === name)!
+  const of = differing.counts
+  const value = of === undefined ? rule.threshold + 1 : 1 - of.ended / of.total
+  const times = { since: AT - 120, firingSince: AT, credited: 0, evaluatedAt: AT }
+  const instance = { key: name, labels: {}, rule, state: 'firing' as const, value, peak: value, calls: of?.total }
+  return {
+    target,
+    instance: { ...instance, ...times, counts: of, tooFewSince: undefined, lastNotifiedAt: undefined, ...differing },
+  }
+}
+const high = (target: string, total: number, unanswered: number, differing: Partial<AlertInstance> = {}) =>
+  live('HighFailureRate', target, { counts: counts(total, { unanswered }), ...differing })
+
+describe('an incident', () => {
+  test('of an alert and a more severe one on the same calls is one, and counts each target once', () => {
+    const lives = ['a', 'b', 'c'].flatMap((target) => [
+      high(target, 40, 30),
+      ...(target === 'c' ? [] : [live('VeryHighFailureRate', target, { counts: counts(40, { unanswered: 30 }) })]),
+    ])
+    const [incident, ...others] = all(lives)
+    expect(others).toEqual([])
+    expect(incident).toMatchObject({
+      severity: 'critical',
+      labels: { alert: 'VeryHighFailureRate', severity: 'critical' },
+      targets: { firing: 3, pending: 0, of: 300 },
+      calls: { total: 120, failed: 90, outcome: 'unanswered' },
+      others: [],
+    })
+    expect(incident!.alerts.map(({ alert, target }) => `${alert} ${target}`).toSorted()).toEqual([
+      'HighFailureRate c',
+      'VeryHighFailureRate a',
+      'VeryHighFailureRate b',
+    ])
+  })
+
+  test('is two where routes tell the severities apart', () => {
+    const routes = [{ match: { severity: 'critical' }, notify: ['on-call'] }]
+    const routed = grouping({ groupBy: ['alert', 'severity'], groupInterval: 300, routes }, RULES)
+    const lives = [high('a', 40, 30), live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 30 }) })]
+    expect(incidentsOf(lives, routed, 1).map(({ severity }) => severity)).toEqual(['critical', 'warning'])
+  })
+
+  test('names those with most failed calls, not those with the largest share, and none that is cleared', () => {
+    const [incident] = all([
+      high('small', 20, 20),
+      high('large', 1000, 400),
+      high('cleared', 5000, 1000, { state: 'recovering' }),
+      high('between', 900, 270, { value: 0.25 }),
+    ])
+    expect(incident!.worst.map(({ target }) => target)).toEqual(['large', 'small'])
+    expect(incidentLines(incident!)).toContain('Worst: large 40% of 1,000 calls, small 100% of 20 calls')
+  })
+
+  test('began with the first breach of what fires now, and counts pending targets apart', () => {
+    const [incident] = all([
+      high('a', 40, 30, { since: AT - 300 }),
+      high('b', 40, 30, { since: AT - 200 }),
+      high('b', 40, 30, { key: 'other', since: AT - 900, state: 'pending' }),
+      high('c', 40, 30, { since: AT - 900, state: 'pending' }),
+    ])
+    expect(incident).toMatchObject({ since: AT - 300, targets: { firing: 2, pending: 1 }, course: 'grows' })
+    expect(incident!.calls).toMatchObject({ total: 80 })
+  })
+
+  test('is none while alerts are pending only', () => {
+    expect(all([high('a', 40, 30, { state: 'pending' })])).toEqual([])
+  })
+
+  test('ends once most of its values are cleared', () => {
+    const courseOf = (...states: AlertInstance['state'][]) =>
+      all(states.map((state, i) => high(`${i}`, 40, 30, { state })))[0]!.course
+    expect(courseOf('firing', 'firing', 'recovering')).toBe('lasts')
+    expect(courseOf('firing', 'recovering', 'recovering')).toBe('ends')
+  })
+
+  test('has what explains it, and in numbers what else fires on its targets', () => {
+    const failing = (target: string, cause: string) =>
+      [
+        live('HighFailureRate', target, { counts: counts(40, { unanswered: 30 }) }),
+        { target, instance: { ...live('NoGoodPoll', target).instance, rule: POLL_AGE, evidence: { cause } } },
+        live('StuckCalls', target),
+      ] as const
+    const lives = [...failing('a', '503'), ...failing('b', '503'), ...failing('c', 'timeout'), live('NoCalls', 'd')]
+    const incident = all(lives).find(({ labels }) => labels.alert === 'VeryHighFailureRate')!
+    expect(incident.causes).toEqual([{ signal: 'poll_age', targets: 3, cause: '503' }])
+    // What begins minutes later is no cause.
+    const later = lives.map((one) =>
+      one.instance.rule === POLL_AGE ? { ...one, instance: { ...one.instance, since: one.instance.since + 301 } } : one,
+    )
+    expect(all(later).find(({ labels }) => labels.alert === 'VeryHighFailureRate')!.causes).toEqual([])
+    expect(incident.others).toEqual([
+      { alert: 'NoGoodPoll', targets: 3 },
+      { alert: 'StuckCalls', targets: 3 },
+    ])
+    expect(incidentLines(incident)).toEqual(
+      expect.arrayContaining([
+        'Cause: no successful poll on 3 targets (503)',
+        'Also firing: NoGoodPoll on 3 targets, StuckCalls on 3 targets',
+      ]),
+    )
+  })
+
+  test('is a sentence, with the share before and a label in common', () => {
+    const contributor = { label: 'type', value: 'video', failures: 9, ofFailures: 10, calls: 9, ofCalls: 40 } as const
+    const evidence = { trend: [null, 0.1, 0.8], contributor }
+    const lives = ['a', 'b', 'c'].map((target) => high(target, 40, 30, { evidence }))
+    const [incident] = all(lives)
+    expect(incidentSentence(incident!)).toBe('3 of 300 targets: 75% of 120 calls fail, mostly unanswered')
+    expect(incidentLines(incident!)).toEqual([
+      'Since 2026-11-20 08:13:30 UTC; was 10%',
+      'Worst: a 75% of 40 calls, b 75% of 40 calls, c 75% of 40 calls',
+      'Mostly: type video',
+      expect.stringMatching(/^HighFailureRate: more than 30% of the calls in the last 15m failed/),
+    ])
+    expect(incidentSentence(all([lives[0]!])[0]!)).toBe('a: 75% of 40 calls fail, mostly unanswered')
+    expect(incidentSentence(all([live('NoGoodPoll', 'a'), live('NoGoodPoll', 'b')])[0]!)).toBe(
+      '2 of 300 targets: no successful poll for 5m',
+    )
+  })
+
+  test('of all rules together is about the most severe one, and names the others in numbers', () => {
+    const together = () => ({ key: '', labels: {} })
+    const lives = [live('StuckCalls', 'a'), live('StuckCalls', 'b'), live('NoGoodPoll', 'c'), high('a', 40, 30)]
+    const [incident]: Incident[] = incidentsOf(lives, together, 3)
+    expect(incident).toMatchObject({ severity: 'critical', targets: { firing: 3 } })
+    expect(incident!.alerts.map(({ alert }) => alert)).toEqual(['NoGoodPoll'])
+    expect(incident!.others).toEqual([
+      { alert: 'StuckCalls', targets: 2 },
+      { alert: 'HighFailureRate', targets: 1 },
+    ])
+  })
+})
+
+test.each<[Severity[], string[]]>([
+  [
+    ['warning', 'critical', 'info'],
+    ['critical', 'warning', 'info'],
+  ],
+])('incidents are in the order of their severity: %j', (severities, order) => {
+  const lives = severities.map((severity): LiveAlert => {
+    const rule = ruleOn({ name: 'calls_finished', window: 900 }, { name: severity, severity })
+    return { target: 'a', instance: { ...live('NoCalls', 'a').instance, key: severity, rule } }
+  })
+  expect(all(lives).map(({ severity }) => severity)).toEqual(order)
+})

@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Notification } from '../../../src/alerts/notification.ts'
+import { deliveryNotes } from '../../../src/notifications/delivery/note.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { firingOf, POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
+import { completePoll, CREATED } from '../ledger/seen.ts'
+import { openIn } from '../../contract/store/place.ts'
+import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+
+const AT = (hours: number) => CREATED + hours * 3600
+
+/** An alert of `production` that fired, and resolved a quarter of an hour later. */
+const past = (alert: Notification): Notification[] => [
+  alert,
+  {
+    ...alert,
+    kind: 'resolved',
+    at: alert.at + 900,
+    threshold: 0.2,
+    episode: { threshold: alert.threshold, values: [] },
+  },
+]
+
+/** Runs the command on a store in which alerts have fired, which a daemon still holds open. */
+async function alerts(...args: string[]) {
+  return alertsOf(0, ...args)
+}
+
+/** @param more so many further alerts */
+async function alertsOf(more: number, ...args: string[]) {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
+  const many = Array.from({ length: more }, (_, i) => past(firingOf(RATIO, 'production', AT(2) + 1000 * (i + 1))))
+  const changes = [
+    ...past(firingOf(RATIO, 'production', AT(1), { key: 'HighFailureRate{type="video"}', peak: 0.425 })),
+    firingOf(POLL_AGE, 'production', AT(2), { kind: 'expired', expiredBecause: 'target removed', peak: 400, since: AT(2), firingSince: AT(2), at: AT(4) }), // oxfmt-ignore
+    ...many.flat(),
+  ]
+  await see(completePoll(5 * 3600), { routedChanges: changes.map((change) => ({ change, receivers: ['slack'] })) })
+  const [first] = await store.outbox('slack')
+  await store.removeFromOutbox([first!.id], deliveryNotes([first!], { receiver: 'slack', at: AT(2), outcome: 'sent' }))
+  const config = configFile(`
+targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: '${path}' }
+`)
+  const ended = await callwatch(['alerts', '--config', config, ...args])
+  await store.close()
+  return ended
+}
+
+test('alerts prints those that fired in a period as a table, newest first', async () => {
+  const { code, stdout, stderr } = await alerts('--since', '2026-09-21')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toBe(
+    [
+      'fired (UTC)          target      alert                          severity  outcome                  notified  fired for  threshold    peak',
+      '2026-09-21 16:13:20  production  NoGoodPoll                     critical  expired: target removed  -                2h   above 5m  6m 40s',
+      '2026-09-21 15:13:20  production  HighFailureRate{type="video"}  warning   resolved                 slack           15m  above 30%   42.5%',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('alerts begins a long list with a row for each rule, and shows its newest 20', async () => {
+  const { stdout, stderr } = await alertsOf(20, '--since', '2026-09-21')
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines.slice(0, 4)).toEqual([
+    'rule             fired  for in all  targets',
+    'HighFailureRate     21      5h 15m        1',
+    'NoGoodPoll           1          2h        1',
+    '',
+  ])
+  expect(lines.slice(5)).toHaveLength(20)
+  expect(stderr).toBe('and 2 older ones: --all prints them\n')
+  const all = await alertsOf(20, '--since', '2026-09-21', '--all')
+  expect(all.stdout.trimEnd().split('\n').slice(5)).toHaveLength(22)
+  expect(all.stderr).toBe('')
+})
+
+test('alerts prints JSON as the API answers', async () => {
+  const { stdout } = await alerts('--since', '2026-09-21', '--until', '2026-09-21 16:00', '--json')
+  expect(JSON.parse(stdout)).toMatchObject({
+    alerts: [
+      {
+        alert: 'HighFailureRate',
+        until: '2026-09-21T15:28:20.000Z',
+        threshold: 0.3,
+        notified: [{ receiver: 'slack', kind: 'firing', outcome: 'sent' }],
+      },
+    ],
+  })
+})
+
+test('alerts says that none fired', async () => {
+  expect(await alerts('--since', '2026-09-20', '--until', '2026-09-21', '--target', 'production')).toMatchObject({
+    code: 0,
+    stdout: 'no alert fired\n',
+  })
+})
+
+test.each([
+  [['--since', '2026'], '--since 2026: expected a date such as'],
+  [['--since', 'soon'], '--since soon: expected a date such as'],
+  [['--since', '2026-09-21', '--until', '2026-09-21'], '--since must be before --until'],
+  [['--target', 'nope'], 'there is no target nope; there is: production'],
+  [['--format', 'csv'], "unknown option '--format'"],
+])('alerts %j exits 2 with a sentence', async (args, sentence) => {
+  const { code, stdout, stderr } = await alerts(...args)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(sentence)
+})

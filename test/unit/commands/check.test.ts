@@ -1,0 +1,370 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startWorld } from '../../kit/world/start-world.ts'
+import { callwatch, configFile } from './callwatch.ts'
+import { closedPort, localServer } from './local-server.ts'
+
+const KEY = 'hunter2-hunter2'
+
+async function simulator() {
+  const started = await startWorld({ apiKey: KEY, authOnlyKey: 'hunter2-auth-only' })
+  onTestFinished(started.close)
+  return started
+}
+
+describe('check', () => {
+  test('prints the whole configuration with every secret masked', async () => {
+    const yaml = `
+targets: [{ name: production, app_id: x1, region: us, api_key: "\${KEY}" }]
+notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
+`
+    const env = { KEY }
+    const { code, stdout, stderr } = await callwatch(['check', '--config', configFile(yaml)], { env })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('name: production')
+    expect(stdout).toContain('interval: 15s')
+    expect(stdout.match(/\*{8}/g)).toHaveLength(2)
+    expect(stdout).not.toContain('hunter2')
+  })
+
+  test('warns of each shipped rule that store.history is too short for', async () => {
+    const config = configFile(
+      'targets: [{ name: production, app_id: x1, region: us, api_key: key }]\nstore: { history: 1h }\n',
+    )
+    const { code, stdout } = await callwatch(['check', '--config', config])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^# warning: the shipped rule NoCalls was left out: .*\ntargets:\n/)
+    const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
+    expect(json.warnings).toEqual([expect.stringContaining('NoCalls was left out')])
+    const others = await callwatch(['silence', 'list', '--config', config])
+    expect(others.stderr).toMatch(/^warning: the shipped rule NoCalls was left out: .*\n/)
+  })
+
+  test('warns of an address of Slack that starts a workflow, which shows none of our messages, and names no secret', async () => {
+    const config = configFile(`
+targets: [{ name: production, app_id: x1, region: us, api_key: key }]
+notify:
+  slack: { webhook_url: https://hooks.slack.com/triggers/T0/hunter2 }
+  receivers:
+    - { name: on-call, slack: { webhook_url: 'https://hooks.slack.com:443/workflows/T0/A0/hunter2' } }
+    - { name: team, slack: { webhook_url: https://hooks.slack.com/services/T0/B0/hunter2 } }
+    - { name: chat, slack: { webhook_url: https://chat.example/workflows/hunter2 } }
+`)
+    const warning = (name: string, path: string) =>
+      `the receiver ${name}: its webhook_url (${path}…) starts a workflow, which does not show these messages; ` +
+      'expected an incoming webhook, https://hooks.slack.com/services/…'
+    const all = [warning('slack', '/triggers/'), warning('on-call', '/workflows/')]
+    const { code, stdout } = await callwatch(['check', '--config', config])
+    expect(code).toBe(0)
+    expect(stdout.split('\n').filter((line) => line.startsWith('#'))).toEqual(all.map((one) => `# warning: ${one}`))
+    expect(stdout).not.toContain('hunter2')
+    const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
+    expect(json.warnings).toEqual(all)
+  })
+
+  test('masks a short key without masking the same word elsewhere', async () => {
+    const env = { CALLWATCH_APP_ID: 'x1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'call' }
+    const { stdout } = await callwatch(['check'], { env })
+    expect(stdout).toContain('path: data/callwatch.db')
+    expect(stdout).toContain('api_key: "********"')
+  })
+
+  test.each([
+    ['?connect_timeout=3', 'has a parameter connect_timeout; remove it, known are'],
+    ['?sslmode=allow', 'has sslmode=allow; it must be prefer or'],
+  ])('refuses a store address that no daemon could use: %s', async (query, problem) => {
+    const env = { CALLWATCH_APP_ID: 'x1', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: KEY }
+    const address = `postgres://u:hunter2@127.0.0.1/callwatch${query}`
+    const asText = await callwatch(['check'], { env: { ...env, CALLWATCH_STORE_URL: address } })
+    expect(asText).toMatchObject({ code: 2, stderr: expect.stringContaining(`store.url: ${problem}`) })
+    const asJson = await callwatch(['check', '--json'], { env: { ...env, CALLWATCH_STORE_URL: address } })
+    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([
+      2,
+      { valid: false, problems: [{ path: 'store.url', message: expect.stringContaining(problem) }] },
+    ])
+    expect(`${asText.stderr}${asJson.stdout}${asJson.stderr}`).not.toContain('hunter2')
+  })
+
+  test('requests nothing without --probe', async () => {
+    let requests = 0
+    const { url } = await localServer((_request, response) => {
+      requests += 1
+      response.end('{}')
+    })
+    const env = { CALLWATCH_BASE_URL: url, CALLWATCH_API_KEY: KEY }
+    expect((await callwatch(['check'], { env })).code).toBe(0)
+    expect(requests).toBe(0)
+  })
+})
+
+describe('check --probe', () => {
+  test('connects to a shared store, and says why it cannot', async () => {
+    const port = await closedPort()
+    const { url } = await simulator()
+    const env = {
+      CALLWATCH_BASE_URL: url,
+      CALLWATCH_API_KEY: KEY,
+      CALLWATCH_STORE_URL: `postgres://u:p@127.0.0.1:${port}/c`,
+    }
+    const { code, stdout } = await callwatch(['check', '--probe'], { env })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^✗ store: the database c at 127\.0\.0\.1:\d+ cannot be reached \(.*ECONNREFUSED.*\)/m)
+    const json = JSON.parse((await callwatch(['check', '--probe', '--json'], { env })).stdout)
+    expect(json.store).toEqual({ works: false, message: expect.stringContaining('cannot be reached') })
+    expect(json.probes).toMatchObject([{ works: true }])
+  })
+
+  async function probe(baseUrl: string, apiKey = KEY, more = '') {
+    const yaml = `
+targets: [{ name: production, base_url: '${baseUrl}', api_key: '${apiKey}'${more} }]
+poll: { timeout: 500ms }
+`
+    const { code, stdout, stderr } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
+    expect(stderr).toBe('')
+    expect(stdout).not.toContain('hunter2')
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.pop()).toBe(code === 0 ? '1 ✓ 0 ✗' : '0 ✓ 1 ✗')
+    const isFinding = (line: string) => line.startsWith('  ')
+    return { code, verdicts: lines.filter((line) => !isFinding(line)), findings: lines.filter(isFinding) }
+  }
+
+  test('says that a good key works, and what the service does, with at most ten requests', async () => {
+    const { url, responses } = await simulator()
+    const { code, verdicts, findings } = await probe(url)
+    expect(code).toBe(0)
+    expect(verdicts).toEqual([
+      expect.stringMatching(/^✓ production: List Calls works at http:\S+; its list has \d+ calls$/),
+    ])
+    expect(verdicts[0]).toContain(url)
+    expect(findings).toContain('  ✓ unknown id: 404 with ERR_CALL_SESSION_NOT_FOUND')
+    expect(findings).toContainEqual(expect.stringMatching(/^ {2}! compression: none: /))
+    expect(responses()[0]!.path).toBe('/v3/calls?page=1&perPage=1')
+    expect(responses().length).toBeLessThanOrEqual(10)
+  })
+
+  test('reports a wrong key', async () => {
+    const { url } = await simulator()
+    const { code, verdicts } = await probe(url, 'hunter2-wrong')
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([
+      expect.stringContaining(`✗ production: the key is not accepted at ${url}; check api_key, and app_id`),
+    ])
+  })
+
+  test('reports a key of scope authOnly', async () => {
+    const { url, keys } = await simulator()
+    const { code, verdicts } = await probe(url, keys.authOnly)
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining('its scope is authOnly; use a key of scope fullAccess')])
+  })
+
+  test('reports a rate limit', async () => {
+    const { url } = await localServer((_request, response) => {
+      response.writeHead(429, { 'retry-after': '30' }).end('{"error":{"code":"ERR_TOO_MANY_REQUESTS","message":"x"}}')
+    })
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining('the key works, but the service refuses more requests for now')])
+  })
+
+  test('reports that nothing is listening on the port', async () => {
+    const url = `http://127.0.0.1:${await closedPort()}/v3`
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining('connection refused')])
+    expect(verdicts[0]).toContain(url)
+  })
+
+  test('reports an HTML page instead of the calls service', async () => {
+    const { url } = await localServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>Welcome</title>')
+    })
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining(`${url} is not the calls service; check app_id`)])
+  })
+
+  test('reports a host that does not exist, as with a wrong region', async () => {
+    const { code, verdicts } = await probe('https://callwatch-test.invalid/v3')
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([
+      expect.stringMatching(
+        /there is no host callwatch-test\.invalid; check app_id and region, domain or base_url|could not be looked up/,
+      ),
+    ])
+  })
+
+  test('reports an unknown app, and names the region', async () => {
+    const { url } = await localServer((_request, response) => {
+      response.writeHead(404).end('{"error":{"code":"ERR_APP_NOT_FOUND","message":"no such app"}}')
+    })
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining(`${url} does not exist; check app_id and region`)])
+  })
+
+  test.each([
+    ['AUTH_ERR_INVALID_APPID', 401, 'unknown_app', 'the service has no such app; check app_id and region, or base_url'],
+    ['AUTH_ERR_EMPTY_APPID', 400, 'unknown_app', 'the service has no such app; check app_id and region, or base_url'],
+    ['ERR_SUBSCRIPTION_EXPIRED', 402, 'plan', 'the subscription of the app has expired; renew it in'],
+    ['ERR_PLAN_RESTRICTION', 200, 'plan', 'the plan of the app does not include this; change the plan in'],
+    ['ERR_PLAN_QUOTA_RESTRICTION', 429, 'plan', "the quota of the app's plan is used up; raise it in"],
+  ])('explains %s with the status %i, which is not about the key', async (code, status, kind, words) => {
+    const { url } = await localServer((_request, response) => {
+      response.writeHead(status).end(JSON.stringify({ error: { code, message: 'no' } }))
+    })
+    const { code: exit, verdicts } = await probe(url)
+    expect(exit).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining(`✗ production: ${words}`)])
+    expect(verdicts[0]).toContain(`(${url})`)
+    expect(verdicts[0]).not.toContain('api_key')
+    const env = { CALLWATCH_BASE_URL: url, CALLWATCH_API_KEY: KEY }
+    expect(JSON.parse((await callwatch(['check', '--probe', '--json'], { env })).stdout)).toMatchObject({
+      probes: [{ kind }],
+    })
+  })
+
+  test.each([
+    [-7300, "this machine's clock is 2 h ahead of the service's"],
+    [300, "this machine's clock is 5 min behind the service's"],
+  ])("warns that the service's clock is %i s ahead", async (dateOffset, warning) => {
+    const { url, setSwitches } = await simulator()
+    setSwitches({ dateOffset })
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(0)
+    expect(verdicts).toEqual([
+      expect.stringContaining('List Calls works'),
+      expect.stringContaining(`# production: warning: ${warning}`),
+    ])
+  })
+
+  test('does not warn of clocks that differ by half a minute', async () => {
+    const { url, setSwitches } = await simulator()
+    setSwitches({ dateOffset: 30 })
+    expect((await probe(url)).verdicts).toHaveLength(1)
+  })
+
+  test('warns that the user of on_behalf_of sees no calls', async () => {
+    const { url } = await simulator()
+    const { code, verdicts } = await probe(url, KEY, ', on_behalf_of: nobody-of-this-name')
+    expect(code).toBe(0)
+    expect(verdicts).toEqual([
+      `✓ production: List Calls works at ${url}; its list has no calls`,
+      expect.stringContaining('# production: warning: the user nobody-of-this-name sees no calls; check the uid'),
+    ])
+  })
+
+  test('reports a timeout', async () => {
+    const { url } = await localServer(() => undefined)
+    const { code, verdicts } = await probe(url)
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining(`no answer from ${url} within 0.5 s; check the network`)])
+  })
+
+  test('reports a TLS failure', async () => {
+    const { port } = await localServer(() => undefined)
+    const { code, verdicts } = await probe(`https://127.0.0.1:${port}/v3`)
+    expect(code).toBe(1)
+    expect(verdicts).toEqual([expect.stringContaining('TLS')])
+  })
+
+  test('masks a key that the service quotes', async () => {
+    const { url } = await localServer((_request, response) => {
+      const message = `there is no key ${KEY} (${encodeURIComponent(KEY)})`
+      response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))
+    })
+    const { verdicts } = await probe(url)
+    expect(verdicts).toEqual([expect.stringContaining('there is no key ********')])
+  })
+
+  test('masks a key that the service shows as a label', async () => {
+    const { url } = await localServer((_request, response) => {
+      response.end(JSON.stringify({ data: [{ sessionId: 'a', status: KEY }] }))
+    })
+    const { findings } = await probe(url)
+    expect(findings).toContainEqual(expect.stringContaining('! values: status ********: '))
+  })
+
+  test('probes all targets, and fails if one fails', async () => {
+    const { url } = await simulator()
+    const yaml = `
+targets:
+  - { name: broken, base_url: 'http://127.0.0.1:${await closedPort()}', api_key: '${KEY}' }
+  - { name: working, base_url: '${url}', api_key: '${KEY}' }
+`
+    const { code, stdout } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
+    expect(code).toBe(1)
+    expect(stdout.match(/^\S.*/gm)?.slice(0, 3)).toEqual([
+      expect.stringMatching(/^✗ broken: no answer from the service/),
+      expect.stringMatching(/^✓ working: List Calls works/),
+      '1 ✓ 1 ✗',
+    ])
+    const one = await callwatch(['check', '--probe', '--target', 'working', '--config', configFile(yaml)])
+    expect([one.code, one.stdout.match(/^\S.*/gm)?.[1]]).toEqual([0, '1 ✓ 0 ✗'])
+    const printed = await callwatch(['check', '--probe', '--print', '--config', configFile(yaml)])
+    expect([stdout, printed.stdout].map((text) => text.includes('\ntargets:\n'))).toEqual([false, true])
+  })
+})
+
+describe('check --json', () => {
+  const document = (stdout: string): unknown => JSON.parse(stdout)
+
+  test('prints one document: the configuration with its secrets masked, and the result of each probe', async () => {
+    const { url } = await simulator()
+    const port = await closedPort()
+    const yaml = `
+targets:
+  - { name: working, base_url: '${url}', api_key: '${KEY}' }
+  - { name: broken, base_url: 'http://127.0.0.1:${port}', api_key: '${KEY}' }
+`
+    const { code, stdout, stderr } = await callwatch(['check', '--probe', '--json', '--config', configFile(yaml)])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(stdout).not.toContain('hunter2')
+    expect(document(stdout)).toMatchObject({
+      valid: true,
+      config: { targets: [{ name: 'working', api_key: '********' }, { name: 'broken' }], poll: { interval: '15s' } },
+      probes: [
+        {
+          target: 'working',
+          works: true,
+          kind: 'works',
+          warnings: [],
+          calls: expect.any(Number),
+          findings: expect.any(Array),
+        },
+        { target: 'broken', works: false, kind: 'connection_refused', message: expect.stringContaining('refused') },
+      ],
+    })
+  })
+
+  test('requests nothing without --probe', async () => {
+    const env = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1', CALLWATCH_API_KEY: KEY }
+    const { code, stdout } = await callwatch(['check', '--json'], { env })
+    expect(code).toBe(0)
+    expect(document(stdout)).not.toHaveProperty('probes')
+  })
+
+  test('prints the problems of an invalid configuration, with exit 2 and the same sentences for people', async () => {
+    const file = configFile('poll: { interval: 15 }')
+    const ended = await callwatch(['check', '--json', '--config', file])
+    expect(ended.code).toBe(2)
+    expect(document(ended.stdout)).toEqual({
+      valid: false,
+      problems: expect.arrayContaining([
+        {
+          place: `${file}:1:9`,
+          path: 'poll.interval',
+          message: expect.stringContaining('found `15`; expected a duration'),
+        },
+      ]),
+    })
+    expect(ended.stderr).toContain('poll.interval: found `15`')
+  })
+
+  test('prints no characters that reverse or hide text', async () => {
+    const ended = await callwatch(['check', '--config', configFile('"in\u202Eter\u200Bval": 15')])
+    expect(ended.stderr).toContain('interval')
+    const named = configFile('targets: [{ name: a, app_id: a1, region: us, api_key: k, query: { tag: "x\u202Ey" } }]')
+    const shown = await callwatch(['check', '--config', named])
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('tag: xy') })
+  })
+})

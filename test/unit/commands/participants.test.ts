@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { newEvents } from '../../../src/events/new-events.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { completePoll, seen } from '../ledger/seen.ts'
+import { openIn } from '../../contract/store/place.ts'
+import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+
+test('of participants, `events --json` alone says who they are: no line of `events`, no listing of dead letters', async () => {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  onTestFinished(() => store.close())
+  const { see, deltaOf } = await openIn(store)
+  const minutes = { audio: 1, video: 0, total: undefined }
+  const alice = { uid: 'alice', state: undefined, joined: true, joinedAt: undefined, leftAt: undefined, minutes }
+  const poll = completePoll(1, seen('x', 'ongoing', { participants: [alice] }))
+  const events = newEvents({ ledger: deltaOf(poll), notifications: [], backfilled: false }, Date.now() / 1000)!
+  await see(poll, { events })
+  const letter = {
+    position: 1,
+    place: 0,
+    id: events.id,
+    series: 'a call',
+    at: events.at,
+    attempts: 3,
+    problem: 'it answered 400',
+  }
+  await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0' }, put: [{ ...letter, dead: true }] })
+  const config = configFile(`
+targets: [{ name: a, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: ${path} }
+http: { host: 127.0.0.1 }
+events: { participants: true }
+`)
+  const printed = async (...args: string[]) => {
+    const { code, stdout, stderr } = await callwatch([...args, '--config', config])
+    return { code, stderr, hasOutput: stdout !== '', names: stdout.includes('alice') }
+  }
+  const naming = (names: boolean) => ({ code: 0, stderr: '', hasOutput: true, names })
+  expect(await printed('events', '--json')).toEqual(naming(true))
+  expect(await printed('events')).toEqual(naming(false))
+  expect(await printed('events', 'webhooks', 'dead', 'crm')).toEqual(naming(false))
+  expect(await printed('events', 'webhooks')).toEqual(naming(false))
+  expect(await printed('events', 'webhooks', '--json')).toEqual(naming(false))
+})

@@ -1,0 +1,176 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { systemClock } from '../../../src/clock/clock.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { A, filled, openIn } from '../../contract/store/place.ts'
+import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+
+const target = (path: string) => `
+targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
+store: { path: '${path}' }
+`
+
+/** 2026-09-21 14:13:20 UTC, so that 10 hours later it is another day in Tokyo than in Berlin. */
+const AT = (hours: number) => CREATED + hours * 3600
+
+/** Runs the command on a store in which two targets have some calls, which a daemon still holds open. */
+async function report(...args: string[]) {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  for (const name of ['production', 'staging']) {
+    const { see } = await openIn(store, { name, fingerprint: name })
+    const ended = (id: string, hours: number) =>
+      seen(id, 'ended', {
+        initiatedAt: AT(hours) - 65,
+        startedAt: AT(hours) - 60,
+        endedAt: AT(hours),
+        type: 'video',
+        totalParticipants: 2,
+        callMinutes: { audio: 0, video: 1, total: undefined },
+        participantMinutes: { audio: 0, video: 2, total: undefined },
+      })
+    await see(completePoll(3600, ended('a', 0.5)))
+    if (name === 'production') {
+      const others = [3, 4, 5].map((i) => seen(`r${i}`, 'rejected', { endedAt: AT(i) }))
+      await see(completePoll(6 * 3600, ended('a', 0.5), ended('b', 2), ...others), {
+        gap: { began: AT(1), ended: AT(6) },
+      })
+    }
+  }
+  const ended = await callwatch(['report', '--config', configFile(target(path)), ...args])
+  await store.close()
+  return ended
+}
+
+const PERIOD = ['--since', '2026-09-21T14:13:20Z', '--until', '2026-09-21T20:13:20Z']
+
+test('report prints a table, and what it does not cover', async () => {
+  const { code, stdout, stderr } = await report(...PERIOD, '--by', 'target,type')
+  expect(code).toBe(0)
+  expect(stdout).toBe(
+    [
+      'target      type   ended  unanswered  rejected  canceled  audio minutes  video minutes  participant audio minutes  participant video minutes  user minutes  failure ratio  mean duration seconds  p50 duration seconds  p95 duration seconds  noticed late',
+      'production  audio      0           0         3         0              0              0                          0                          0             0              -                      -                     -                     -             3',
+      'production  video      2           0         0         0              0              2                          0                          4             4              -                     1m                    1m                    1m             2',
+      'staging     video      1           0         0         0              0              1                          0                          2             2              -                     1m                    1m                    1m             1',
+      '',
+    ].join('\n'),
+  )
+  expect(stderr).toBe(
+    'not covered: 5h in which at least one target was not polled with success (calls of these times are counted once they are noticed); --json lists them\n',
+  )
+})
+
+test('report prints JSON with the days of a time zone', async () => {
+  const { stdout, stderr } = await report(...PERIOD, '--by', 'day', '--zone', 'Asia/Tokyo', '--json')
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toMatchObject({
+    since: '2026-09-21T14:13:20.000Z',
+    until: '2026-09-21T20:13:20.000Z',
+    zone: 'Asia/Tokyo',
+    // What is not configured any more is not expected to be seen.
+    coverage: { blind_seconds: 5 * 3600, blind: [{ target: 'production', kind: 'ended' }] },
+    rows: [
+      { day: '2026-09-21', calls: { ended: 2, rejected: 0 }, minutes: { audio: 0, video: 2 } },
+      { day: '2026-09-22', calls: { ended: 1, rejected: 3 }, failure_ratio: null, noticed_late: 4 },
+    ],
+  })
+})
+
+test('report without keys is one row, also where nothing finished', async () => {
+  const { stdout } = await report('--since', '2026-09-01', '--until', '2026-09-02', '--format', 'csv')
+  expect(stdout.split('\n')[1]).toMatch(/^0,0,0,0,0,0,0,0,0,0,0,,,,,0,86400$/)
+})
+
+test('report --format excel begins with a byte order mark, and has semicolons and decimal commas', async () => {
+  const { stdout } = await report(...PERIOD, '--by', 'target', '--format', 'excel')
+  const [names, row] = stdout.split('\n')
+  expect(names).toMatch(/^\uFEFFtarget;ended;.*;blind_seconds$/)
+  expect(row).toMatch(/^production;\d+;[^.]*;18000$/)
+})
+
+test('report of all that the store keeps begins with its oldest call, and says that nothing is polled any more', async () => {
+  const { stdout } = await report('--target', 'production', '--by', 'day', '--json')
+  const { since, rows, coverage } = JSON.parse(stdout)
+  expect([since, rows[0].day]).toEqual(['2026-09-21T14:43:20.000Z', '2026-09-21'])
+  expect(coverage.blind.map(({ kind }: { kind: string }) => kind)).toEqual(['ended', 'now'])
+})
+
+test('report says in every format that a period begins before what is kept', async () => {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  await filled(store, { ...A, name: 'production' }, { old: 1, older: 0.5, young: 1500 })
+  await store.deleteExpired(CREATED + 600)
+  const command = ['report', '--config', configFile(target(path)), '--since', '2026-09-21T14:00Z', '--until']
+  const reported = (...format: string[]) => callwatch([...command, '2026-09-21T14:40Z', ...format])
+  const [table, csv, json] = [await reported(), await reported('--format', 'csv'), await reported('--json')]
+  await store.close()
+  const sentence =
+    'expired (store.history): calls of production that finished before 2026-09-21T14:13:22.000Z are missing\n'
+  for (const { stderr } of [table, csv]) expect(stderr.endsWith(sentence)).toBe(true)
+  expect(csv.stdout.split('\n')[0]).toMatch(/,noticed_late,blind_seconds$/)
+  expect(csv.stdout.split('\n')[1]).toMatch(/,802$/)
+  expect(JSON.parse(json.stdout).coverage).toMatchObject({
+    blind_seconds: 802,
+    blind: [
+      { kind: 'before' },
+      { kind: 'expired', since: '2026-09-21T14:13:20.000Z', until: '2026-09-21T14:13:22.000Z' },
+    ],
+  })
+})
+
+test.each([-3, 0, 3])('report and calls of the last hour are by a service whose clock is %i h ahead', async (hours) => {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
+  const at = (minutes: number) => AT(hours + minutes / 60)
+  const ended = (id: string, minutes: number) => seen(id, 'ended', { endedAt: at(minutes) })
+  for (const minutes of [1, 115, 120]) {
+    const calls = minutes === 1 ? [] : [ended('early', 50), ended('late', 100)]
+    await see({ ...completePoll((hours * 60 + minutes) * 60, ...calls), clockSkew: hours * 3600 })
+  }
+  // No daemon has run for the last four minutes.
+  const wall = vi.spyOn(systemClock, 'wall').mockReturnValue(AT(2) + 240)
+  onTestFinished(() => wall.mockRestore())
+  const config = configFile(target(path))
+  const reported = async (...args: string[]) => {
+    const { stdout, stderr } = await callwatch(['report', '--config', config, '--json', ...args])
+    const { since, until, rows, coverage } = JSON.parse(stdout)
+    return { since, until, ended: rows[0].calls.ended, coverage, stderr }
+  }
+  const isoAt = (minutes: number) => new Date(at(minutes) * 1000).toISOString()
+  const covered = { coverage: { blind_seconds: 0, blind: [] }, stderr: '' }
+  expect(await reported('--since', '1h')).toEqual({ since: isoAt(64), until: isoAt(124), ended: 1, ...covered })
+  expect(await reported('--since', '80m', '--until', '70m')).toMatchObject({
+    since: isoAt(44),
+    until: isoAt(54),
+    ended: 1,
+  })
+  expect((await reported()).until).toBe(isoAt(124))
+  const listed = async (...args: string[]) => {
+    const { stdout } = await callwatch(['calls', '--config', config, '--format', 'ndjson', ...args])
+    return [...stdout.matchAll(/"session_id":"(early|late)"/g)].map(([, id]) => id).join(' ')
+  }
+  expect([await listed('--since', '1h'), await listed('--since', '2h', '--until', '1h')]).toEqual(['late', 'early'])
+  await store.close()
+})
+
+test.each([
+  [['--since', 'soon'], '--since soon: expected a date such as 2026-11-01'],
+  [['--since', '2026'], '--since 2026: expected a date such as 2026-11-01'],
+  [['--until', '20261101'], '--until 20261101: expected a date such as 2026-11-01'],
+  [['--since', '2026-13-01'], '--since 2026-13-01: expected a date'],
+  [['--until', 'x'], '--until x: expected a date'],
+  [['--since', '2026-09-02', '--until', '2026-09-02'], '--since must be before --until'],
+  [['--by', 'hour'], '--by hour: expected some of day, target, type, mode, receiver_type'],
+  [['--zone', 'Mars/Base'], '--zone Mars/Base: expected a time zone such as Europe/Berlin, or UTC'],
+  [['--target', 'nope'], 'there is no target nope; there is: production, staging'],
+  [['--since', '2026-11-20T08:00:00[Asia/Tokyo]'], 'expected a date'],
+  [['--until', '999999999999'], 'expected a date'],
+  [['--format', 'xml'], "argument 'xml' is invalid. Allowed choices are table, csv, excel."],
+  [['--json', '--format', 'csv'], "option '--json' cannot be used with option '--format <format>'"],
+])('report %j is refused with a sentence', async (args, sentence) => {
+  const { code, stderr } = await report(...args)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
+})

@@ -1,0 +1,202 @@
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { tableLines } from '../../../src/commands/command.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { firingOf, RATIO } from '../alerts/sample-rules.ts'
+import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { firing } from '../metrics/hand-made-target.ts'
+import { openIn } from '../../contract/store/place.ts'
+import { AUTH, serve, shownTarget } from '../web/serve.ts'
+import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
+import { selfSigned } from './self-signed.ts'
+
+type Place = { fires?: boolean; targets?: string[]; http?: string; silenced?: boolean }
+
+/** A store that `production` was polled into so many seconds ago, and the configuration that also has `staging`. */
+async function polled(secondsAgo: number, place: Place = {}) {
+  const { fires = false, targets = ['production', 'staging'], http = '{ port: 1 }', silenced = false } = place
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
+  const now = Date.now() / 1000
+  const at = now - secondsAgo - CREATED
+  const alerts = { changed: fires ? [firing({ ...RATIO, severity: 'critical' })] : [], ended: [], notifications: [] }
+  const change = firingOf(RATIO, 'production', CREATED + at)
+  await see(completePoll(at, seen('open', 'ongoing')), {
+    alerts,
+    routedChanges: fires ? [{ change, receivers: ['slack'] }] : [],
+  })
+  if (silenced)
+    await store.addSilence({ match: { target: 'production' }, since: now - 9, until: now + 3600, reason: 'known' })
+  await store.close()
+  const named = targets.map((name) => `{ name: ${name}, base_url: 'http://127.0.0.1:1/v3', api_key: key }`)
+  return configFile(`
+targets: [${named.join(', ')}]
+store: { path: '${path}' }
+http: ${http}
+notify: { slack: { webhook_url: 'http://127.0.0.1:1/hook' } }
+`)
+}
+
+const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC/g
+
+/** Runs the command, and replaces all times in its output. */
+async function status(config: string, ...options: string[]) {
+  const { code, stdout, stderr } = await callwatch(['status', '--config', config, ...options])
+  expect(stderr).toBe('')
+  return { code, lines: stdout.replaceAll(TIME, 'TIME').trimEnd().split('\n') }
+}
+
+/** How the section `http` of a configuration names a served daemon. */
+const httpOf = ({ url }: { url: string }) =>
+  `{ port: ${new URL(url).port}, auth: { username: ${AUTH.username}, password: '${AUTH.password}' } }`
+
+describe('status', () => {
+  test('says in a line that nothing is wrong, and succeeds', async () => {
+    expect(await status(await polled(4, { targets: ['production'] }))).toEqual({
+      code: 0,
+      lines: ['production is polled; no alert fires; no receiver fails'],
+    })
+  })
+
+  test('--all also prints what is fine', async () => {
+    const { lines } = await status(await polled(4, { targets: ['production'] }), '--all')
+    const expected = [
+      'production is polled; no alert fires; no receiver fails',
+      '',
+      'target state lag in progress firing',
+      expect.stringMatching(/^production up \ds 1 0$/),
+      '',
+      'receiver slack: 0 waiting, 0 not notified now',
+      expect.stringMatching(/^store: .*callwatch\.db$/),
+    ]
+    expect(lines.map((line) => line.replaceAll(/ {2,}/g, ' '))).toEqual(expected)
+  })
+
+  test('begins with the incident, says which target is not polled and what waits, and fails', async () => {
+    const { code, lines } = await status(await polled(600, { fires: true }))
+    expect(code).toBe(1)
+    const end = lines.indexOf('')
+    expect(lines[0]).toMatch(/^critical: production: 42\.5% of 40 calls fail/)
+    expect(lines.slice(1, end)).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}Since TIME/)]))
+    expect(lines.slice(end + 1)).toEqual([
+      'production: no successful poll since TIME',
+      'staging: never polled successfully',
+      'no daemon of this configuration answers at http://127.0.0.1:1/: is it running? It knows the reasons',
+      expect.stringMatching(/^receiver slack: 1 message waiting, the oldest for 10m/),
+    ])
+  })
+
+  test('has the reasons from the daemon: of targets, and of receivers that refuse', async () => {
+    const failure = { since: 1_800_000_000, problem: 'Slack answered 404: no_service' }
+    const targets = [shownTarget({ target: 'production', problem: 'the service answered 503' })]
+    const served = await serve(targets, { auth: AUTH, receivers: () => [{ name: 'slack', failure }] })
+    const http = httpOf(served)
+    const { lines } = await status(await polled(600, { http, targets: ['production'] }))
+    expect(lines).toEqual([
+      'production: no successful poll since TIME: the service answered 503',
+      'receiver slack: nothing delivered since TIME: Slack answered 404: no_service',
+    ])
+    const json = await callwatch(['status', '--json', '--config', await polled(600, { http, targets: ['production'] })])
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      daemon: { url: served.url.replace(/\/?$/, '/'), answers: true },
+      targets: [{ target: 'production', problem: 'the service answered 503' }],
+      receivers: [{ name: 'slack', problem: failure.problem, failing_since: '2027-01-15T08:00:00.000Z' }],
+    })
+    // The daemon of another configuration.
+    const others = await status(await polled(600, { http, targets: ['shop'] }))
+    expect(others.lines).toEqual([
+      'shop: never polled successfully',
+      expect.stringMatching(/^no daemon of this configuration answers at /),
+    ])
+  })
+
+  test('names three of the targets of which the same is to be said', async () => {
+    const { lines } = await status(await polled(4, { targets: ['production', 'a', 'b', 'c', 'd', 'e'] }))
+    expect(lines[0]).toBe('5 of 6 targets, such as a, b, c: never polled successfully')
+  })
+
+  test('keeps what is silenced apart from what waits', async () => {
+    const config = await polled(4, { fires: true, silenced: true, targets: ['production'] })
+    const { lines } = await status(config)
+    expect(lines.slice(lines.indexOf('') + 1)).toEqual(['not notified: 1 alert, silence 1 until TIME: known'])
+    const { stdout } = await callwatch(['status', '--json', '--config', config])
+    expect(JSON.parse(stdout)).toMatchObject({
+      alerts: [{ suppressed: [expect.stringMatching(/^silence 1 until \d{4}.*: known$/)] }],
+      receivers: [{ name: 'slack', pending: 0, suppressed: 1 }],
+    })
+  })
+
+  test('as JSON has the fields of the API', async () => {
+    const { code, stdout } = await callwatch(['status', '--json', '--config', await polled(600, { fires: true })])
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({
+      targets: [
+        { target: 'production', state: 'stale', in_progress: 1, firing: 1 },
+        { target: 'staging', state: 'never polled', last_success: null, lag_seconds: null },
+      ],
+      alerts: [{ target: 'production', alert: 'HighFailureRate', severity: 'critical', value: 0.425 }],
+      receivers: [{ name: 'slack', pending: 1 }],
+    })
+  })
+
+  test('is printed again until a signal ends it', async () => {
+    const { child, stdout, ended } = start(['status', '--watch', '--config', await polled(4)])
+    await vi.waitFor(() => expect(stdout().match(/^staging: never/gm)).toHaveLength(2), 10_000)
+    child.kill('SIGINT')
+    expect(await ended).toMatchObject({ code: 1, stderr: '' })
+  })
+})
+
+describe('status --health', () => {
+  const env = (url: string) => ({
+    CALLWATCH_HTTP_PORT: new URL(url).port,
+    // A proxy on which nothing listens.
+    HTTP_PROXY: 'http://127.0.0.1:1',
+    HTTPS_PROXY: 'http://127.0.0.1:1',
+    NODE_USE_ENV_PROXY: '1',
+  })
+
+  test.each(['127.0.0.1', '0.0.0.0', '::', '::1'])('reaches a daemon on %s without a proxy', async (host) => {
+    const { url } = await serve([shownTarget()], { host })
+    const variables = { ...env(url), CALLWATCH_HTTP_HOST: host }
+    expect(await callwatch(['status', '--health'], { env: variables })).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('needs no password, and no configuration without mistakes', async () => {
+    const { url } = await serve([shownTarget()], { auth: AUTH })
+    const http = `{ port: \${PORT}, auth: { username: a, password: b } }`
+    const args = ['status', '--health', '--config', configFile(`http: ${http}\nalert: {}`)]
+    const { code, stdout } = await callwatch(args, { env: { PORT: new URL(url).port } })
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `${url}/healthz answers 200\n`,
+    })
+    const broken = ['status', '--health', '--config', configFile('http: { port: 1')]
+    expect(await callwatch(broken, { env: env(url) })).toMatchObject({ code: 0 })
+  })
+
+  test('uses HTTPS with http.tls, whoever has signed the certificate', async () => {
+    const { url } = await serve([shownTarget()], { tls: selfSigned('callwatch.example') })
+    const http = `{ port: ${new URL(url).port}, tls: { cert_file: gone.crt, key_file: gone.key } }`
+    const args = ['status', '--health', '--config', configFile(`http: ${http}`)]
+    expect(await callwatch(args)).toMatchObject({ code: 0 })
+  })
+
+  test('fails if nothing answers', async () => {
+    const { url, close } = await serve([shownTarget()])
+    await close()
+    const { code, stdout } = await callwatch(['status', '--health'], { env: env(url) })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: `${url}/healthz does not answer\n` })
+  })
+})
+
+test('a table that is wider than the terminal loses its least important columns', () => {
+  const [header, rows] = [['name', 'what', 'n'], [['a', 'something', '12']]]
+  const within = (width: number) => tableLines(header, rows, 2, { width, givesWay: ['what', 'n'] })
+  expect(within(20)).toEqual(['name  what        n', 'a     something  12'])
+  expect(within(19)).toEqual(['name  what        n', 'a     something  12'])
+  expect(within(18)).toEqual(['name   n', 'a     12'])
+  expect(within(7)).toEqual(['name', 'a'])
+  expect(within(1)).toEqual(['name', 'a'])
+})

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { needsRestart } from '../../../src/daemon/reload.ts'
+import { folderWith } from './folder-with.ts'
+
+const env = { CALLWATCH_APP_ID: 'a', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'k' }
+const withStore = (store: string) => loadConfig({ env, cwd: folderWith({ 'callwatch.yaml': `store: ${store}` }) })
+
+test.each([
+  ['{ path: a.db }', '{ path: b.db }', ['store.path']],
+  ['{ path: a.db }', '{ url: "postgres://db/callwatch" }', ['store.path', 'store.url', 'store.lease']],
+  ['{ url: "postgres://db/callwatch" }', '{ url: "postgres://db2/callwatch" }', ['store.url']],
+  ['{ url: "postgres://db/callwatch" }', '{ url: "postgres://db/callwatch", lease: 5s }', ['store.lease']],
+  ['{ url: "postgres://db/callwatch" }', '{ url: "postgres://db/callwatch", history: 40d }', []],
+])('from a store %s to %s', (before, after, expected) => {
+  expect(needsRestart(withStore(before), withStore(after)).map(({ path }) => path)).toEqual(expected)
+})

@@ -1,0 +1,81 @@
+import { BehaviorSubject, NEVER } from 'rxjs'
+import { expect, test } from 'vitest'
+import { configOf } from '../../../src/config/config.ts'
+import { notifying } from '../../../src/daemon/notifying.ts'
+import type { Common } from '../../../src/daemon/open-parts.ts'
+import { DeliveryError } from '../../../src/network/delivery-error.ts'
+import { deliveryFailures } from '../../../src/notifications/delivery/attempts.ts'
+import type { MessageReceiver, StateReceiver } from '../../../src/notifications/receiver.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { virtualClock } from '../../kit/virtual-clock.ts'
+import { AT, changeOf } from '../notifications/delivery/outbox-sending.ts'
+
+const CONFIG = configOf({
+  targets: [{ name: 'production', base_url: 'http://127.0.0.1:1/v3', api_key: 'key' }],
+  notify: { group_wait: 0, slack: { webhook_url: 'https://slack.test/' } },
+})
+const busy = new DeliveryError('it answered 429', { retryable: true, retryAfter: 30 })
+const refusal = new DeliveryError('it refused with 404', { retryable: false })
+
+/** A daemon's deliveries of one alert that fires, to a receiver and an Alertmanager that fail as given. */
+async function failing(error: DeliveryError) {
+  const clock = virtualClock(AT)
+  const store = openSqliteStore({ path: ':memory:' })
+  const attempts: string[] = []
+  const attempt = async (receiver: string) => {
+    attempts.push(`${receiver} ${clock.monotonic()}`)
+    throw error
+  }
+  const slack = (name: string): MessageReceiver => ({ name: 'slack', send: () => attempt(name) })
+  const state: StateReceiver = { name: 'am', refresh: () => () => attempt('am') }
+  let all = [slack('slack'), state]
+  const failures = deliveryFailures(clock, (text) => text)
+  const config$ = new BehaviorSubject(CONFIG)
+  const parts = {
+    clock,
+    store,
+    failures,
+    config: () => config$.value,
+    receivers: { all: () => all, names: () => ['slack'] },
+    targets: { all: () => ['production'], loaded: () => [] },
+    overviews: { isComplete: () => true, others: () => [] },
+    ownership: { isLeader: () => true, wasLeader: () => true },
+    health: { latest: () => undefined },
+    draining$: NEVER,
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts that notifying needs
+  notifying(parts as unknown as Common, config$).subscribe()
+  await store.enqueueOnce('1', changeOf({ name: 'A' }, 'firing', AT), ['slack'])
+  await clock.advance(3)
+  return {
+    clock,
+    attempts,
+    failures,
+    slack,
+    /** Activates a configuration with these receivers instead of the first ones. */
+    reload: async (changed?: MessageReceiver) => {
+      if (changed !== undefined) all = [changed, state]
+      config$.next({ ...CONFIG, notify: { ...CONFIG.notify, groupInterval: clock.monotonic() } })
+      await clock.advance(25)
+    },
+  }
+}
+
+test('a reload keeps the pauses of a receiver that stays, and since when it fails', async () => {
+  const { attempts, clock, failures, reload } = await failing(busy)
+  await reload()
+  expect(attempts.toSorted()).toEqual(['am 0', 'slack 0'])
+  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it answered 429' })
+  await clock.advance(2)
+  expect(attempts.slice(2).toSorted()).toEqual(['am 30', 'slack 30'])
+  expect(failures.of('slack')?.since).toBe(AT)
+})
+
+test('what a receiver refused is offered again at once after a reload that changes the receiver', async () => {
+  const { attempts, failures, slack, reload } = await failing(refusal)
+  await reload()
+  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it refused with 404' })
+  await reload(slack('changed'))
+  expect(attempts.filter((each) => !each.startsWith('am'))).toEqual(['slack 0', 'changed 28'])
+  expect(failures.of('slack')?.since).toBe(AT + 28)
+})

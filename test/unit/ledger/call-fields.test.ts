@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { ANSWERED } from '../../../src/ledger/call-fields.ts'
+import type { AnsweredValues } from '../../../src/ledger/call.ts'
+import { RECORD_BYTES } from '../../../src/ledger/tracked-calls.ts'
+import { CREATED, ledgerBook, listed, seen } from './seen.ts'
+
+/** All of them, and a value of each. */
+const VALUES: Record<keyof AnsweredValues, number> = {
+  initiatedAt: CREATED + 10,
+  startedAt: CREATED + 15,
+  endedAt: CREATED + 70,
+  totalParticipants: 3,
+  mid: 5,
+}
+
+test('a call has 168 bytes in memory beside its id (ADR 9)', () => expect(RECORD_BYTES).toBe(168))
+
+test('the table of the fields names every value that a call takes from an answer as it is', () => {
+  expect(ANSWERED.toSorted()).toEqual(Object.keys(VALUES).toSorted())
+})
+
+describe.each(ANSWERED)('the %s of a call', (name) => {
+  const answer = (more: Partial<AnsweredValues>) => listed(CREATED + 100, seen('a', 'ended', more))
+  const book = () => {
+    const ledger = ledgerBook()
+    ledger.see({ answers: [answer(VALUES)] })
+    return ledger
+  }
+
+  test('is what the first answer says', () => {
+    expect(book().state.calls.get('a')).toMatchObject(VALUES)
+  })
+
+  test('is what the latest answer says that has it, and such an answer changes the call', () => {
+    const ledger = book()
+    const other = { ...VALUES, [name]: VALUES[name] + 1 }
+    expect(ledger.see({ answers: [answer(other)] })?.calls.get('a')).toMatchObject(other)
+    expect(ledger.state.calls.get('a')).toMatchObject(other)
+  })
+
+  test('stays if an answer omits it, and such an answer changes nothing', () => {
+    const ledger = book()
+    expect(ledger.see({ answers: [answer({ ...VALUES, [name]: undefined })] })).toBeUndefined()
+    expect(ledger.state.calls.get('a')).toMatchObject(VALUES)
+  })
+})

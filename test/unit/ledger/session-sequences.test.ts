@@ -1,0 +1,428 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
+import type { SeenCall } from '../../../src/ledger/call.ts'
+import { horizon } from '../../../src/ledger/horizon.ts'
+import { sessionOf } from '../../../src/ledger/identity.ts'
+import type { ListedCall, Observation, ServiceAnswer } from '../../../src/ledger/observation.ts'
+import { applyDelta } from '../../../src/ledger/state.ts'
+import { isCounted, MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { callIdentities } from '../../../src/polling/call-identities.ts'
+import { asked, CREATED, KNOWN_LIST, ledgerBook, listed, seen } from './seen.ts'
+
+type More = Partial<Omit<SeenCall, 'status'>> & { rings?: number; starts?: number; ends?: number }
+/** A row of the session `room`; times are seconds after CREATED. */
+function row(status: SeenCall['status'], { rings, starts, ends, ...more }: More = {}): SeenCall {
+  const at = (t: number | undefined) => (t === undefined ? undefined : CREATED + t)
+  return seen('room', status, { initiatedAt: at(rings), startedAt: at(starts), endedAt: at(ends), ...more })
+}
+
+/** One daemon: keeps one callIdentities, as observe.ts does. */
+function daemon(options: Parameters<typeof ledgerBook>[0] = {}) {
+  const book = ledgerBook({ details: 'never', ...options })
+  const { state, settings, history } = book
+  let identities = callIdentities()
+  /** As isUnchanged: a row equal to a tracked final call is that call. */
+  const read = (one: SeenCall): ListedCall => {
+    for (const known of state.calls.ofSession(one.session))
+      if (
+        known.phase === 'final' &&
+        known.status === one.status &&
+        (known.mid === undefined) === (one.mid === undefined) &&
+        known.initiatedAt === one.initiatedAt &&
+        known.startedAt === one.startedAt &&
+        known.endedAt === one.endedAt &&
+        (one.callMinutes.audio ?? 0) === known.counted[0]
+      )
+        return known
+    return { ...one }
+  }
+  const identify = (rows: readonly SeenCall[], now: number) => {
+    const calls = rows.map(read)
+    identities.identify(calls, state, horizon(state.sync, settings.lookback), CREATED + now)
+    return calls
+  }
+  const commit = (observation: Observation) => {
+    const sessions = new Set(possiblyEvicted(state, observation, settings))
+    const rows = [...history.values()].filter((call) => sessions.has(sessionOf(call)))
+    const delta = computeDelta(state, observation, settings, Map.groupBy(rows, sessionOf))
+    if (delta === undefined) return
+    applyDelta(state, delta, 86_400)
+    for (const id of delta.calls.keys()) history.delete(id)
+    for (const call of delta.evicted) if (isCounted(call)) history.set(call.id, call)
+  }
+  const poll = (now: number, pages: SeenCall[][], { sweep = true, ok = true } = {}) => {
+    identities.startPoll(undefined, state.open)
+    const time = CREATED + now
+    // All pages are read before the first one is committed.
+    const read = pages.map((page): ServiceAnswer => ({ ...listed(time), calls: identify(page, now) }))
+    commit({ answers: read })
+    identities.committed()
+    if (!ok) return
+    commit({
+      answers: [],
+      success: {
+        endsSweep: sweep,
+        isConfirmed: sweep,
+        beganServiceTime: time,
+        beganHostTime: time,
+        serviceTime: time,
+        hostTime: time,
+        listed: new Set(read.flatMap(({ calls }) => calls.map(({ id }) => id))),
+        list: KNOWN_LIST,
+      },
+    })
+  }
+  /** Get Call for all open calls of the room that these rows do not show. */
+  const get = (now: number, rows: SeenCall[]) => {
+    const ids = [...state.open.keys()]
+    const calls = identify(rows, now)
+    commit({
+      answers: [
+        { ...asked(CREATED + now, undefined), calls, notFound: ids.filter((id) => !calls.some((c) => c.id === id)) },
+      ],
+    })
+  }
+  const result = () => ({ started: book.started(), finished: book.finished(), lost: book.lost() })
+  return {
+    ...book,
+    poll,
+    get,
+    /** Both show one row. */
+    pollAndGet: (now: number, shown: SeenCall) => {
+      poll(now, [[shown]])
+      get(now, [shown])
+    },
+    result,
+    crash: () => (identities = callIdentities()),
+    isAmbiguous: () => [...state.calls.values()].some(({ marks }) => (marks & MARK.ambiguousSession) !== 0),
+  }
+}
+type D = ReturnType<typeof daemon>
+const minutesOf = (calls: Iterable<TrackedCall>) => new Set(Array.from(calls, ({ counted }) => counted[0]))
+const check = (d: D, started: number, finished: number, lost = 0) =>
+  expect(d.result()).toEqual({ started, finished, lost })
+
+/** A call of a session that no other call has, as its answers show it: at what time, with which fields, by which clock. */
+const shownCall = fc.record({
+  ringsFor: fc.option(fc.nat(29)),
+  lasts: fc.nat(120),
+  /** How long after its end it has an `endedAt`. */
+  endsAfter: fc.oneof(fc.constant(0), fc.nat(60)),
+  isReversed: fc.boolean(),
+  /** How far its times are ahead of the service's clock. */
+  ahead: fc.oneof(fc.constant(0), fc.nat(3), fc.integer({ min: 600, max: 7200 })),
+  mid: fc.option(fc.constant(7)),
+  answers: fc.array(
+    fc.record({
+      /** After the answer before. */
+      after: fc.oneof(fc.nat(3), fc.nat(60)),
+      /** How far the clock of its `Date` is off. */
+      skew: fc.oneof(fc.constant(0), fc.constantFrom(-60, -12, -1, 1, 60)),
+      missing: fc.subarray(['initiatedAt', 'startedAt', 'mid'] as const),
+      asks: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+})
+
+const RINGS = 100
+
+type ShownCall = typeof shownCall extends fc.Arbitrary<infer Call> ? Call : never
+
+/** How a call is shown at a time. */
+function shownAt({ ringsFor, lasts, endsAfter, isReversed, ahead, mid }: ShownCall, at: number) {
+  const answered = ringsFor === null ? Infinity : RINGS + ringsFor
+  const over = RINGS + (ringsFor ?? 0) + lasts
+  const isAnswered = at >= answered
+  const end = ringsFor === null ? 'unanswered' : 'ended'
+  return row(at >= over ? end : isAnswered ? 'ongoing' : 'initiated', {
+    rings: ahead + (isReversed && isAnswered ? answered + 60 : RINGS),
+    ...(isAnswered && { starts: ahead + answered }),
+    ...(at >= over + endsAfter && { ends: ahead + over }),
+    mid: mid ?? undefined,
+  })
+}
+
+describe('one call of a session is counted once', () => {
+  test('whatever fields an answer lacks, and whatever its clock says', () => {
+    fc.assert(
+      fc.property(shownCall, (call) => {
+        const d = daemon()
+        d.poll(1, [[]])
+        let at = RINGS
+        for (const { after, skew, missing, asks } of call.answers) {
+          at += after
+          // Without its `startedAt`, nothing says that its `initiatedAt` is wrong.
+          const lacks = missing.filter((name) => !call.isReversed || name !== 'startedAt')
+          const shown = { ...shownAt(call, at), ...Object.fromEntries(lacks.map((name) => [name, undefined])) }
+          if (asks) d.pollAndGet(at + skew, shown)
+          else d.poll(at + skew, [[shown]])
+        }
+        expect(d.result().started).toBe(1)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+  test('that is answered, and has its first time then', () => {
+    const d = daemon()
+    d.poll(10, [[row('initiated')]])
+    d.poll(35, [[row('initiated')]])
+    const on = row('ongoing', { starts: 40 })
+    d.pollAndGet(45, on)
+    d.pollAndGet(55, on)
+    check(d, 1, 0)
+  })
+  test('that is answered, and shows startedAt in place of initiatedAt from then on, with its first mid', () => {
+    const d = daemon()
+    d.poll(10, [[row('initiated', { rings: 5 })]])
+    d.poll(35, [[row('initiated', { rings: 5 })]])
+    const on = row('ongoing', { starts: 40, mid: 7 })
+    d.pollAndGet(45, on)
+    d.pollAndGet(55, on)
+    check(d, 1, 0)
+  })
+  test('that is answered, and shows startedAt in place of initiatedAt from then on', () => {
+    const d = daemon()
+    d.poll(10, [[row('initiated', { rings: 5, mid: 7 })]])
+    d.poll(35, [[row('initiated', { rings: 5, mid: 7 })]])
+    const on = row('ongoing', { starts: 40, mid: 7 })
+    d.pollAndGet(45, on)
+    d.pollAndGet(55, on)
+    check(d, 1, 0)
+  })
+  test('that is over when it shows startedAt in place of initiatedAt', () => {
+    const d = daemon()
+    d.poll(10, [[row('initiated', { rings: 5 })]])
+    const over = row('ended', { starts: 12, ends: 30 })
+    d.pollAndGet(40, over)
+    d.pollAndGet(55, over)
+    check(d, 1, 1)
+  })
+  test('whose startedAt moves when somebody joins', () => {
+    const d = daemon()
+    d.poll(10, [[row('ongoing', { starts: 5, mid: 1 })]])
+    const on = row('ongoing', { starts: 15, mid: 1 })
+    d.pollAndGet(20, on)
+    d.pollAndGet(30, on)
+    check(d, 1, 0)
+  })
+  for (const fraction of [0, 0.123])
+    test(`that was evicted, and is shifted by an hour, with fractions of seconds (${fraction})`, () => {
+      const d = daemon({ lookback: 7200 })
+      const calls = Array.from({ length: 20 }, (_, i) => (shift: number) => ({
+        ...row('ended', {
+          rings: i * 60 + fraction + shift,
+          starts: i * 60 + 10.457 * Math.sign(fraction) + shift,
+          ends: i * 60 + 20.9 * Math.sign(fraction) + 30 + shift,
+        }),
+        session: `s${i}`,
+        id: `s${i}`,
+      }))
+      for (const t of [1300, 1400, 1500]) d.poll(t, [calls.map((c) => c(0))])
+      for (const t of [9000, 9100, 9200]) d.poll(t, [[]])
+      expect(d.state.calls.size).toBe(0)
+      d.poll(9300, [calls.map((c) => c(3600))])
+      check(d, 20, 20)
+    })
+})
+
+describe('each call of a session is counted', () => {
+  const timeout = (t: number) => row('unanswered', { rings: t, ends: t + 45 })
+  test('that rang in vain for as long as the one before, in its place', () => {
+    const d = daemon()
+    d.poll(60, [[timeout(0)]])
+    d.poll(120, [[timeout(0)]])
+    d.poll(660, [[timeout(600)]])
+    check(d, 2, 2)
+  })
+  test('that rang in vain for as long as the one before, which is on a page further back', () => {
+    const d = daemon()
+    d.poll(60, [[timeout(0)]])
+    d.poll(120, [[timeout(0)]])
+    d.poll(660, [[timeout(600)]], { sweep: false })
+    d.poll(720, [[timeout(600)], [timeout(0)]])
+    check(d, 2, 2)
+  })
+  test('that rang in vain for as long as another new one on the next page', () => {
+    const d = daemon()
+    d.poll(5, [[]])
+    d.poll(10, [[]])
+    d.poll(700, [[timeout(600)], [timeout(0)]])
+    check(d, 2, 2)
+  })
+  test('each canceled after three seconds, in the place of the one before', () => {
+    const d = daemon()
+    for (const [i, t] of [10, 130, 250, 370].entries())
+      d.poll(t + 30, [[row('canceled', { rings: t, ends: t + 3 })]], { sweep: i === 0 })
+    check(d, 4, 4)
+  })
+  test('without ends, on two pages', () => {
+    const d = daemon()
+    d.poll(5, [[]])
+    const missed = (rings: number) => row('unanswered', { rings })
+    d.poll(700, [[missed(600)], [missed(10)]])
+    check(d, 2, 2)
+  })
+  test('without ends, with the mid of a room, on two pages', () => {
+    const d = daemon()
+    d.poll(5, [[]])
+    const over = (starts: number) => row('ended', { starts, mid: 1 })
+    d.poll(700, [[over(600)], [over(10)]])
+    check(d, 2, 2)
+  })
+  test('that is listed once it is over, and began before the last sweep', () => {
+    const d = daemon()
+    const first = row('ended', { starts: 0, ends: 180 })
+    d.poll(190, [[first]])
+    d.poll(700, [[first]])
+    d.poll(910, [[row('ended', { starts: 600, ends: 905 })]])
+    check(d, 2, 2)
+  })
+  test('that is listed once it is over, before the last sweep, beside the one before', () => {
+    const d = daemon()
+    const first = row('ended', { starts: 0, ends: 180 })
+    const second = row('ended', { starts: 600, ends: 905 })
+    d.poll(190, [[first]])
+    d.poll(700, [[first]])
+    d.poll(910, [[second]], { sweep: false })
+    d.poll(1000, [[second], [first]])
+    check(d, 2, 2)
+  })
+  test('that replaces an open one in a list that lags, is at least an anomaly', () => {
+    const d = daemon()
+    d.poll(10, [[row('ongoing', { starts: 0 })]])
+    d.poll(100, [[row('ongoing', { starts: 0 })]])
+    d.poll(110, [[row('ongoing', { starts: 95 })]])
+    expect(d.isAmbiguous()).toBe(true)
+  })
+  test('with another mid, listed without times at first, in the place of the one before', () => {
+    const d = daemon()
+    const first = row('ended', { starts: 0, ends: 180, mid: 1 })
+    d.poll(190, [[first]])
+    d.poll(300, [[first]])
+    d.poll(610, [[row('initiated', { mid: 2 })]])
+    d.poll(620, [[row('ongoing', { starts: 615, mid: 2 })]])
+    d.poll(800, [[row('ended', { starts: 615, ends: 790, mid: 2 })]])
+    check(d, 2, 2)
+  })
+  test('with another mid, listed without times at first, beside the one before', () => {
+    const d = daemon()
+    const first = row('ended', { starts: 0, ends: 180, mid: 1 })
+    d.poll(190, [[first]])
+    d.poll(300, [[first]])
+    d.poll(610, [[row('initiated', { mid: 2 }), first]])
+    d.poll(620, [[row('ongoing', { starts: 615, mid: 2 }), first]])
+    d.poll(800, [[row('ended', { starts: 615, ends: 790, mid: 2 }), first]])
+    check(d, 2, 2)
+  })
+  test('without starts, with other mids, on one page', () => {
+    const d = daemon()
+    d.poll(5, [[]])
+    d.poll(800, [[row('ended', { ends: 720, mid: 2 }), row('ended', { ends: 180, mid: 1 })]])
+    check(d, 2, 2)
+  })
+  test('that begins to ring when the one before was answered', () => {
+    const d = daemon()
+    const first = row('ended', { rings: 10, starts: 40, ends: 40, mid: 1 })
+    d.poll(41, [[first]])
+    d.poll(45, [[row('initiated', { rings: 41 }), first]])
+    d.poll(60, [[row('ended', { rings: 41, starts: 50, ends: 58, mid: 2 }), first]])
+    check(d, 2, 2)
+  })
+  test('that begins within five seconds of one that is over', () => {
+    const d = daemon()
+    d.poll(13, [[row('canceled', { rings: 10, ends: 12 })]])
+    d.poll(23, [[row('initiated', { rings: 14 })]])
+    d.poll(60, [[row('unanswered', { rings: 14, ends: 59 })]])
+    check(d, 2, 2)
+  })
+  test('that begins three seconds after the Date of the answer', () => {
+    const d = daemon()
+    const first = row('unanswered', { rings: 10, ends: 55 })
+    d.poll(60, [[first]])
+    d.poll(98, [[row('initiated', { rings: 100 })]])
+    d.poll(108, [[row('initiated', { rings: 100 })]])
+    d.poll(160, [[row('unanswered', { rings: 100, ends: 140 })]])
+    check(d, 2, 2)
+  })
+  test('each with an end alone, in the place of the one before', () => {
+    const d = daemon()
+    for (const ends of [100, 300, 500, 700]) d.poll(ends + 5, [[row('ended', { ends })]])
+    check(d, 4, 4)
+  })
+  test('of which the open one ends in a row without times', () => {
+    const d = daemon()
+    const first = row('unanswered', { rings: 0, ends: 45 })
+    d.poll(50, [[first]])
+    d.poll(110, [[row('initiated', { rings: 105 }), first]])
+    d.poll(120, [[row('rejected')]])
+    expect([...d.state.open.values()].length).toBe(0)
+    check(d, 2, 2)
+  })
+  test('whose times are shifted by an hour, on two pages, keep their own minutes', () => {
+    const d = daemon()
+    const a = (s: number) =>
+      row('ended', { starts: s, ends: 180 + s, callMinutes: { audio: 3, video: undefined, total: undefined } })
+    const b = (s: number) =>
+      row('ended', { starts: 600 + s, ends: 1500 + s, callMinutes: { audio: 15, video: undefined, total: undefined } })
+    d.poll(1600, [[b(0), a(0)]])
+    d.poll(8000, [[b(0), a(0)]])
+    d.poll(8100, [[b(3600)], [a(3600)]])
+    check(d, 2, 2)
+    expect(minutesOf(d.state.calls.values())).toEqual(new Set([3, 15]))
+  })
+  test('that were evicted, and whose times are shifted by two hours, keep their own minutes', () => {
+    const d = daemon({ lookback: 7200 })
+    const a = (s: number) =>
+      row('ended', { starts: s, ends: 180 + s, callMinutes: { audio: 3, video: undefined, total: undefined } })
+    const b = (s: number) =>
+      row('ended', { starts: 600 + s, ends: 1500 + s, callMinutes: { audio: 15, video: undefined, total: undefined } })
+    d.poll(6000, [[b(0), a(0)]])
+    d.poll(6100, [[b(0), a(0)]])
+    for (const t of [13300, 13400, 13500]) d.poll(t, [[]])
+    expect(d.state.calls.size).toBe(0)
+    d.poll(9000, [[b(7200), a(7200)]])
+    check(d, 2, 2)
+    expect(minutesOf([...d.history.values(), ...d.state.calls.values()])).toEqual(new Set([3, 15]))
+  })
+  test('that replaces an open one after an answer with a wrong Date', () => {
+    const d = daemon()
+    d.poll(10, [[row('ongoing', { starts: 0 })]])
+    d.poll(1820, [[row('ongoing', { starts: 0 })]], { sweep: false })
+    d.poll(30, [[row('ongoing', { starts: 0 })]])
+    d.poll(300, [[row('ongoing', { starts: 290 })]])
+    check(d, 2, 0)
+  })
+  test('with the mid of a room, each hour, after a failed poll and a restart', () => {
+    const d = daemon()
+    const m = (s: number, e?: number) =>
+      row(e === undefined ? 'ongoing' : 'ended', { starts: s, mid: 1, ...(e !== undefined && { ends: e }) })
+    d.poll(10, [[m(0)]])
+    d.crash()
+    d.poll(8000, [[m(7200)], [m(3600, 3700)]], { ok: false })
+    d.crash()
+    d.poll(8010, [[m(7200)], [m(3600, 3700)], [m(0, 180)]])
+    check(d, 3, 2)
+  })
+  test('with another mid, whose first time is before the poll that showed it without one', () => {
+    const d = daemon()
+    const first = row('ended', { starts: 0, ends: 180, mid: 1 })
+    d.poll(190, [[first]])
+    d.poll(300, [[first]])
+    for (const t of [610, 620]) d.poll(t, [[row('initiated', { mid: 2 })]])
+    d.poll(630, [[row('ongoing', { starts: 605, mid: 2 })]])
+    d.poll(800, [[row('ended', { starts: 605, ends: 790, mid: 2 })]])
+    check(d, 2, 2)
+  })
+  test('that began before the one before was lost', () => {
+    const d = daemon()
+    d.poll(10, [[row('initiated', { rings: 5 })]])
+    d.poll(20, [[]])
+    d.get(20, [])
+    d.poll(30, [[]])
+    d.get(31, [])
+    d.poll(40, [[row('initiated', { rings: 29 })]])
+    check(d, 2, 0, 1)
+  })
+})

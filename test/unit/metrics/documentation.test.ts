@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { describeMetrics, type MetricDescription } from '../../../src/metrics/registry.ts'
+
+test('docs/metrics.md lists all metrics; `npx vitest run test/unit/metrics -u` updates it', async () => {
+  await expect(page(describeMetrics())).toMatchFileSnapshot('../../../docs/metrics.md')
+})
+
+function page(metrics: readonly MetricDescription[]): string {
+  const durable = metrics.filter((metric) => metric.durable)
+  const operational = metrics.filter((metric) => !metric.durable)
+  return `# Metrics
+
+Generated from the registry by \`npx vitest run test/unit/metrics -u\`; do not edit it by hand.
+
+No label contains the id of a call or a user. Values that the calls service does not document are counted as \`other\`;
+the series of \`other\` appear with their first use, all other series start with 0. Ratios are 0 to 1, and absent where
+there are too few calls. callwatch also exports the usual \`process_*\` and \`nodejs_*\` metrics.
+
+## About calls
+
+These are durable: counters and histograms continue after a restart.
+
+${table(durable)}
+
+## About callwatch itself
+
+These are not durable: counters and histograms restart from 0 with the process.
+
+${table(operational)}
+`
+}
+
+function table(metrics: readonly MetricDescription[]): string {
+  const rows = metrics.map(
+    ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`,
+  )
+  return ['| Metric | Type | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n')
+}

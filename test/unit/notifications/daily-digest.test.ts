@@ -1,0 +1,279 @@
+import { Subject } from 'rxjs'
+import { describe, expect, test } from 'vitest'
+import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
+import { usedBetween } from '../../../src/ledger/usage.ts'
+import { countByStatus, type FinishedCounts } from '../../../src/ledger/finished-calls.ts'
+import { runJobs } from '../../../src/daemon/jobs.ts'
+import { dailyDigest, type DigestOptions } from '../../../src/notifications/daily-digest.ts'
+import type { DigestMessage } from '../../../src/notifications/message.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
+import { virtualClock } from '../../kit/virtual-clock.ts'
+import { commitOf } from '../../contract/store/place.ts'
+
+const utc = (text: string) => Date.parse(text) / 1000
+const DAY = 86_400
+
+/** As many calls finished in a stretch of time as it has hours, each in the middle of one; every fourth was rejected. */
+function hourly(from: number, to: number): FinishedCounts {
+  const hours = Array.from({ length: Math.round((to - from) / 3600) }, (_, i) => i)
+  return countByStatus(
+    hours.map((hour) => ({ status: hour % 4 === 3 ? ('rejected' as const) : ('ended' as const), n: 1 })),
+  )
+}
+
+type Setting = Partial<NonNullable<ReturnType<DigestOptions['digest']>>> & { created?: Record<string, string> }
+
+/** A digest at nine in the morning in Berlin, of targets with a call an hour and a minute in each quarter of an hour. */
+function digesting(now: string, setting: Setting = {}) {
+  const { at = '09:00', timezone = 'Europe/Berlin', receivers = ['slack'] } = setting
+  const { created = { production: '2026-01-01T00:00:00Z' } } = setting
+  const clock = virtualClock(utc(now))
+  const draining$ = new Subject<void>()
+  const store = openSqliteStore({ path: ':memory:' })
+  const broken = { isBusy: false }
+  const counted: string[] = []
+  const targets = Object.entries(created).map(([name, since]) => {
+    return { name, created: utc(since) }
+  })
+  const usage = new Map<number, number>()
+  const first = Math.ceil((utc(now) - 10 * DAY) / 900) * 900
+  for (let quarter = first; quarter < utc(now) + 3 * DAY; quarter += 900) usage.set(quarter, 1)
+  const start = () => {
+    const run = dailyDigest({
+      digest: () => ({ at, timezone, receivers }),
+      clock,
+      targets: () => targets,
+      store: {
+        countFinished: async (target, from, to) => {
+          counted.push(target)
+          return hourly(from, to)
+        },
+        rows: store.rows,
+        usedMinutes: async (_target, from, to) => usedBetween(usage, from, to),
+        enqueueOnce: (...put) => {
+          if (broken.isBusy) return Promise.reject(new StoreError('unavailable', 'the store is busy'))
+          return store.enqueueOnce(...put)
+        },
+      },
+    })
+    const job = { every: 60, first: 0, leaderOnly: true, run }
+    return runJobs([job], { clock, ownership: { isLeader: () => true }, draining$ }).subscribe()
+  }
+  let process = start()
+  const digests = async (receiver = 'slack') =>
+    (await store.outbox(receiver)).map(({ content }) => {
+      if (content.kind !== 'digest') throw new Error('an alert')
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return content.digest as DigestMessage
+    })
+  /** A poll of the target succeeded then; if that was long after the one before, not at once. */
+  const poll = async (at: string, after?: string) => {
+    const { ledger } = await store.openTarget({ name: 'production', fingerprint: '' }, utc('2026-01-01T00:00:00Z'), DAY)
+    const { delta } = newDraft(ledger.sync)
+    const [ended, began] = [utc(at), utc(after ?? at)]
+    delta.sync = { ...delta.sync, lastSuccess: ended, previousSuccess: ended - 15 }
+    await store.commit('production', commitOf(delta, after === undefined ? {} : { gap: { began, ended } }))
+  }
+  return {
+    poll,
+    clock,
+    draining$,
+    broken,
+    counted,
+    digests,
+    days: async () => (await digests()).map(({ day }) => day),
+    restart: () => {
+      process.unsubscribe()
+      process = start()
+    },
+  }
+}
+
+describe('the digest', () => {
+  test('is sent each day at its time, for the day before', async () => {
+    const { clock, days } = digesting('2026-11-18T12:00:00Z')
+    await clock.advance(0)
+    expect(await days()).toEqual(['2026-11-17'])
+    await clock.advance(20 * 3600 - 1)
+    expect(await days()).toHaveLength(1)
+    await clock.advance(60)
+    expect(await days()).toEqual(['2026-11-17', '2026-11-18'])
+    await clock.advance(DAY)
+    expect(await days()).toEqual(['2026-11-17', '2026-11-18', '2026-11-19'])
+  })
+
+  test('is sent once, however often the daemon is started', async () => {
+    const { clock, days, restart } = digesting('2026-11-18T08:00:00Z')
+    for (let i = 0; i < 5; i += 1) {
+      await clock.advance(600)
+      restart()
+    }
+    expect(await days()).toEqual(['2026-11-17'])
+  })
+
+  test('is not computed again once it is enqueued', async () => {
+    const { clock, counted } = digesting('2026-11-18T08:00:00Z')
+    await clock.advance(6 * 3600)
+    expect(counted).toEqual(['production', 'production'])
+  })
+
+  test('is sent within half a day if the daemon did not run at its time', async () => {
+    const late = digesting('2026-11-18T19:59:00Z')
+    await late.clock.advance(0)
+    expect(await late.days()).toEqual(['2026-11-17'])
+    const tooLate = digesting('2026-11-18T20:01:00Z')
+    await tooLate.clock.advance(0)
+    expect(await tooLate.days()).toEqual([])
+  })
+
+  test('is sent once the store can be used, which is tried each minute', async () => {
+    const { clock, days, broken } = digesting('2026-11-18T07:59:00Z')
+    broken.isBusy = true
+    await clock.advance(600)
+    expect(await days()).toEqual([])
+    broken.isBusy = false
+    await clock.advance(60)
+    expect(await days()).toEqual(['2026-11-17'])
+  })
+
+  test('comes to each receiver', async () => {
+    const { clock, digests } = digesting('2026-11-18T12:00:00Z', { receivers: ['slack', 'webhook'] })
+    await clock.advance(0)
+    expect(await digests('webhook')).toEqual(await digests('slack'))
+    expect(await digests('webhook')).toHaveLength(1)
+  })
+
+  test('is not sent once the daemon stops', async () => {
+    const { clock, days, draining$ } = digesting('2026-11-18T07:59:00Z')
+    await clock.advance(30)
+    draining$.next()
+    await clock.advance(600)
+    expect(await days()).toEqual([])
+  })
+
+  test.each([
+    ['at midnight, of the day that is just over', '00:00', '2026-11-17T22:59:30Z', '2026-11-17'],
+    ['at a time that the clocks leave out', '02:30', '2026-03-29T00:59:30Z', '2026-03-28'],
+    ['at a time that comes twice', '02:30', '2026-10-25T00:29:30Z', '2026-10-24'],
+  ])('is sent once %s', async (_case, at, now, day) => {
+    const { clock, days } = digesting(now, { at })
+    await clock.advance(0)
+    const before = await days()
+    await clock.advance(3 * 3600)
+    expect((await days()).slice(before.length)).toEqual([day])
+  })
+})
+
+describe('a digest', () => {
+  test('has the calls and minutes of the day, and of the same weekday before', async () => {
+    const { clock, digests } = digesting('2026-11-18T08:00:00Z')
+    await clock.advance(0)
+    const figures = { counts: hourly(0, DAY), minutes: 96, blindSeconds: 0 }
+    expect(await digests()).toEqual([
+      {
+        kind: 'digest',
+        day: '2026-11-17',
+        timezone: 'Europe/Berlin',
+        targets: [{ target: 'production', day: figures, weekBefore: figures }],
+      },
+    ])
+  })
+
+  test('has all of a day of 25 hours, and the 24 of the week before', async () => {
+    const { clock, digests } = digesting('2026-10-26T08:00:00Z')
+    await clock.advance(0)
+    const [digest] = await digests()
+    expect(digest).toMatchObject({
+      day: '2026-10-25',
+      targets: [{ day: { counts: { total: 25 }, minutes: 100 }, weekBefore: { counts: { total: 24 }, minutes: 96 } }],
+    })
+  })
+
+  test('has no week before of a target that was not polled for all of that day', async () => {
+    const { clock, digests } = digesting('2026-11-18T08:00:00Z', {
+      created: { young: '2026-11-09T23:00:01Z', old: '2026-11-09T23:00:00Z' },
+    })
+    await clock.advance(0)
+    const [digest] = await digests()
+    expect(digest?.targets.map(({ target, weekBefore }) => [target, weekBefore !== undefined])).toEqual([
+      ['young', false],
+      ['old', true],
+    ])
+  })
+
+  test('has the same weekday before, though the clocks were set forward in between', async () => {
+    const { clock, digests } = digesting('2026-03-31T08:00:00Z', { created: { production: '2026-03-22T23:00:00Z' } })
+    await clock.advance(0)
+    expect(await digests()).toMatchObject([{ day: '2026-03-30', targets: [{ weekBefore: { minutes: 96 } }] }])
+  })
+
+  test('leaves out a target that did not exist on that day', async () => {
+    const { clock, digests } = digesting('2026-11-18T08:00:00Z', {
+      created: { production: '2026-11-17T22:59:59Z', new: '2026-11-17T23:00:00Z' },
+    })
+    await clock.advance(0)
+    expect((await digests()).map(({ targets }) => targets.map(({ target }) => target))).toEqual([['production']])
+  })
+
+  test('of no target is not sent', async () => {
+    const { clock, days } = digesting('2026-11-18T08:00:00Z', { created: { new: '2026-11-18T00:00:00Z' } })
+    await clock.advance(600)
+    expect(await days()).toEqual([])
+  })
+})
+
+describe('a digest of a day that was not seen for all of its time', () => {
+  const HOUR = 3600
+  const covered = async ({ digests }: ReturnType<typeof digesting>) =>
+    (await digests()).map(({ targets }) =>
+      targets.map(({ day, weekBefore }) => [day, weekBefore].map((of) => of?.blindSeconds)),
+    )
+
+  test('waits while its calls may still be counted, and then says what polls did not cover', async () => {
+    const digest = digesting('2026-11-18T07:59:00Z')
+    await digest.poll('2026-11-17T22:00:00Z')
+    await digest.clock.advance(HOUR)
+    expect(await digest.days()).toEqual([])
+    await digest.poll('2026-11-18T08:59:30Z', '2026-11-17T22:00:00Z')
+    await digest.clock.advance(60)
+    expect(await covered(digest)).toEqual([[[HOUR, 0]]])
+  })
+
+  test.each([
+    ['that is due', '2026-11-18T07:59:00Z', 60],
+    ['that was due hours ago, when the daemon starts', '2026-11-18T12:00:00Z', 0],
+    ['that was due half a day ago, less an hour', '2026-11-18T19:00:00Z', -HOUR - 60],
+  ])('%s, waits two hours at most, and not so long that it is not sent', async (_what, now, seconds) => {
+    const digest = digesting(now)
+    await digest.poll('2026-11-17T10:00:00Z')
+    await digest.clock.advance(2 * HOUR + seconds - 60)
+    expect(await digest.days()).toEqual([])
+    await digest.clock.advance(60)
+    expect(await covered(digest)).toEqual([[[13 * HOUR, 0]]])
+  })
+
+  test.each([
+    ['less than an hour', '2026-11-17T22:00:01Z', undefined, HOUR - 1],
+    [
+      'times of which the calls have been counted since',
+      '2026-11-17T20:00:00Z',
+      '2026-11-17T05:00:00Z',
+      15 * HOUR + 3 * HOUR,
+    ],
+  ])('does not wait for %s', async (_what, at, after, seconds) => {
+    const digest = digesting('2026-11-18T08:00:00Z')
+    await digest.poll(at, after)
+    if (after !== undefined) await digest.poll('2026-11-18T07:59:59Z', at)
+    await digest.clock.advance(0)
+    expect(await covered(digest)).toEqual([[[seconds, 0]]])
+  })
+
+  test('says it of the day with which it is compared as well', async () => {
+    const digest = digesting('2026-11-18T08:00:00Z')
+    await digest.poll('2026-11-10T20:00:00Z', '2026-11-10T18:00:00Z')
+    await digest.poll('2026-11-18T07:59:59Z')
+    await digest.clock.advance(0)
+    expect(await covered(digest)).toEqual([[[0, 2 * HOUR]]])
+  })
+})

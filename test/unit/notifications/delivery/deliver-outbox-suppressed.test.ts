@@ -1,0 +1,286 @@
+import { describe, expect, test } from 'vitest'
+import { isoTime } from '../../../../src/clock/times.ts'
+import { alertHistory } from '../../history/as-shown.ts'
+import { ERRORS, AT, changeOf, sending, type Named, type Sending, type Step } from './outbox-sending.ts'
+
+const A = { name: 'A' }
+const B = { name: 'B' }
+const NO_POLL = { name: 'NoGoodPoll', severity: 'critical' } as const
+const HOUR = 3600
+
+/** What keeps alerts of `production` from being notified for an hour, from now. */
+const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () => Promise<void> }][] = [
+  [
+    'a silence',
+    () => {
+      const sent = sending({ groupWait: 10 })
+      const begin = async () => {
+        const since = sent.clock.wall()
+        await sent.store.addSilence({ match: { target: 'production' }, since, until: since + HOUR, reason: 'deploy' })
+      }
+      return { sent, begin, end: async () => undefined }
+    },
+  ],
+  [
+    'a mute',
+    () => {
+      // It is a quarter past nine in Berlin, on a Friday.
+      const mute = { start: '16 9 * * 5', duration: HOUR, timezone: 'Europe/Berlin', match: { target: 'production' } }
+      const sent = sending({ groupWait: 10, mutes: [mute], at: AT - 30 })
+      return { sent, begin: () => sent.clock.advance(60 - (sent.clock.wall() % 60)), end: async () => undefined }
+    },
+  ],
+  [
+    'polls that fail',
+    () => {
+      const sent = sending({ groupWait: 10 })
+      return {
+        sent,
+        begin: async () => void (await sent.fire(NO_POLL)),
+        end: async () => void (await sent.resolve(NO_POLL)),
+      }
+    },
+  ],
+]
+
+describe.each(WAYS)('alerts that %s suppress', (way, held) => {
+  const ofWarnings = ({ messages, received }: Sending) =>
+    messages.flatMap((message, i) =>
+      message.kind === 'alerts' && message.severity === 'warning' ? received[i]![1] : [],
+    )
+
+  test('wait while they fire, and are notified afterwards if they still fire, with the value of that moment', async () => {
+    const { sent, begin, end } = held()
+    await begin()
+    await sent.fire(A)
+    await sent.clock.advance(HOUR - 60)
+    expect(ofWarnings(sent)).toEqual([])
+    sent.see(A, { value: 0.9 })
+    await sent.clock.advance(60)
+    await end()
+    await sent.clock.advance(5)
+    expect(ofWarnings(sent)).toEqual(['firing A'])
+    const notification = sent.messages.find((message) => message.kind === 'alerts' && message.severity === 'warning')
+    expect(notification).toMatchObject({ alerts: [{ notification: { value: 0.9 } }] })
+  })
+
+  test('and that flap are notified afterwards only if they were not silenced or muted', async () => {
+    const { sent, begin, end } = held()
+    await begin()
+    await sent.fire(A)
+    await sent.clock.advance(HOUR / 2)
+    await sent.resolve(A)
+    await sent.clock.advance(HOUR)
+    await end()
+    await sent.clock.advance(60)
+    const notification = way === 'polls that fail' ? ['flapped A ×1'] : []
+    expect([ofWarnings(sent), await sent.waiting()]).toEqual([notification, []])
+  })
+
+  test('and that were notified before have their end notified afterwards', async () => {
+    const { sent, begin, end } = held()
+    await sent.fire(A)
+    await sent.clock.advance(20)
+    expect(ofWarnings(sent)).toEqual(['firing A'])
+    await begin()
+    await sent.resolve(A)
+    await sent.clock.advance(HOUR - 60)
+    expect(ofWarnings(sent)).toHaveLength(1)
+    await sent.clock.advance(60)
+    await end()
+    await sent.clock.advance(5)
+    expect(ofWarnings(sent).slice(1)).toEqual(['resolved A'])
+  })
+
+  test('do not affect other targets', async () => {
+    const { sent, begin } = held()
+    await begin()
+    await sent.fire({ name: 'Elsewhere', target: 'staging' })
+    await sent.clock.advance(12)
+    expect(ofWarnings(sent)).toEqual(['firing Elsewhere'])
+  })
+})
+
+test('failing polls suppress all alerts of the target but the one on poll_age', async () => {
+  const { fire, clock, received } = sending({ groupWait: 10 })
+  await fire(NO_POLL)
+  await fire({ name: 'Critical', severity: 'critical' })
+  await clock.advance(60)
+  expect(received).toEqual([[10, 'firing NoGoodPoll']])
+})
+
+test('an alert on poll_age can be silenced like any other', async () => {
+  const { fire, clock, received, store } = sending()
+  await store.addSilence({ match: { alert: NO_POLL.name }, since: AT, until: AT + HOUR, reason: 'known' })
+  await fire(NO_POLL)
+  await clock.advance(60)
+  expect(received).toEqual([])
+})
+
+test('a suppressed alert does not suppress its siblings', async () => {
+  const { fire, clock, received, store } = sending({ groupWait: 10 })
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + HOUR, reason: 'known' })
+  await fire(A)
+  await fire(B)
+  await clock.advance(60)
+  expect(received).toEqual([[10, 'firing B']])
+  await clock.advance(HOUR)
+  expect(received.slice(1).map(([, text]) => text)).toEqual(['firing A'])
+})
+
+test('a message names the alerts of its target and severity that fire silenced, until when and why', async () => {
+  const { fire, clock, messages, store } = sending()
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + HOUR, reason: 'known' })
+  await fire(A)
+  await fire({ name: 'A', target: 'staging' })
+  await fire({ name: 'A of another severity', severity: 'info' })
+  await fire(B)
+  await clock.advance(1)
+  expect(messages[0]).toMatchObject({
+    target: 'production',
+    alerts: [{ notification: { key: 'B' } }],
+    silenced: [{ alert: 'A', until: AT + HOUR, reason: 'known' }],
+  })
+})
+
+test('a silence that is ended before its time ends at once', async () => {
+  const { fire, clock, received, store } = sending()
+  const { id } = await store.addSilence({ match: {}, since: AT, until: AT + HOUR, reason: 'known' })
+  await fire(A)
+  await clock.advance(5)
+  await store.expireSilence(id, AT + 1)
+  await clock.advance(1)
+  expect(received).toEqual([[6, 'firing A']])
+})
+
+test('the history of alerts has what suppressed a notification, and what became of it', async () => {
+  const slack = sending()
+  const { store, clock } = slack
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + 20, reason: 'deploy' })
+  await slack.fire(A)
+  await slack.fire(B)
+  await clock.advance(10)
+  await slack.resolve(B)
+  await clock.advance(20)
+  const { alerts } = await alertHistory(store, { from: 0, to: AT + 99 }, { configured: [], now: AT + 30 })
+  expect(alerts.map(({ key, notified, suppressed }) => [key, notified.map(({ kind }) => kind), suppressed])).toEqual([
+    ['A', ['firing'], [{ by: 'silence', at: isoTime(AT), until: isoTime(AT + 20), silence: 1, reason: 'deploy' }]],
+    ['B', ['firing', 'resolved'], []],
+  ])
+  expect(alerts[0]!.notified).toEqual([{ receiver: 'slack', kind: 'firing', at: isoTime(AT + 20), outcome: 'sent' }])
+})
+
+test('the history of alerts has what was discarded, since it flapped while it was silenced', async () => {
+  const slack = sending()
+  await slack.store.addSilence({ match: {}, since: AT, until: AT + 600, reason: '' })
+  await slack.fire(A)
+  await slack.clock.advance(5)
+  await slack.resolve(A)
+  await slack.clock.advance(5)
+  const { alerts } = await alertHistory(slack.store, { from: 0, to: AT + 99 }, { configured: [], now: AT + 30 })
+  expect(alerts).toMatchObject([
+    {
+      outcome: 'resolved',
+      notified: [{ outcome: 'discarded' }, { outcome: 'discarded' }],
+      suppressed: [{ silence: 1 }],
+    },
+  ])
+})
+
+test('an alert takes those that it inhibits into its message; what still fires when it ends is notified then', async () => {
+  const { fire, resolve, clock, messages, received } = sending({ groupWait: 10 })
+  const critical = { name: 'Critical', severity: 'critical' as const }
+  await fire({ name: 'A' })
+  await fire({ name: 'B' })
+  await fire(critical)
+  await clock.advance(11)
+  expect(received.map(([, text]) => text)).toEqual(['firing Critical'])
+  expect(messages[0]).toMatchObject({
+    inhibited: [
+      { alert: 'A', target: 'production', severity: 'warning' },
+      { alert: 'B', target: 'production', severity: 'warning' },
+    ],
+  })
+  await resolve({ name: 'B' })
+  await clock.advance(5)
+  await resolve(critical)
+  await clock.advance(5)
+  expect(received.slice(1).map(([, text]) => text)).toEqual(['firing A', 'resolved Critical'])
+  expect(messages.slice(1)).toMatchObject([{ inhibited: [] }, { inhibited: [] }])
+})
+
+test('what had fired before it was inhibited is worth a word, also where it has ended by then', async () => {
+  const { fire, resolve, clock, received, messages } = sending({
+    groupWait: 10,
+    inhibit: [{ sourceMatch: { alert: 'C' }, targetMatch: { alert: 'B' }, equal: [] }],
+  })
+  const critical = { name: 'Critical', severity: 'critical' as const }
+  await fire({ name: 'A' })
+  await clock.advance(5)
+  await fire(critical)
+  await fire({ name: 'B' })
+  await clock.advance(15)
+  await resolve({ name: 'A' })
+  await resolve({ name: 'B' })
+  await clock.advance(2)
+  await resolve(critical)
+  await clock.advance(5)
+  // B fired when it was inhibited already.
+  expect(received.map(([, text]) => text)).toEqual(['firing Critical', 'resolved Critical', 'flapped A ×1'])
+  expect(messages[0]).toMatchObject({ inhibited: [{ alert: 'A' }, { alert: 'B' }] })
+})
+
+test('a due message leaves in its round, however many alerts are discarded meanwhile', async () => {
+  const { store, clock, fire, resolve, received } = sending({ groupWait: 10 })
+  await store.addSilence({ match: { alert: 'Silenced' }, since: AT, until: AT + HOUR, reason: 'deploy' })
+  const of = (second: number) =>
+    [ERRORS, 'Silenced'].map((name) => ({ name, severity: 'critical' as const, target: `target-${second}` }))
+  for (let second = 0; second < 30; second += 1) {
+    if (second === 10) await fire(A)
+    for (const alert of of(second)) await fire(alert)
+    if (second >= 3) for (const alert of of(second - 3)) await resolve(alert)
+    await clock.advance(1)
+  }
+  expect(received).toEqual([[20, 'firing A']])
+})
+
+test('an alert of the same group leaves in the round in which others are discarded', async () => {
+  const { clock, fire, resolve, received, waiting } = sending({ groupWait: 10 })
+  await fire(A)
+  await fire({ name: ERRORS })
+  await clock.advance(9.5)
+  await resolve({ name: ERRORS })
+  await clock.advance(0.5)
+  expect([received, await waiting()]).toEqual([[[10, 'firing A']], []])
+})
+
+test('each round reads at most once what suppressed alerts, however many wait', async () => {
+  const { store, clock, fire, resolve, received, steps } = sending({ groupWait: 10 })
+  const alerts = Array.from({ length: 20 }, (_, i) => ({ name: 'A', target: `target-${i}` }))
+  for (const alert of alerts) await fire(alert)
+  await clock.advance(5)
+  // They had fired before it, and so they wait for its end.
+  await store.addSilence({ match: {}, since: AT + 5, until: AT + 60, reason: 'deploy' })
+  await clock.advance(10)
+  for (const alert of alerts) await resolve(alert)
+  steps.length = 0
+  await clock.advance(30)
+  const times = (step: Step) => steps.filter((one) => one === step).length
+  expect([times('outbox'), times('rows'), received]).toEqual([30, 30, []])
+  await clock.advance(40)
+  expect(received.map(([, text]) => text)).toEqual(alerts.map(() => 'flapped A ×1'))
+})
+
+test('what is read for one batch goes back far enough for all others', async () => {
+  const { store, clock, put, received } = sending({ groupWait: 10 })
+  const flapped = async (alert: Named, from: number, to: number) => {
+    const fired = changeOf(alert, 'firing', from)
+    for (const change of [fired, changeOf(alert, 'resolved', to, fired)]) await put(change)
+  }
+  await store.addSilence({ match: { target: 'production' }, since: AT - 15, until: AT + 60, reason: 'deploy' })
+  await store.addSilence({ match: { target: 'staging' }, since: AT - 60, until: AT - 30, reason: 'deploy' })
+  await flapped(A, AT - 30, AT - 10)
+  await flapped({ name: 'B', target: 'staging' }, AT - 50, AT - 40)
+  await clock.advance(90)
+  expect(received.map(([, text]) => text)).toEqual(['flapped A ×1'])
+})

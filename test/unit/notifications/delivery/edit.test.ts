@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import type { AlertMessage, Message } from '../../../../src/notifications/message.ts'
+import { AT, sending, type Receive } from './outbox-sending.ts'
+
+const GROUPED = { groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 300, targets: 300 } as const
+const high = (n: number) => ({ name: 'HighFailureRate', target: `target ${n}` })
+
+/** A receiver that edits: each message that it posts has a number. */
+function board() {
+  const posted: AlertMessage[] = []
+  const shown = new Map<string, { message: AlertMessage; at: number }>()
+  let now = () => 0
+  const receive: Receive = async (message: Message) => {
+    if (message.kind !== 'alerts') return undefined
+    const id = message.posted ?? `${posted.push(message)}`
+    shown.set(id, { message, at: now() })
+    return id
+  }
+  return { posted, shown, receive, on: (clock: { monotonic: () => number }) => (now = () => clock.monotonic()) }
+}
+
+test('the message of an incident is true within fifteen seconds while it grows and shrinks, and is one message', async () => {
+  const { posted, shown, receive, on } = board()
+  const run = sending({ ...GROUPED, edits: true, receive })
+  on(run.clock)
+  const firingOn = () => new Set([...run.live.values()].map(({ target }) => target)).size
+  const counts: number[] = []
+  for (let second = 0; second < 600; second++) {
+    if (second < 100) await run.fire(high(second))
+    if (second >= 400 && second < 490) await run.resolve(high(second - 400))
+    counts.push(firingOn())
+    await run.clock.advance(1)
+    const message = shown.get('1')?.message
+    if (message === undefined) continue
+    // What it shows was so within the last fifteen seconds.
+    expect(counts.slice(-15)).toContain(message.incident?.targets.firing)
+  }
+  for (let n = 90; n < 100; n++) await run.resolve(high(n))
+  await run.clock.advance(2)
+  expect(shown.get('1')!.message.incident).toBeUndefined()
+  expect(posted).toHaveLength(1)
+})
+
+test('a process that dies after the message was posted looks for it, as the same incident', async () => {
+  const seen: AlertMessage[] = []
+  const run = sending({
+    ...GROUPED,
+    edits: true,
+    receive: (message) => {
+      if (message.kind === 'alerts') seen.push(message)
+      // The first attempt never returns: the process dies before.
+      return seen.length === 1 ? new Promise(() => undefined) : Promise.resolve('1')
+    },
+  })
+  await run.fire(high(1))
+  await run.clock.advance(22)
+  run.restart()
+  await run.clock.advance(60)
+  expect(seen.length).toBeGreaterThan(1)
+  expect(seen.map(({ mayBePosted }) => mayBePosted).slice(0, 2)).toEqual([false, true])
+  expect(seen[1]!.begun).toBe(seen[0]!.begun)
+  expect(seen.slice(2).every(({ posted, isEdit }) => posted === '1' && isEdit)).toBe(true)
+})
+
+test('a message that was posted again is edited from then on, also by the next process', async () => {
+  const seen: AlertMessage[] = []
+  const run = sending({
+    ...GROUPED,
+    edits: true,
+    receive: async (message) => {
+      if (message.kind === 'alerts') seen.push(message)
+      return seen.length === 1 ? '1' : '2'
+    },
+  })
+  await run.fire(high(1))
+  await run.clock.advance(40)
+  run.restart()
+  await run.clock.advance(20)
+  expect(seen.map(({ posted }) => posted).slice(0, 4)).toEqual([undefined, '1', '2', '2'])
+})
+
+test('the messages of thirty incidents are all edited', async () => {
+  const { shown, receive, on } = board()
+  const run = sending({ groupBy: ['target'], groupWait: 20, groupInterval: 300, targets: 30, edits: true, receive })
+  on(run.clock)
+  for (let n = 0; n < 30; n++) await run.fire(high(n))
+  await run.clock.advance(60)
+  const begun = run.clock.monotonic()
+  await run.clock.advance(120)
+  expect([...shown.values()].filter(({ at }) => at < begun)).toEqual([])
+  expect(shown.size).toBe(30)
+})
+
+test('an incident that begins again after its end was silenced is posted, and the message of the first says that it is over', async () => {
+  const { posted, shown, receive, on } = board()
+  const run = sending({ ...GROUPED, edits: true, receive })
+  on(run.clock)
+  await run.store.addSilence({ match: { target: 'target 2' }, since: AT, until: AT + 7200, reason: 'deploy' })
+  await run.fire(high(1))
+  await run.fire(high(2))
+  await run.clock.advance(400)
+  await run.resolve(high(1))
+  await run.clock.advance(400)
+  await run.resolve(high(2))
+  await run.clock.advance(60)
+  expect(shown.get('1')!.message.incident).toBeUndefined()
+  await run.clock.advance(10_000)
+  await run.fire(high(1))
+  await run.clock.advance(30)
+  expect(posted).toHaveLength(2)
+})

@@ -1,0 +1,280 @@
+import { merge, Subject, type Subscription } from 'rxjs'
+import type { AlertInstance } from '../../../../src/alerts/alert-instance.ts'
+import type { Notification } from '../../../../src/alerts/notification.ts'
+import type { Rule } from '../../../../src/alerts/rule.ts'
+import type { Signal } from '../../../../src/alerts/signals.ts'
+import type { Severity, MATCH_KEYS } from '../../../../src/alerts/match-keys.ts'
+import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
+import type { Read } from '../../../../src/notifications/delivery/moment.ts'
+import type { Past } from '../../../../src/notifications/delivery/past.ts'
+import { attemptsOn } from '../../../../src/notifications/delivery/attempts.ts'
+import { grouping } from '../../../../src/notifications/grouping.ts'
+import { deliver } from '../../../../src/notifications/delivery/deliver.ts'
+import { editRound } from '../../../../src/notifications/delivery/edit.ts'
+import { outboxRound, type DeliverOptions } from '../../../../src/notifications/delivery/deliver-outbox.ts'
+import type { Unwritten } from '../../../../src/notifications/delivery/send-message.ts'
+import type { Message } from '../../../../src/notifications/message.ts'
+import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
+import { StoreError } from '../../../../src/store/store-error.ts'
+import type { OutboxEntry, OutboxContent } from '../../../../src/store/store.ts'
+import { firingOf, POLL_AGE, ruleOn } from '../../alerts/sample-rules.ts'
+import { virtualClock } from '../../../kit/virtual-clock.ts'
+import { commitChanges } from '../../../contract/store/place.ts'
+
+/** 2026-11-20 08:15:30 UTC, a Friday. */
+export const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
+
+/** What the receiver makes of a message: an error that it rejects with, or nothing. */
+export type Receive = (message: Message, attempt: number) => Error | Promise<string | undefined | void> | undefined
+
+/** What a sender needs the store for. */
+export type Step = keyof DeliverOptions['store'] | 'send'
+
+/** The rest of a moment: nobody was told anything, and nothing fires or is suppressed but what a test says. */
+export const QUIET = {
+  told: new Map(),
+  waiting: new Set<string>(),
+  silences: [],
+  mutes: [],
+  alerts: [],
+  targets: 1,
+  past: async () => NO_PAST,
+  incidents: () => [],
+  age: (_name: string, at: number) => AT - at,
+  toldAge: (_name: string, at: number) => AT - at,
+} satisfies Partial<Read>
+
+/** Nothing has suppressed anything. */
+export const NO_PAST: Past = { silences: [], fired: [] }
+
+/** An alert by its name, of the target `production` and the severity `warning` unless said otherwise. */
+export type Named = { name: string; target?: string; severity?: Severity }
+
+type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
+  groupWait?: number
+  /** By default alerts are grouped by target and severity, and later changes are sent at once. */
+  groupBy?: readonly (typeof MATCH_KEYS)[number][]
+  groupInterval?: number
+  /** How many targets there are. */
+  targets?: number
+  /** Whether the receiver edits the messages of incidents. */
+  edits?: boolean
+  /** Of these, those on the same calls are one group. */
+  rules?: readonly Rule[]
+  /** Whose outboxes get the changes; the sender is that of `slack`. */
+  receivers?: readonly string[]
+  receive?: Receive
+  at?: number
+  /** Called before and after all that a sender does; it may kill the process there. */
+  onStep?: () => void
+}
+
+/**
+ * The outbox of `slack` in a store in memory, its sender on the virtual clock, a receiver that records its messages, and
+ * alerts that the test fires and resolves. A restart loses what the sender knew, and keeps outbox and alerts.
+ */
+export function sending(options: SendingOptions = {}) {
+  const {
+    receive = () => undefined,
+    groupWait = 0,
+    groupBy = ['target', 'severity'],
+    groupInterval = 0,
+    targets = 1,
+    rules = [],
+    edits = false,
+    receivers: recipients = ['slack'],
+    mutes = [],
+    inhibit = [],
+    at = AT,
+    onStep = () => undefined,
+  } = options
+  const clock = virtualClock(at)
+  const draining$ = new Subject<void>()
+  const store = openSqliteStore({ path: ':memory:' })
+  const live = new Map<string, { target: string; instance: AlertInstance }>()
+  const received: [second: number, text: string][] = []
+  const messages: Message[] = []
+  const deliveries: Delivery[] = []
+  const broken = new Set<Step>()
+  const steps: Step[] = []
+  let lastId = 0
+  let completed = false
+  let sender: Subscription | undefined
+  let pause = async () => {}
+
+  /** A step of one process: a dead process takes none, and gets no result of one that it had begun. */
+  async function step<T>(name: Step, isDead: () => boolean, work: () => Promise<T>): Promise<T> {
+    const unlessDead = () => (isDead() ? new Promise<never>(() => undefined) : undefined)
+    onStep()
+    steps.push(name)
+    await unlessDead()
+    if (broken.has(name)) throw new StoreError('unavailable', 'the store is busy')
+    try {
+      return await work()
+    } finally {
+      onStep()
+      await unlessDead()
+    }
+  }
+
+  function storeOf(isDead: () => boolean): DeliverOptions['store'] {
+    return {
+      outbox: (receiver) => step('outbox', isDead, () => store.outbox(receiver)),
+      toldGroups: (receiver) => step('toldGroups', isDead, () => store.toldGroups(receiver)),
+      claimOutbox: (ids, claimed) => step('claimOutbox', isDead, () => store.claimOutbox(ids, claimed)),
+      removeFromOutbox: (...given) => step('removeFromOutbox', isDead, () => store.removeFromOutbox(...given)),
+      noteEpisodes: (notes) => step('noteEpisodes', isDead, () => store.noteEpisodes(notes)),
+      silences: (now) => step('silences', isDead, () => store.silences(now)),
+      rows: (...given) => step('rows', isDead, () => store.rows(...given)),
+    }
+  }
+
+  /** @param unwritten what the same process could not tell the store yet */
+  function start(unwritten: Unwritten = new Map()): void {
+    let isDead = false
+    const paused$ = new Subject<void>()
+    pause = async () => {
+      paused$.next()
+      await clock.advance(1)
+      start(unwritten)
+    }
+    const send = (message: Message) =>
+      step(
+        'send',
+        () => isDead,
+        async () => {
+          messages.push(message)
+          received.push([clock.monotonic(), inShort(message)])
+          const answer = receive(message, messages.length)
+          if (answer instanceof Error) throw answer
+          return answer
+        },
+      )
+    const [receiver, attempts] = [{ name: 'slack', send, edits }, attemptsOn(clock)]
+    const options: DeliverOptions = {
+      store: storeOf(() => isDead),
+      clock,
+      groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
+      targets: () => targets,
+      mutes,
+      inhibit,
+      alerts: () => [...live.values()],
+      unwritten,
+    }
+    const rounds = [outboxRound(receiver, attempts, options), editRound(receiver, options)]
+    sender = deliver(rounds, { clock, draining$: merge(draining$, paused$) }).subscribe({
+      next: (delivery) => deliveries.push(delivery),
+      complete: () => (completed = true),
+    })
+    sender.add(() => (isDead = true))
+  }
+
+  async function change(alert: Named, kind: Notification['kind'], differing: Partial<Notification>) {
+    const notification = changeOf(alert, kind, clock.wall(), live.get(keyOf(alert))?.instance, differing)
+    if (kind === 'firing' || kind === 'reminder') live.set(keyOf(alert), liveAlert(alert, notification))
+    else live.delete(keyOf(alert))
+    await put(notification)
+    // Only the history keeps it: nothing waits twice.
+    await commitChanges(store, notification.target, { routedChanges: [{ change: notification, receivers: [] }] })
+    return notification
+  }
+
+  async function put(content: OutboxContent, receivers: readonly string[] = recipients): Promise<void> {
+    await store.enqueueOnce(`${(lastId += 1)}`, content, receivers)
+  }
+
+  start()
+  return {
+    clock,
+    draining$,
+    store,
+    live,
+    received,
+    messages,
+    deliveries,
+    broken,
+    /** All that senders did, the first step first. */
+    steps,
+    put,
+    fire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'firing', differing),
+    remind: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'reminder', differing),
+    resolve: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'resolved', differing),
+    expire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'expired', differing),
+    /** A firing alert's value as of now. */
+    see: (alert: Named, now: Partial<AlertInstance>) => {
+      const known = live.get(keyOf(alert))!
+      live.set(keyOf(alert), { ...known, instance: { ...known.instance, ...now } })
+    },
+    waiting: (): Promise<OutboxEntry[]> => store.outbox('slack'),
+    outcomes: () => deliveries.map(({ outcome }) => outcome),
+    isCompleted: () => completed,
+    /** Ends the process at once; a delivery under way never returns. */
+    kill: () => sender?.unsubscribe(),
+    restart: () => {
+      sender?.unsubscribe()
+      start()
+    },
+    /** Ends sending for a second and starts it again, in the same process. */
+    resume: () => pause(),
+  }
+}
+
+export type Sending = ReturnType<typeof sending>
+
+/** What is said of a change of an alert; `known` is the alert before. */
+export function changeOf(
+  { name, target = 'production', severity = 'warning' }: Named,
+  kind: Notification['kind'],
+  at: number,
+  known?: Pick<AlertInstance, 'since' | 'firingSince' | 'peak'>,
+  differing: Partial<Notification> = {},
+): Notification {
+  const rule = ruleNamed(name, severity)
+  const { since = at, firingSince = at, peak = 0.5 } = known ?? {}
+  return firingOf(rule, target, at, { kind, severity, since, firingSince: firingSince ?? at, peak, ...differing })
+}
+
+/** An alert of failed requests: that it came and went is no news. */
+export const ERRORS = 'Errors'
+
+export function ruleNamed(name: string, severity: Severity, signal: Signal = { name: 'calls_finished', window: 900 }) {
+  if (name === POLL_AGE.name) return POLL_AGE
+  return ruleOn(name === ERRORS ? { name: 'request_errors', window: 900, minRequests: 20 } : signal, { name, severity })
+}
+
+/** A firing alert as its target has it. */
+export function liveAlert({ name, severity = 'warning' }: Named, notification: Notification) {
+  const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = notification
+  const rule = ruleNamed(name, severity, notification.signal)
+  const times = { since, firingSince, evaluatedAt: at, lastNotifiedAt: at, tooFewSince: undefined }
+  const instance: AlertInstance = {
+    key,
+    labels,
+    rule,
+    state: 'firing',
+    credited: 0,
+    value,
+    peak,
+    calls,
+    counts,
+    ...times,
+  }
+  return { target, instance }
+}
+
+/**
+ * A message in one line, one part an alert: its kind, its name, `+2` where it flapped twice meanwhile, `×3`
+ * where it did so three times unheard.
+ */
+export function inShort(message: Message): string {
+  if (message.kind !== 'alerts') return message.kind === 'digest' ? `digest of ${message.day}` : message.state
+  const alerts = message.alerts.map(
+    ({ notification: { kind, key }, flaps }) => `${kind} ${key}${flaps === 0 ? '' : ` +${flaps}`}`,
+  )
+  const flapped = message.flapped.map(({ notification: { key }, times }) => `flapped ${key} ×${times}`)
+  return [...alerts, ...flapped].join(', ')
+}
+
+function keyOf({ name, target = 'production' }: Named): string {
+  return `${target} ${name}`
+}

@@ -1,0 +1,143 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { DeliveryError } from '../../../../src/network/delivery-error.ts'
+import type { AlertMessage } from '../../../../src/notifications/message.ts'
+import { slackMessage } from '../../../../src/notifications/receivers/slack/slack-send.ts'
+import { POLL_AGE } from '../../alerts/sample-rules.ts'
+import { AT, ruleNamed, sending, type Named } from './outbox-sending.ts'
+
+const TARGETS = 300
+const GROUP_WAIT = 20
+const GROWTH_SECONDS = 240
+const WARNING = { name: 'HighFailureRate' }
+const CRITICAL = { name: 'VeryHighFailureRate', severity: 'critical' as const }
+const RULES = [ruleNamed(WARNING.name, 'warning'), ruleNamed(CRITICAL.name, 'critical')]
+
+/** A storm: how it grows, what happens amid it, and when (seconds). */
+const anyStorm = fc.record({
+  hit: fc.integer({ min: 2, max: TARGETS }),
+  shape: fc.constantFrom('linear' as const, 'doubling' as const, 'at once' as const),
+  becomesCritical: fc.boolean(),
+  refusesAt: fc.option(fc.integer({ min: 0, max: GROWTH_SECONDS }), { nil: undefined }),
+  refusesFor: fc.integer({ min: 1, max: 120 }),
+  outageAt: fc.option(fc.integer({ min: 30, max: GROWTH_SECONDS }), { nil: undefined }),
+  outageFor: fc.integer({ min: 10, max: 300 }),
+  diesAt: fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 3 }),
+  /** By how much the clock of the daemon that takes over is ahead (seconds). */
+  ahead: fc.constantFrom(0, 0.7, -0.7),
+  silences: fc.boolean(),
+  flapping: fc.nat({ max: 20 }),
+})
+type Storm = typeof anyStorm extends fc.Arbitrary<infer T> ? T : never
+
+/** When the n-th of the targets that are hit begins to fail (seconds). */
+function begins(n: number, { hit, shape }: Storm): number {
+  if (shape === 'at once') return n % 15
+  if (shape === 'linear') return (GROWTH_SECONDS * n) / hit
+  return (GROWTH_SECONDS * Math.log2(n + 1)) / Math.log2(hit + 1)
+}
+
+/** What a message said, and on how many targets alerts fired then, by the alerts themselves. */
+type Told = { at: number; message: AlertMessage; firing: number; isRefused: boolean }
+
+async function weather(storm: Storm) {
+  let second = 0
+  const told: Told[] = []
+  const isRefusing = () =>
+    storm.refusesAt !== undefined && second >= storm.refusesAt && second < storm.refusesAt + storm.refusesFor
+  const run = sending({
+    groupBy: ['alert', 'severity'],
+    groupWait: GROUP_WAIT,
+    groupInterval: 300,
+    targets: TARGETS,
+    rules: RULES,
+    receive: (message) => {
+      if (message.kind !== 'alerts') return undefined
+      const names: string[] = RULES.map(({ name }) => name)
+      const firing = [...run.live.values()].filter(({ instance }) => names.includes(instance.rule.name))
+      const isRefused = isRefusing()
+      if (message.group.alert === CRITICAL.name)
+        told.push({ at: second, message, firing: new Set(firing.map(({ target }) => target)).size, isRefused })
+      return isRefused ? new DeliveryError('busy', { retryable: true }) : undefined
+    },
+  })
+  const target = (n: number) => `target ${n}`
+  const isLive = ({ name, target: on }: Named) => run.live.has(`${on} ${name}`)
+  const begun = Array.from({ length: storm.hit }, (_, n) => Math.floor(begins(n, storm)))
+  const end = GROWTH_SECONDS + 400
+  if (storm.silences)
+    await run.store.addSilence({ match: { target: target(1) }, since: AT, until: AT + 300, reason: 'deploy' })
+  for (; second < end + 900; second += 1) {
+    for (let n = 0; n < storm.hit; n++) {
+      const at = begun[n]!
+      const warning = { ...WARNING, target: target(n) }
+      const critical = { ...CRITICAL, target: target(n) }
+      if (second === at) await run.fire(warning)
+      if (storm.becomesCritical && second === at + 15) await run.fire(critical)
+      if (n > 0 && n <= storm.flapping && second > at && second < end - 60 && (second - at) % 90 === 0)
+        await (isLive(warning) ? run.resolve(warning) : run.fire(warning))
+      if (second === end + (n % 15)) for (const one of [critical, warning]) if (isLive(one)) await run.resolve(one)
+    }
+    if (storm.outageAt !== undefined) {
+      const polls = { name: POLL_AGE.name, severity: 'critical' as const, target: target(0) }
+      if (second === storm.outageAt) await run.fire(polls)
+      if (second === storm.outageAt + storm.outageFor) await run.resolve(polls)
+    }
+    if (storm.diesAt.includes(second)) {
+      run.restart()
+      run.clock.stepWall(storm.ahead)
+    }
+    await run.clock.advance(1)
+  }
+  return { told, waiting: await run.waiting() }
+}
+
+test('a storm is few messages, soon, and each of them is true when it is sent', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyStorm, async (storm) => {
+      const { told, waiting } = await weather(storm)
+      const sent = told.filter(({ isRefused }) => !isRefused)
+      expect(waiting).toEqual([])
+      const isDelayed = storm.refusesAt !== undefined || storm.diesAt.length > 0 || storm.outageAt !== undefined
+      if (!isDelayed) expect(sent[0]!.at).toBeLessThanOrEqual(GROUP_WAIT + 2)
+      // The first, three that tell of growth, one after each interval, and the end.
+      expect(sent.length).toBeLessThanOrEqual(7)
+      for (const { message, firing } of sent) {
+        expect(message.incident?.targets.firing ?? 0).toBe(firing)
+        if (message.target !== undefined) continue
+        const slack = slackMessage(message, { now: AT, dashboardUrl: undefined })
+        expect(JSON.stringify(slack).length).toBeLessThanOrEqual(1500)
+        if (firing > 1) expect(slack.text).toContain(`${firing} of 300 targets`)
+      }
+      expect(sent.at(-1)!.message.incident).toBeUndefined()
+    }),
+    { numRuns: 6 },
+  )
+}, 120_000)
+
+const STORM: Storm = {
+  hit: TARGETS,
+  shape: 'linear',
+  becomesCritical: true,
+  refusesAt: 100,
+  refusesFor: 40,
+  outageAt: 60,
+  outageFor: 120,
+  diesAt: [90, 300],
+  ahead: 0.7,
+  silences: true,
+  flapping: 10,
+}
+
+test.each([
+  ['grows over four minutes', {}],
+  ['is found by the next poll of each target', { shape: 'at once' as const }],
+])(
+  'an incident on three hundred targets that %s is four messages',
+  async (_how, differing) => {
+    const { told } = await weather({ ...STORM, ...differing })
+    const sent = told.filter(({ isRefused }) => !isRefused)
+    expect(sent.length).toBeLessThanOrEqual(4)
+  },
+  60_000,
+)

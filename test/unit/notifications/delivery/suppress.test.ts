@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import type { LiveAlert } from '../../../../src/alerts/alert.ts'
+import type { Notification } from '../../../../src/alerts/notification.ts'
+import type { Silence } from '../../../../src/alerts/match.ts'
+import { momentOf } from '../../../../src/notifications/delivery/moment.ts'
+import { suppress, type Mute } from '../../../../src/notifications/delivery/suppress.ts'
+import { inhibition, type Inhibition } from '../../../../src/notifications/delivery/inhibition.ts'
+import { POLL_AGE } from '../../alerts/sample-rules.ts'
+import { AT, changeOf, liveAlert, QUIET, type Named } from './outbox-sending.ts'
+
+const A = { name: 'A' }
+const FIRED = changeOf(A, 'firing', AT)
+const utc = (text: string) => Date.parse(text) / 1000
+
+type Setting = {
+  mutes?: Mute[]
+  inhibit?: Inhibition[]
+  silences?: Silence[]
+  alerts?: LiveAlert[]
+  change?: Notification
+}
+
+/** Whether an alert waits that fires. */
+async function waits(
+  now: string | number,
+  { mutes = [], inhibit = [], silences = [], alerts = [], change = FIRED }: Setting = {},
+): Promise<boolean> {
+  const waiting = [{ entries: [], changes: [change] }]
+  const at = typeof now === 'string' ? utc(now) : now
+  const moment = momentOf({ ...QUIET, now: at, silences, mutes, alerts }, inhibition(inhibit))
+  const next = await suppress(waiting, moment)
+  if (next.length > 0) expect(next).toEqual(waiting)
+  return next.length === 0
+}
+
+describe('a mute applies from its start on, and for its duration', () => {
+  const nightly: Mute = { start: '0 22 * * *', duration: 8 * 3600, timezone: 'UTC', match: {} }
+  const berlin = { ...nightly, timezone: 'Europe/Berlin' }
+  const saturday: Mute = { start: '0 0 * * 6', duration: 2 * 86_400, timezone: 'Europe/Berlin', match: {} }
+  const early: Mute = { start: '30 2 * * *', duration: 3600, timezone: 'Europe/Berlin', match: {} }
+  const often: Mute = { start: '*/15 * * * *', duration: 3600, timezone: 'UTC', match: {} }
+
+  test.each<[string, Mute, string, boolean]>([
+    ['before it', nightly, '2026-11-20T21:59:59Z', false],
+    ['at its start', nightly, '2026-11-20T22:00:00Z', true],
+    ['over midnight', nightly, '2026-11-21T02:00:00Z', true],
+    ['in its last second', nightly, '2026-11-21T05:59:59Z', true],
+    ['at its end', nightly, '2026-11-21T06:00:00Z', false],
+    ['in its time zone: before it', berlin, '2026-11-20T20:59:59Z', false],
+    ['in its time zone: at its start', berlin, '2026-11-20T21:00:00Z', true],
+    ['in its time zone in summer: at its start', berlin, '2026-07-20T20:00:00Z', true],
+    ['in its time zone in summer: at its end', berlin, '2026-07-21T04:00:00Z', false],
+    ['in the night in which the clocks go back it lasts as long: before its end', berlin, '2026-10-25T03:59:59Z', true],
+    ['in the night in which the clocks go back it lasts as long: at its end', berlin, '2026-10-25T04:00:00Z', false],
+    ['over a weekend: on Friday', saturday, '2026-11-20T22:59:59Z', false],
+    ['over a weekend: on Sunday', saturday, '2026-11-22T22:59:59Z', true],
+    ['over a weekend: on Monday', saturday, '2026-11-22T23:00:00Z', false],
+    ['at a time that comes twice: the first', early, '2026-10-25T00:30:00Z', true],
+    ['at a time that comes twice: not the second', early, '2026-10-25T01:30:00Z', false],
+    ['at a time that the clocks leave out: not before they are set', early, '2026-03-29T00:59:59Z', false],
+    ['at a time that the clocks leave out: when they are set', early, '2026-03-29T01:00:00Z', true],
+    ['that starts again before its end: without a gap', often, '2026-11-20T08:59:59Z', true],
+  ])('%s', async (_case, mute, now, holds) => {
+    expect(await waits(now, { mutes: [mute] })).toBe(holds)
+  })
+
+  test('for what it matches only', async () => {
+    const ofCritical = { ...nightly, match: { severity: 'critical' } }
+    const now = '2026-11-20T23:00:00Z'
+    expect(await waits(now, { mutes: [ofCritical] })).toBe(false)
+    expect(await waits(now, { mutes: [ofCritical], change: { ...FIRED, severity: 'critical' } })).toBe(true)
+    expect(await waits(now, { mutes: [ofCritical, nightly] })).toBe(true)
+  })
+})
+
+describe('a silence applies to', () => {
+  test.each([
+    ['everything, where it names nothing', {}, true],
+    ['an alert by its name', { alert: 'A' }, true],
+    ['an alert by target, severity and label', { target: 'production', severity: 'warning', type: 'video' }, true],
+    ['what its rule matches', { mode: 'call' }, true],
+    ['no other alert', { alert: 'B' }, false],
+    ['no other label', { alert: 'A', type: 'audio' }, false],
+    ['nothing without that label', { receiver_type: 'user' }, false],
+  ])('%s', async (_case, match, holds) => {
+    const silences = [{ id: 1, match, since: AT, until: AT + 60, reason: 'known' }]
+    const change = { ...FIRED, labels: { type: 'video' }, match: { mode: 'call' } }
+    expect(await waits(AT, { silences, change })).toBe(holds)
+  })
+})
+
+describe('a target that cannot be polled', () => {
+  const noPoll = { name: POLL_AGE.name }
+  const change = changeOf(noPoll, 'firing', AT)
+  const live = liveAlert(noPoll, change)
+  const inState = (state: 'pending' | 'firing' | 'recovering') => [{ ...live, instance: { ...live.instance, state } }]
+
+  test.each([
+    ['firing', true],
+    ['recovering', true],
+    ['pending', false],
+  ] as const)('suppresses its other alerts while that is %s: %s', async (state, holds) => {
+    expect(await waits(AT, { alerts: inState(state) })).toBe(holds)
+  })
+
+  test('suppresses neither the alert on poll_age nor other targets', async () => {
+    expect(await waits(AT, { alerts: inState('firing'), change })).toBe(false)
+    expect(await waits(AT, { alerts: inState('firing'), change: { ...FIRED, target: 'staging' } })).toBe(false)
+  })
+
+  test('is not shown by other alerts', async () => {
+    expect(await waits(AT, { alerts: [liveAlert(A, FIRED)] })).toBe(false)
+  })
+})
+
+describe('an alert is inhibited by', () => {
+  const CRITICAL = { name: 'Critical', severity: 'critical' as const }
+  const fires = (named: Named, differing: Partial<Notification> = {}, state: 'pending' | 'firing' = 'firing') => {
+    const live = liveAlert(named, changeOf(named, 'firing', AT, undefined, differing))
+    const rule = { ...live.instance.rule, match: differing.match ?? {} }
+    return { ...live, instance: { ...live.instance, rule, state } }
+  }
+  const VIDEO = { labels: { type: 'video' } }
+
+  test.each<[string, LiveAlert, boolean]>([
+    ['one of a higher severity', fires(CRITICAL), true],
+    ['none that is pending', fires(CRITICAL, {}, 'pending'), false],
+    ['none of the same severity', fires({ name: 'B' }), false],
+    ['none of a lower severity', fires({ name: 'B', severity: 'info' }), false],
+    ['none of another target', fires({ ...CRITICAL, target: 'staging' }), false],
+    ['none of other calls', fires(CRITICAL, VIDEO), false],
+    ['none of other calls that its rule matches', fires(CRITICAL, { match: { mode: 'call' } }), false],
+    [
+      'none that breaches on the other side',
+      {
+        ...fires(CRITICAL),
+        instance: { ...fires(CRITICAL).instance, rule: { ...fires(CRITICAL).instance.rule, breach: 'below' } },
+      },
+      false,
+    ],
+    ['none of another signal', fires(CRITICAL, { signal: { name: 'calls_started', window: 900 } }), false],
+    ['one of another window', fires(CRITICAL, { signal: { name: 'calls_finished', window: 60 } }), true],
+    ['not itself', fires(A), false],
+  ])('%s', async (_case, other, holds) => {
+    expect(await waits(AT, { alerts: [fires(A), other] })).toBe(holds)
+  })
+
+  test('one of the same calls, whether its rule matches them or is grouped by them', async () => {
+    const change = { ...FIRED, labels: { type: 'video' } }
+    expect(await waits(AT, { change, alerts: [fires(CRITICAL, { match: { type: 'video' } })] })).toBe(true)
+  })
+
+  const rule = (given: Partial<Inhibition>): Inhibition => ({ sourceMatch: {}, targetMatch: {}, equal: [], ...given })
+  const other = fires({ name: 'B', target: 'staging' }, VIDEO)
+  test.each<[string, Inhibition, boolean]>([
+    ['what a rule names', rule({ sourceMatch: { target: 'staging' }, targetMatch: { alert: 'A' } }), true],
+    ['by no rule about others', rule({ sourceMatch: { alert: 'C' }, targetMatch: { alert: 'A' } }), false],
+    ['by no rule of which it is the source', rule({ sourceMatch: { alert: 'A' }, targetMatch: { alert: 'B' } }), false],
+    [
+      'by no rule whose labels differ',
+      rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' }, equal: ['target'] }),
+      false,
+    ],
+    [
+      'where neither has the label',
+      rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' }, equal: ['mode'] }),
+      true,
+    ],
+    [
+      'where only one has the label',
+      rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' }, equal: ['type'] }),
+      false,
+    ],
+    ['by no rule by which each inhibits the other', rule({}), false],
+  ])('%s', async (_case, inhibition, holds) => {
+    expect(await waits(AT, { inhibit: [inhibition], alerts: [fires(A), other] })).toBe(holds)
+  })
+
+  test('none that its receiver is not notified of, but what a rule names all the same', async () => {
+    const waiting = [{ entries: [], changes: [FIRED] }]
+    const passes = (rules: readonly Inhibition[]) => {
+      const inhibitorsAmong = inhibition(rules, ({ severity }) => severity !== 'critical')
+      const alerts = [fires(A), fires(CRITICAL)]
+      return suppress(waiting, momentOf({ ...QUIET, now: AT, alerts }, inhibitorsAmong))
+    }
+    expect(await passes([])).toEqual(waiting)
+    expect(await passes([rule({ sourceMatch: { severity: 'critical' }, targetMatch: { alert: 'A' } })])).toEqual([])
+  })
+
+  test('none where a rule says the contrary of the severities', async () => {
+    const contrary = rule({ sourceMatch: { alert: 'A' }, targetMatch: { alert: 'Critical' } })
+    expect(await waits(AT, { inhibit: [contrary], alerts: [fires(A), fires(CRITICAL)] })).toBe(false)
+  })
+
+  test('an alert that is inhibited is noted with the one that inhibits it', async () => {
+    const waiting = [{ entries: [], changes: [FIRED] }]
+    const inhibitorsAmong = inhibition([rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })])
+    const moment = momentOf({ ...QUIET, now: AT, alerts: [fires(CRITICAL), other] }, inhibitorsAmong)
+    await suppress(waiting, moment)
+    expect(moment.suppressed.flatMap(({ by }) => by)).toEqual([
+      { by: 'inhibition', at: AT, since: AT, alert: 'Critical' },
+      { by: 'inhibition', at: AT, since: AT, alert: 'B', target: 'staging' },
+    ])
+  })
+})

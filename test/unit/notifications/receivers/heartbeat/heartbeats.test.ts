@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Subject } from 'rxjs'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import type { Delivery } from '../../../../../src/notifications/delivery/batch.ts'
+import { refreshing } from '../refreshing.ts'
+import { heartbeats } from '../../../../../src/notifications/receivers/heartbeat/heartbeats.ts'
+import { virtualClock } from '../../../../kit/virtual-clock.ts'
+
+const INTERVAL = 60
+const SENT = { receiver: 'heartbeat', outcome: 'sent' }
+
+beforeEach(() => {
+  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    vi.stubEnv(name, undefined)
+  }
+  onTestFinished(() => void vi.unstubAllEnvs())
+})
+
+/** A heart that beats against a server on loopback, on the virtual clock. */
+async function beating(answer: RequestListener, interval = INTERVAL) {
+  const asked: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    answer(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  const { port } = server.address() as AddressInfo
+  const clock = virtualClock()
+  const draining$ = new Subject<void>()
+  const beats: Delivery[] = []
+  const state = { isWorking: (): boolean => true, completed: false }
+  const url = `http://127.0.0.1:${port}/ping/very-secret`
+  const receiver = { name: 'heartbeat', refresh: heartbeats({ url, interval, clock }) }
+  const beating$ = refreshing(receiver, { isWorking: () => state.isWorking() }, { clock, draining$ })
+  beating$.subscribe({ next: (beat) => beats.push(beat), complete: () => (state.completed = true) })
+  /** Advances the clock to the next possible beat, and waits until so many beats have ended. */
+  const beat = async (expected: number) => {
+    await clock.advance(beats.length === 0 ? 0 : interval)
+    await vi.waitFor(() => expect(beats).toHaveLength(expected))
+  }
+  return { asked, server, clock, draining$, beats, state, beat }
+}
+
+test('the address is called each interval', async () => {
+  const { asked, beats, beat, clock } = await beating((_request, response) => void response.end('OK'))
+  await beat(1)
+  await beat(2)
+  await clock.advance(INTERVAL - 0.1)
+  expect(asked).toEqual(['GET /ping/very-secret', 'GET /ping/very-secret'])
+  expect(beats).toEqual([SENT, SENT])
+})
+
+test('it is not called while callwatch does not work', async () => {
+  const { asked, state, beat, clock } = await beating((_request, response) => void response.end())
+  await beat(1)
+  state.isWorking = () => false
+  await clock.advance(10 * INTERVAL)
+  state.isWorking = () => true
+  await beat(2)
+  expect(asked).toHaveLength(2)
+})
+
+test.each([
+  [404, {}, 'the heartbeat URL refused the message with 404'],
+  [503, {}, 'the heartbeat URL answered 503'],
+  [302, { location: '/login' }, 'the heartbeat URL answered 302, a redirect, which is not followed'],
+])('an answer of %d is a failure without the URL, and the beat is sent again', async (status, headers, problem) => {
+  let fails = true
+  const { asked, beats, beat } = await beating((request, response) => {
+    if (fails) response.writeHead(status, headers).write(`no such thing as ${request.url}`)
+    response.end()
+  })
+  await beat(1)
+  fails = false
+  await beat(2)
+  expect(beats).toEqual([{ receiver: 'heartbeat', outcome: 'retried', problem, mayHaveArrived: false }, SENT])
+  expect(asked).toHaveLength(2)
+})
+
+test('an address that hangs is called by one at a time, and given up after 8 seconds', async () => {
+  const { asked, beats, clock } = await beating(() => undefined, 3)
+  await clock.advance(0)
+  await vi.waitFor(() => expect(asked).toHaveLength(1))
+  await clock.advance(7.9)
+  expect(beats).toEqual([])
+  await clock.advance(0.1)
+  await vi.waitFor(() => expect(beats).toHaveLength(1))
+  expect(beats).toMatchObject([{ outcome: 'retried', problem: 'the heartbeat URL did not answer within 8 s' }])
+  expect(asked).toHaveLength(1)
+  await clock.advance(1)
+  await vi.waitFor(() => expect(asked).toHaveLength(2))
+})
+
+test('an error while asking whether it works is a failed beat', async () => {
+  const { state, beats, beat } = await beating((_request, response) => void response.end())
+  state.isWorking = () => {
+    throw new TypeError('no targets')
+  }
+  await beat(1)
+  state.isWorking = () => true
+  await beat(2)
+  expect(beats).toMatchObject([{ outcome: 'retried', error: new TypeError('no targets') }, SENT])
+})
+
+test('there is no further beat when it is to stop', async () => {
+  const { asked, state, beat, clock, draining$ } = await beating((_request, response) => void response.end())
+  await beat(1)
+  draining$.next()
+  await clock.advance(10 * INTERVAL)
+  expect([asked.length, state.completed]).toEqual([1, true])
+})

@@ -1,0 +1,328 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../../../../../src/notifications/message.ts'
+import { slackMessage } from '../../../../../src/notifications/receivers/slack/slack-send.ts'
+import { anyDashboard, anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts'
+import {
+  AT,
+  DIGEST,
+  FIRING,
+  messageOf,
+  NO_POLL,
+  POLLS_AGAIN,
+  REMINDER,
+  REMOVED,
+  RESOLVED,
+  SIGNALS,
+  STORE_FAILING,
+  STORE_RECOVERED,
+  TARGET_REMOVED,
+  update,
+  TOO_FEW,
+} from '../../sample.ts'
+import { longestMessage, WIDE } from '../../longest-message.ts'
+import { slackProblems, textsOf } from './slack-limits.ts'
+
+const DASHBOARD = 'https://grafana.test/d/callwatch'
+
+function render(message: Message, now = AT + 11, dashboardUrl: string | undefined = DASHBOARD) {
+  return slackMessage(message, { now, dashboardUrl })
+}
+
+/** As Slack gets it. */
+function sent(message: Message, now?: number, dashboardUrl?: string): unknown {
+  return JSON.parse(JSON.stringify(render(message, now, dashboardUrl)))
+}
+
+const SIXTY = Array.from({ length: 60 }, (_, i) => ({ ...FIRING, alert: `HighFailureRate${i}` }))
+const GROUP = [
+  FIRING,
+  { ...SIGNALS.stuck_calls, runbookUrl: 'https://runbooks.test/stuck' },
+  { ...RESOLVED, alert: 'Rejected' },
+]
+const PASSED = [
+  { notification: { ...FIRING, alert: 'Flapping' }, times: 3, peak: 0.62, endedAt: AT - 300 },
+  { notification: SIGNALS.failure_ratio, times: 1, peak: 0.4, endedAt: AT - 900 },
+]
+const SILENCED = [
+  { alert: 'NoCalls{type="video"}', target: 'production', until: AT + 3600, reason: 'maintenance of the carrier' },
+  { alert: 'StuckCalls', target: 'production', until: AT + 7200, reason: '' },
+]
+
+const links = (name: string) => ({
+  alert: `https://callwatch.test/?alert=${name}#alert`,
+  calls: `https://callwatch.test/?alert=${name}#calls`,
+  silence: `https://callwatch.test/?alert=${name}#silences`,
+})
+
+const MESSAGES: Record<string, [message: Message, now?: number]> = {
+  ...Object.fromEntries(Object.entries(SIGNALS).map(([name, alert]) => [`firing-${name}`, [messageOf([alert])]])),
+  firing: [messageOf([FIRING])],
+  'firing-with-links': [messageOf([{ ...update(FIRING), links: links('a') }])],
+  'group-with-links': [
+    messageOf(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((alert) => ({ ...update({ ...FIRING, alert }), links: links(alert) })),
+      { flapped: PASSED.map((each) => ({ ...each, links: links(each.notification.alert) })) },
+    ),
+  ],
+  'firing-warning': [messageOf([{ ...FIRING, severity: 'warning' }], { severity: 'warning' })],
+  'firing-not-past-the-threshold-now': [messageOf([{ ...FIRING, value: 0.25 }])],
+  'firing-late': [messageOf([FIRING]), AT + 3 * 3600],
+  'firing-flapped': [messageOf([update(FIRING, 3)])],
+  reminder: [messageOf([REMINDER])],
+  resolved: [messageOf([RESOLVED])],
+  'resolved-polls-again': [messageOf([POLLS_AGAIN])],
+  'expired-too-few-calls': [messageOf([TOO_FEW])],
+  'expired-rule-removed': [messageOf([REMOVED])],
+  'expired-target-removed': [messageOf([TARGET_REMOVED])],
+  'group-of-3': [messageOf(GROUP, { flapped: PASSED, silenced: SILENCED })],
+  'group-of-60': [messageOf(SIXTY)],
+  flapped: [messageOf([], { flapped: PASSED.slice(0, 1) })],
+  inhibited: [
+    messageOf([FIRING], {
+      inhibited: [
+        { alert: 'HighFailureRate', target: 'production', severity: 'warning' },
+        { alert: 'Other', target: 'staging', severity: 'info' },
+      ],
+    }),
+  ],
+  'flapped-and-silenced': [messageOf([], { flapped: PASSED, silenced: SILENCED })],
+  silenced: [messageOf([], { silenced: SILENCED })],
+  digest: [DIGEST],
+  'store-failing': [STORE_FAILING],
+  'store-recovered': [STORE_RECOVERED],
+}
+
+test('every fixture is of a message', () => {
+  const names = readdirSync(join(import.meta.dirname, 'fixtures')).map((file) => file.replace(/\.json$/, ''))
+  expect(names.filter((name) => !(name in MESSAGES))).toEqual([])
+})
+
+describe.each(Object.entries(MESSAGES))('the message "%s"', (name, [message, now]) => {
+  test('is as reviewed', async () => {
+    await expect(`${JSON.stringify(render(message, now), undefined, 2)}\n`).toMatchFileSnapshot(`fixtures/${name}.json`)
+  })
+
+  test('is accepted by Slack', () => {
+    expect(slackProblems(sent(message, now))).toEqual([])
+  })
+})
+
+const parameters = { numRuns: 100 }
+
+describe.each(WIDE)('the longest message of %j', (character) => {
+  test.each([1, 100])('with %d alerts is accepted by Slack', (count) => {
+    const dashboard = 'https://grafana.test/'.padEnd(600, 'x')
+    const message = sent(longestMessage(character.repeat(5000), count), AT + 1e7, dashboard)
+    expect(slackProblems(message)).toEqual([])
+    expect(JSON.stringify(message)).toContain(dashboard)
+  })
+})
+
+test('the longest digest is accepted by Slack', () => {
+  const { day } = DIGEST.targets[0]!
+  const counts = { ...day.counts, total: 1e300, ended: 1e300, unanswered: 1e300, rejected: 1e300 }
+  const figures = { ...day, counts, minutes: 1e300 }
+  const one = { target: '"'.repeat(5000), day: figures, weekBefore: { ...figures, minutes: 1 } }
+  expect(slackProblems(sent({ ...DIGEST, targets: Array.from({ length: 300 }, () => one) }))).toEqual([])
+})
+
+// Long texts take their time where other tests run beside.
+describe('whatever a message is made of', { timeout: 60_000 }, () => {
+  test('Slack accepts it', () => {
+    fc.assert(
+      fc.property(anyMessage, anyDashboard, (message, dashboardUrl) => {
+        expect(slackProblems(sent(message, AT, dashboardUrl))).toEqual([])
+      }),
+      parameters,
+    )
+  })
+
+  test('it mentions no user, links to nothing but the pages of alerts, and turns no direction', () => {
+    fc.assert(
+      fc.property(anyMessage, (message) => {
+        const { mrkdwn, plain, verbatim } = textsOf(sent(message))
+        expect(verbatim).toBe(true)
+        for (const text of mrkdwn) expect(text.replaceAll(SLACK_ALERT_LINK, '')).not.toMatch(/[<>]|&(?!amp;|lt;|gt;)/)
+        expect(mrkdwn[0]).not.toMatch(/@(?:here|channel|everyone)/i)
+        for (const text of [...mrkdwn, ...plain]) {
+          expect(text).not.toMatch(/[\u202A-\u202E\u2066\u2067]|(?![\n\t])\p{Cc}/u)
+        }
+      }),
+      parameters,
+    )
+  })
+})
+
+describe('text from the configuration', () => {
+  const NASTY = '<!channel> & <@U1> <https://evil.test|here> @here "quoted" :fire: *bold* `code`'
+  const nasty = { ...FIRING, target: NASTY, alert: NASTY, description: `${NASTY} {labels}` }
+  const inGroup = messageOf([nasty, nasty], { target: NASTY })
+
+  test('is shown as it is in the title, and makes no emoji there', () => {
+    const [title] = render(messageOf([{ ...FIRING, alert: 'A <!here> :fire: "*" & B' }])).blocks
+    expect(title).toEqual({
+      type: 'header',
+      text: { type: 'plain_text', text: '🔴 critical: A <!here> :fire: "*" & B on production', emoji: false },
+    })
+  })
+
+  test('is escaped where Slack reads it', () => {
+    expect(render(inGroup).text).toContain('&lt;!channel&gt; &amp; &lt;@U1&gt;')
+    expect(textsOf(render(inGroup)).mrkdwn.filter((text) => text.includes('&lt;!channel&gt; &amp;'))).toHaveLength(3)
+  })
+
+  test('makes a name neither formatting nor emoji: it is code, and cannot end it', () => {
+    const named = { ...FIRING, alert: '<!channel> :fire: *bold* `code`' }
+    const names = textsOf(render(messageOf([named, named]))).mrkdwn.filter((text) => text.startsWith('🔴 `'))
+    expect(names).toHaveLength(2)
+    for (const text of names) expect(text.split('\n')[0]).toMatch(/^🔴 `[^`]*:fire: \*bold\* 'code'`$/)
+  })
+
+  test('cannot begin a line of its own', () => {
+    const forged = { ...FIRING, alert: 'A\n✅ resolved: B' }
+    const { mrkdwn, plain } = textsOf(render(messageOf([forged, forged])))
+    for (const text of [...mrkdwn, ...plain]) expect(text).not.toMatch(/^✅/m)
+    expect(mrkdwn[1]).toMatch(/^🔴 `A ✅ resolved: B`\n/)
+  })
+
+  test('that runs from right to left keeps the numbers after it in their place', () => {
+    const hebrew = { ...FIRING, alert: 'שיחות' }
+    const { mrkdwn, plain } = textsOf(render(messageOf([hebrew, hebrew])))
+    expect(mrkdwn[1]).toContain('`\u2068שיחות\u2069`')
+    expect(textsOf(render(messageOf([hebrew]))).plain[0]).toBe('🔴 critical: \u2068שיחות\u2069 on production')
+    expect(plain[0]).toBe('🔴 critical: 2 alerts on production')
+  })
+
+  test.each(['', '  \n', '\u0000'])(
+    'that says nothing (%j) makes no block, which Slack would refuse',
+    (description) => {
+      const { description: _left, ...rest } = FIRING
+      expect(render(messageOf([{ ...FIRING, description }]))).toEqual(render(messageOf([rest])))
+    },
+  )
+
+  test('is shown of what fires, not of what has ended', () => {
+    const rendered = [FIRING, REMINDER, RESOLVED, TOO_FEW].map((each) => JSON.stringify(render(messageOf([each]))))
+    expect(rendered.map((text) => text.includes('Ask the carrier'))).toEqual([true, true, false, false])
+  })
+})
+
+describe('of more alerts than there is room for', () => {
+  test('ten are shown, the first three with all that is known, and the number of the others with a link to the page', () => {
+    const pages = { overview: 'https://callwatch.test/', silence: 'https://callwatch.test/#silences' }
+    const message = messageOf(SIXTY, { flapped: PASSED, links: pages })
+    const { mrkdwn } = textsOf(render(message))
+    const shown = mrkdwn.slice(1).join('\n').split('\n')
+    expect(shown.filter((line) => line.startsWith('🔴')).map((line) => line.split(' ')[1])).toEqual(
+      SIXTY.slice(0, 10).map(({ alert }) => `\`${alert}\``),
+    )
+    expect(shown.filter((line) => line.startsWith('*Outcomes*'))).toHaveLength(3)
+    expect(shown.at(-1)).toBe('and 52 more')
+    expect(render(message).blocks.at(-1)).toMatchObject({
+      elements: [{ text: { text: 'Overview' }, url: pages.overview }, { url: DASHBOARD }],
+    })
+  })
+
+  test('those that are silenced or inhibited are a line all the same', () => {
+    const all = Array.from({ length: 100 }, (_, i) => ({ alert: `Alert${i}`, target: 'production' }))
+    const silenced = all.map((each) => ({ ...each, until: AT, reason: 'x'.repeat(150) }))
+    const inhibited = all.map((each) => ({ ...each, severity: 'info' as const }))
+    const { plain } = textsOf(render(messageOf([FIRING], { silenced, inhibited })))
+    const line = /^🔕 Silenced: Alert0 until .* \(x{57}…\); Alert1 until .*; Alert2 until .*; and 97 more$/
+    const [lower, quiet] = plain.filter((text) => text.includes('Alert0'))
+    expect(lower).toBe('Also firing: Alert0 (info); Alert1 (info); Alert2 (info); and 97 more')
+    expect(quiet).toMatch(line)
+  })
+
+  test('a single title that is too long keeps the target', () => {
+    const [title] = textsOf(render(messageOf([{ ...FIRING, alert: 'x'.repeat(500) }]))).plain
+    expect(title).toMatch(/^🔴 critical: x{50,}… on production$/)
+  })
+})
+
+describe('a message that waited', () => {
+  test.each([
+    [120, []],
+    [121, ['made 2026-11-20 08:15:30 UTC, delivered 2m 1s later']],
+    [3 * 86_400, ['made 2026-11-20 08:15:30 UTC, delivered 3d later']],
+    [-3600, []],
+  ])('%d s says so', (waited, notes) => {
+    expect(textsOf(render(messageOf([RESOLVED]), AT + waited)).mrkdwn.filter((text) => /made/.test(text))).toEqual(
+      notes,
+    )
+  })
+
+  test('with several alerts says how long the oldest waited', () => {
+    const note = (at: number) =>
+      textsOf(render(messageOf([FIRING, { ...RESOLVED, at }]), AT + 600)).mrkdwn.find((text) => /made/.test(text))
+    expect(note(AT - 60)).toBe('the oldest made 2026-11-20 08:14:30 UTC, delivered 11m later')
+    expect(note(AT + 590)).toBe('some made 2026-11-20 08:15:30 UTC, delivered 10m later')
+  })
+
+  test('says of what fires how long that is by now', () => {
+    const fields = textsOf(render(messageOf([FIRING]), AT + 3600)).mrkdwn
+    expect(fields).toContain('*Since*\n2026-11-20 08:13:30 UTC (1h 2m)')
+  })
+})
+
+describe('the title', () => {
+  const title = (message: Message) => textsOf(render(message)).plain[0]
+
+  test.each([
+    [[FIRING], '🔴 critical: HighFailureRate on production'],
+    [[REMINDER], '🔴 still critical: HighFailureRate on production'],
+    [[RESOLVED], '✅ resolved: HighFailureRate on production'],
+    [[TOO_FEW], '⚪ expired, not resolved: HighFailureRate on production'],
+    [[SIGNALS.failure_ratio], '🔴 critical: VideoRejected (type=video) on production'],
+    [[FIRING, NO_POLL], '🔴 critical: 2 alerts on production'],
+    [[FIRING, REMINDER], '🔴 critical: 2 alerts on production'],
+    [[REMINDER, REMINDER], '🔴 still critical: 2 alerts on production'],
+    [[RESOLVED, RESOLVED], '✅ resolved: 2 alerts on production'],
+    [[TOO_FEW, REMOVED], '⚪ expired, not resolved: 2 alerts on production'],
+    [[FIRING, RESOLVED, RESOLVED], '🔴 critical: 1 firing, 2 resolved on production'],
+    [[RESOLVED, TOO_FEW], '⚪ 1 resolved, 1 expired, not resolved on production'],
+  ])('%#: $1', (alerts, expected) => {
+    expect(title(messageOf(alerts))).toBe(expected)
+  })
+
+  test('says of what severity', () => {
+    const severe = (severity: 'critical' | 'warning' | 'info') =>
+      title(messageOf([{ ...FIRING, severity }], { severity }))?.split(':')[0]
+    expect([severe('critical'), severe('warning'), severe('info')]).toEqual(['🔴 critical', '🟠 warning', '🔵 info'])
+  })
+})
+
+describe('buttons', () => {
+  test.each([`https://runbooks.test/${'x'.repeat(3000)}`, 'javascript:alert(1)', 'runbooks.test', 'https://'])(
+    'of an address that Slack would refuse are left out, and the message is kept: %#',
+    (runbookUrl) => {
+      const message = render(messageOf([{ ...FIRING, runbookUrl }]))
+      expect(JSON.stringify(message)).not.toContain('Runbook')
+      expect(message.blocks.at(-1)).toMatchObject({ type: 'actions', elements: [{ url: DASHBOARD }] })
+    },
+  )
+
+  test('beside each alert of a group lead to its own runbook', () => {
+    const { blocks } = render(messageOf(GROUP))
+    const urls = blocks.flatMap((block) => ('accessory' in block ? block.accessory : []))
+    expect(urls).toMatchObject([
+      { url: 'https://runbooks.test/failures' },
+      { url: 'https://runbooks.test/stuck' },
+      { url: 'https://runbooks.test/failures' },
+    ])
+  })
+
+  test('beside each alert of a group are left out of an address that is too long for several', () => {
+    const runbookUrl = 'https://runbooks.test/'.padEnd(251, 'x')
+    expect(JSON.stringify(render(messageOf(SIXTY.map((alert) => ({ ...alert, runbookUrl })))))).not.toContain('Runbook')
+  })
+
+  test('are not there without addresses', () => {
+    const { runbookUrl: _url, ...alert } = NO_POLL
+    const { blocks } = slackMessage(messageOf([alert]), { now: AT, dashboardUrl: undefined })
+    expect(blocks.map(({ type }) => type)).toEqual(['header', 'section', 'section', 'section', 'context'])
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest'
+import { EVIDENCE_OF, learnOrder, NO_EVIDENCE, knownOrder } from '../../../src/polling/list/list-order.ts'
+import { CREATED, seen } from '../ledger/seen.ts'
+
+const page = (...seconds: number[]) => seconds.map((n) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED + n }))
+const upTo = (n: number) => Array.from({ length: n }, (_, i) => i)
+
+describe('the order of a list', () => {
+  test.each([
+    ['newest first', 'after ten falling times', page(...upTo(10).toReversed())],
+    ['oldest first', 'after ten rising times', page(...upTo(10))],
+    ['unknown', 'after nine calls', page(...upTo(9))],
+    ['unknown', 'after a shuffled page', page(5, 1, 4, 2, 9, 3, 8, 0, 7, 6, 11, 10)],
+    ['unknown', 'after calls with the same time', page(...Array.from({ length: 50 }, () => 7))],
+  ] as const)('is %s %s', (order, _when, calls) => {
+    expect(knownOrder(learnOrder(NO_EVIDENCE, calls))).toBe(order)
+  })
+
+  test('is learned over several short pages', () => {
+    const evidence = [page(9, 8, 7, 6), page(5, 4, 3), page(2, 1, 0), page(-1, -2, -3)].reduce(learnOrder, NO_EVIDENCE)
+    expect(knownOrder(evidence)).toBe('newest first')
+  })
+
+  test('is not lost with one wrong date, nor with a short page without any order', () => {
+    const known = EVIDENCE_OF.first
+    expect(knownOrder(learnOrder(known, page(...upTo(10).toReversed(), 99, ...upTo(10).map((n) => -n))))).toBe(
+      'newest first',
+    )
+    const longKnown = learnOrder(known, page(...upTo(40).toReversed()))
+    expect(knownOrder(learnOrder(longKnown, page(1, 3, 2)))).toBe('newest first')
+  })
+
+  test('is lost at once with a shuffled page, and changes with a page in the other order', () => {
+    const known = learnOrder(NO_EVIDENCE, page(...upTo(400).toReversed()))
+    expect(knownOrder(learnOrder(known, page(5, 1, 4, 2, 9, 3, 8, 0, 7, 6, 11, 10)))).toBe('unknown')
+    expect(knownOrder(learnOrder(known, page(...upTo(10))))).toBe('oldest first')
+  })
+})

@@ -1,0 +1,520 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { labelsOf } from '../../../src/ledger/call.ts'
+import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
+import { serve, shownTarget } from './serve.ts'
+
+const ISO_NOW = '2026-09-21T14:13:20Z'
+
+function inHistory(id: string, secondsAgo: number, differing: Partial<TrackedCall> = {}) {
+  return { target: 'production', call: finishedCall(id, { finish: finish('ended', secondsAgo), ...differing }) }
+}
+
+async function jsonOf(url: string) {
+  return JSON.parse(await (await fetch(url)).text())
+}
+
+async function get(query: string, history: ReturnType<typeof inHistory>[] = [], calls: TrackedCall[] = []) {
+  const { url } = await serve([shownTarget({ calls })], { history })
+  const response = await fetch(`${url}/api/v1/calls${query}`)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+async function idsOf(query: string, history: ReturnType<typeof inHistory>[]): Promise<string[]> {
+  const { text } = await get(query, history)
+  return JSON.parse(text).calls.map(({ session_id }: { session_id: string }) => session_id)
+}
+
+describe('/api/v1/calls without since', () => {
+  test('lists the calls in progress of all targets in the documented shape', async () => {
+    const { url } = await serve([
+      shownTarget({ calls: [openCall('v1.us.a'), finishedCall('done')] }),
+      shownTarget({ target: 'staging', calls: [openCall('b', { status: 'initiated', joined: undefined })] }),
+    ])
+    expect(await (await fetch(`${url}/api/v1/calls`)).json()).toEqual({
+      calls: [
+        {
+          target: 'production',
+          call_id: 'v1.us.a',
+          session_id: 'v1.us.a',
+          type: 'audio',
+          mode: 'call',
+          receiver_type: 'user',
+          status: 'ongoing',
+          began: '2026-09-21T14:12:50.000Z',
+          participants: 2,
+          minutes: { audio: 0.5, video: 0 },
+          participant_minutes: { audio: 0.75, video: 0 },
+          has_recording: false,
+        },
+        expect.objectContaining({ target: 'staging', session_id: 'b', status: 'initiated', participants: 0 }),
+      ],
+    })
+  })
+
+  test('filters by status', async () => {
+    const { text } = await get('?status=initiated', [], [openCall('a'), openCall('b', { status: 'initiated' })])
+    expect(JSON.parse(text).calls).toEqual([expect.objectContaining({ session_id: 'b' })])
+  })
+})
+
+test('/api/v1/calls in progress are selected by how the session id begins, not by the call id', async () => {
+  const calls = [openCall('cw:1', { session: 'room' }), openCall('cw:2', { session: 'hall' }), openCall('room 7')]
+  const { text } = await get('?session_id=room', [], calls)
+  expect(JSON.parse(text).calls).toMatchObject([
+    { call_id: 'cw:1', session_id: 'room' },
+    { call_id: 'room 7', session_id: 'room 7' },
+  ])
+  expect(JSON.parse((await get('?session_id=cw', [], calls)).text).calls).toEqual([])
+})
+
+describe('/api/v1/calls with since', () => {
+  const history = [inHistory('old', 7200), inHistory('new', 60), inHistory('newest', 10)]
+
+  test.each([
+    ['a time in ISO 8601', '2026-09-21T13:13:20Z'],
+    ['a time in ISO 8601 with an offset', encodeURIComponent('2026-09-21T15:13:20+02:00')],
+    ['a day', '2026-09-21'],
+    ['a time in UNIX seconds', String(NOW - 3600)],
+    ['a time in UNIX seconds with a fraction', `${NOW - 3600}.5`],
+  ])('lists the calls that finished since %s, newest first', async (_form, since) => {
+    const expected = since === '2026-09-21' ? ['newest', 'new', 'old'] : ['newest', 'new']
+    expect(await idsOf(`?since=${since}`, history)).toEqual(expected)
+  })
+
+  test('shows a call as it was counted, although the service changed it afterwards', async () => {
+    const { text } = await get(`?since=${NOW - 3600}`, [
+      inHistory('a', 10, { status: 'rejected', labels: labelsOf('video', 'call', 'user'), totalParticipants: 4 }),
+    ])
+    expect(JSON.parse(text).calls).toEqual([
+      {
+        target: 'production',
+        call_id: 'a',
+        session_id: 'a',
+        type: 'audio',
+        mode: 'call',
+        receiver_type: 'user',
+        status: 'ended',
+        began: '2026-09-21T14:12:50.000Z',
+        finished: '2026-09-21T14:13:10.000Z',
+        noticed: '2026-09-21T14:13:13.000Z',
+        duration_seconds: 15,
+        answer_delay_seconds: 5,
+        participants: 4,
+        minutes: { audio: 0.5, video: 0 },
+        participant_minutes: { audio: 0.75, video: 0 },
+        has_recording: false,
+      },
+    ])
+  })
+
+  test('filters by status', async () => {
+    const rejected = inHistory('b', 20, { finish: finish('rejected', 20) })
+    expect(await idsOf(`?since=${NOW - 3600}&status=rejected`, [inHistory('a', 10), rejected])).toEqual(['b'])
+  })
+
+  test('filters by target', async () => {
+    const staging = { ...inHistory('b', 20), target: 'staging' }
+    expect(await idsOf(`?since=0&target=staging`, [inHistory('a', 10), staging])).toEqual(['b'])
+  })
+
+  test('applies the limit after all filters', async () => {
+    const rejected = ['b', 'c', 'd'].map((id, i) => inHistory(id, 20 + i, { finish: finish('rejected', 20 + i) }))
+    const query = '?since=0&status=rejected&limit=2'
+    const { text } = await get(query, [inHistory('a', 10), ...rejected])
+    const { calls, truncated } = JSON.parse(text)
+    expect([calls.map(({ session_id }: { session_id: string }) => session_id), truncated]).toEqual([['b', 'c'], true])
+    const whole = await get(query, [inHistory('a', 10), ...rejected.slice(1)])
+    expect(JSON.parse(whole.text)).not.toHaveProperty('truncated')
+  })
+
+  test('marks a response that lacks older calls as truncated', async () => {
+    const many = Array.from({ length: 10_001 }, (_, i) => inHistory(`call-${i}`, i + 1))
+    const json = await get('?since=0', many)
+    const { calls, truncated } = JSON.parse(json.text)
+    expect([calls.length, calls[0].session_id, truncated]).toEqual([10_000, 'call-0', true])
+    const csv = await get('?since=0&format=csv&limit=10000', many)
+    expect(csv.headers.get('x-callwatch-truncated')).toBe('true')
+    const whole = await get('?since=0', many.slice(1))
+    expect(JSON.parse(whole.text)).not.toHaveProperty('truncated')
+  })
+})
+
+describe('/api/v1/calls without a limit', () => {
+  const many = Array.from({ length: 12_000 }, (_, i) => inHistory(`call-${i}`, i + 1))
+
+  test('has all calls as NDJSON and as CSV', async () => {
+    const ndjson = await get('?since=0&format=ndjson', many)
+    expect(ndjson.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+    const lines = ndjson.text.trimEnd().split('\n')
+    expect([lines.length, JSON.parse(lines[0]!), JSON.parse(lines.at(-1)!)]).toMatchObject([
+      12_000,
+      { session_id: 'call-0' },
+      { session_id: 'call-11999' },
+    ])
+    const csv = await get('?since=0&format=csv', many)
+    expect(csv.text.split('\r\n')).toHaveLength(12_002)
+  })
+
+  test('is read from the store as fast as its client takes it', async () => {
+    let reads = 0
+    const large = Array.from({ length: 30_000 }, (_, i) => inHistory(`${'x'.repeat(480)}${i}`, i + 1))
+    const { url } = await serve([shownTarget()], { history: large, onRead: () => (reads += 1) })
+    const { hostname, port } = new URL(url)
+    const client = connect(Number(port), hostname)
+    onTestFinished(() => void client.destroy())
+    client.write(`GET /api/v1/calls?since=0&format=ndjson HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
+    await once(client, 'readable')
+    const readsWhen = async (isDone: (now: number) => boolean) => {
+      let before = -1
+      await vi.waitFor(
+        () => {
+          const isSame = reads === before && isDone(reads)
+          before = reads
+          expect(isSame).toBe(true)
+        },
+        { interval: 200, timeout: 5000 },
+      )
+      return reads
+    }
+    const paused = await readsWhen(() => true)
+    client.resume()
+    expect(await readsWhen((now) => now > paused)).toBeGreaterThan(paused * 1.5)
+  })
+})
+
+describe('pages of /api/v1/calls', () => {
+  test('are of the period of the first one, also where that is how long ago', async () => {
+    const long = Array.from({ length: 30 }, (_, i) => inHistory(`call-${i}`, i + 1))
+    const { url } = await serve([shownTarget()], { history: long })
+    const { next } = await jsonOf(`${url}/api/v1/calls?since=0&limit=10`)
+    // Another beginning than that of the first page changes nothing.
+    const second = await jsonOf(`${url}/api/v1/calls?since=${NOW}&limit=100&cursor=${next}`)
+    expect(second.calls).toHaveLength(20)
+  })
+
+  test('go on where each query takes longer than the search may', async () => {
+    const { url } = await serve([shownTarget()], { history: [inHistory('a', 10)], onRead: () => wait(700) })
+    const { calls, next } = await jsonOf(`${url}/api/v1/calls?since=0`)
+    expect([calls.length, next]).toEqual([1, undefined])
+  })
+
+  test('are not made for HEAD', async () => {
+    let reads = 0
+    const { url } = await serve([shownTarget()], { history: many(), onRead: () => void (reads += 1) })
+    expect((await fetch(`${url}/api/v1/calls?since=0&format=csv`, { method: 'HEAD' })).status).toBe(404)
+    expect(reads).toBe(0)
+  })
+
+  const many = () => Array.from({ length: 3 }, (_, i) => inHistory(`call-${i}`, i + 1))
+})
+
+describe('/api/v1/calls/TARGET/CALL_ID', () => {
+  test('has the call as it was counted and as it is now, with its events', async () => {
+    const labels = labelsOf('video', 'call', 'user')
+    const call = finishedCall('a/b%_!', { status: 'rejected', labels, counted: [0.25, 0, 0.5, 0] })
+    const { url, log } = await serve([shownTarget()], { history: [{ target: 'production', call }] })
+    const transition = { from: 'none', to: 'ongoing', observed: true, at: NOW - 60 } as const
+    const others = ['a/b%_', 'a/bXX!', 'x'].map((id) => ({ ...transition, call: { ...call, id } }))
+    await log({ transitions: [...others, { ...transition, call }], corrections: [], details: [] })
+    const answer = await jsonOf(`${url}/api/v1/calls/production/${encodeURIComponent(call.id)}`)
+    expect(answer).toMatchObject({
+      call: { call_id: 'a/b%_!', session_id: 'a/b%_!', status: 'ended', type: 'audio', minutes: { audio: 0.25 } },
+      at_its_end: { status: 'ended', minutes: { audio: 0, video: 0 } },
+      status_now: 'rejected',
+      events_since: '2026-09-21T14:13:20.000Z',
+      events: [{ type: 'callwatch.call.ongoing', subject: 'a/b%_!' }],
+    })
+  })
+
+  test('has the events of a call whose id is in the texts of many others', async () => {
+    const call = finishedCall('42')
+    const { url, log } = await serve([shownTarget()], { history: [{ target: 'production', call }] })
+    const transition = { from: 'none', to: 'ongoing', observed: true, at: NOW - 60 } as const
+    const change = (id: string) => ({
+      transitions: [{ ...transition, call: { ...call, id } }],
+      corrections: [],
+      details: [],
+    })
+    for (let i = 0; i < 1001; i++) await log(change(`x42-${i}`))
+    await log(change('42'))
+    const { events } = await jsonOf(`${url}/api/v1/calls/production/42`)
+    expect(events).toHaveLength(1)
+  })
+
+  test('is found by the longest id', async () => {
+    const id = 'ü'.repeat(500)
+    const { url } = await serve([shownTarget()], { history: [inHistory(id, 5)] })
+    expect((await fetch(`${url}/api/v1/calls/production/${encodeURIComponent(id)}`)).status).toBe(200)
+  })
+
+  test('has the other calls of its session, newest first, and how many there are besides', async () => {
+    const call = (id: string, secondsAgo: number, differing: Partial<TrackedCall> = {}) =>
+      finishedCall(id, { session: 'room', initiatedAt: NOW - secondsAgo, ...differing })
+    const further = Array.from({ length: 23 }, (_, i) => call(`cw:${i}`, 3600 * (i + 1)))
+    const open = openCall('cw:open', { session: 'room' })
+    const first = call('room', 1e6, { session: undefined })
+    const strangers = [openCall('roomy'), call('cw:room', 5, { session: 'cw:open' })]
+    const before = call('cw:before', 7200, { phase: 'baseline', finish: undefined })
+    const all = [open, first, ...further, ...strangers, before]
+    const { url, log } = await serve([shownTarget()], {
+      history: all.map((one) => ({ target: 'production', call: one })),
+    })
+    const transition = { from: 'none', to: 'ongoing', observed: true, at: NOW - 60 } as const
+    await log({ transitions: [open, first].map((one) => ({ ...transition, call: one })), corrections: [], details: [] })
+    const idsOf = ({ calls }: { calls: { call_id: string }[] }) => calls.map(({ call_id }) => call_id)
+    const answerOf = (id: string) => jsonOf(`${url}/api/v1/calls/production/${id}`)
+    const { call: shown, others, events } = await answerOf('cw:open')
+    expect(shown).toMatchObject({ call_id: 'cw:open', session_id: 'room' })
+    expect(events).toMatchObject([{ subject: 'cw:open', data: { session_id: 'room' } }])
+    expect([idsOf(others), others.more]).toEqual([Array.from({ length: 20 }, (_, i) => `cw:${i}`), 4])
+    expect(others.calls[0]).toEqual((await answerOf('cw:0')).call)
+    expect(idsOf((await answerOf('room')).others).slice(0, 2)).toEqual(['cw:open', 'cw:0'])
+    expect((await answerOf('roomy')).others).toEqual({ calls: [], more: 0 })
+  })
+
+  test('is 404 with a sentence for a call that is not there', async () => {
+    const { status, text } = await get('/production/none')
+    expect([status, JSON.parse(text).detail]).toEqual([
+      404,
+      'no call none of target production is known; it may be expired. /api/v1/calls lists the calls of a session (session_id)',
+    ])
+  })
+})
+
+describe('/api/v1/report and /api/v1/coverage', () => {
+  const history = [inHistory('a', 10), inHistory('b', 90_000), { ...inHistory('c', 20), target: 'staging' }]
+
+  async function ask(path: string) {
+    const { url } = await serve([shownTarget()], { history })
+    const response = await fetch(`${url}/api/v1/${path}`)
+    const text = await response.text()
+    return { status: response.status, text, answer: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined } // oxfmt-ignore
+  }
+
+  test('report by days of a time zone', async () => {
+    const { answer } = await ask('report?since=2026-09-20&by=day&zone=Asia/Tokyo&target=production')
+    expect(answer).toMatchObject({
+      since: '2026-09-19T15:00:00.000Z',
+      zone: 'Asia/Tokyo',
+      rows: [
+        { day: '2026-09-20', calls: { ended: 1 } },
+        { day: '2026-09-21', calls: { ended: 1 } },
+      ],
+    })
+  })
+
+  test('report as CSV', async () => {
+    const { text } = await ask('report?since=2d&until=60&by=target&format=csv'.replace('until=60', `until=${NOW}`).replace('2d', String(NOW - 172_800))) // oxfmt-ignore
+    expect(text.split('\r\n').slice(0, 3)).toEqual([
+      'target,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,user_minutes,failure_ratio,mean_duration_seconds,p50_duration_seconds,p95_duration_seconds,noticed_late,blind_seconds',
+      'production,2,0,0,0,0,0,1,0,1.5,0,1,,15,15.05,15.05,0,172800',
+      'staging,1,0,0,0,0,0,0.5,0,0.75,0,0.5,,15,15.05,15.05,0,172800',
+    ])
+  })
+
+  test('report with the total of its rows, which CSV has in a row of its own kind where it is asked for', async () => {
+    const period = `since=${NOW - 172_800}&until=${NOW}`
+    const all = await ask(`report?${period}`)
+    const { answer } = await ask(`report?${period}&by=day,target`)
+    expect(answer.rows).toHaveLength(3)
+    expect([answer.total, answer.total.calls.ended]).toEqual([all.answer.rows[0], 3])
+    const { text } = await ask(`report?${period}&by=day,target&format=csv&total=true`)
+    expect(text.split('\r\n').map((line) => line.split(',').slice(0, 4).join())).toEqual([
+      'row,day,target,ended',
+      'part,2026-09-20,production,1',
+      'part,2026-09-21,production,1',
+      'part,2026-09-21,staging,1',
+      'total,,,3',
+      '',
+    ])
+    expect(text.split('\r\n')[4]).toMatch(/,15,15\.05,15\.05,0,172800$/)
+    const { text: empty } = await ask('report?since=2026-09-01&until=2026-09-02&by=target&format=csv&total=true')
+    expect(empty.split('\r\n')[1]).toMatch(/^total,,0,0,.*,,,,,0,86400$/)
+  })
+
+  test('report for spreadsheets with a decimal comma', async () => {
+    const { text } = await ask(`report?since=${NOW - 172_800}&until=${NOW}&by=day,target&format=excel`)
+    const [names, row] = text.split('\r\n')
+    expect(names).toMatch(/^day;target;ended;.*;blind_seconds$/)
+    expect(row).toMatch(/^2026-09-20;production;1;.*;0,5;0;0,75;0;0,5;;15;15,05;15,05;0;172800$/)
+  })
+
+  test.each(['csv', 'json'])('lengths of a report as %s are whole milliseconds', async (format) => {
+    const { text } = await ask(`report?since=${NOW - 86_396.482}&until=${NOW}&format=${format}`)
+    expect(text).toMatch(/[:,]86396\.482\b/)
+    expect(text).not.toContain('86396.481')
+  })
+
+  test('a report is read no further once its client has left', async () => {
+    let reads = 0
+    const onRead = () => {
+      reads += 1
+      return wait(100)
+    }
+    const days = Array.from({ length: 30 }, (_, i) => inHistory(`day-${i}`, 60 + i * 86_400))
+    const { url } = await serve([shownTarget()], { history: days, onRead })
+    const aborting = new AbortController()
+    const left = fetch(`${url}/api/v1/report?since=0`, { signal: aborting.signal }).catch((error: Error) => error.name)
+    await vi.waitFor(() => expect(reads).toBeGreaterThan(6))
+    aborting.abort()
+    expect(await left).toBe('AbortError')
+    // Only the part that is being read ends.
+    await wait(300)
+    const after = reads
+    await wait(300)
+    expect(reads).toBe(after)
+  })
+
+  test('coverage has the times in which targets were not seen', async () => {
+    const { answer } = await ask(`coverage?since=${NOW - 1500}&until=${NOW - 500}&target=staging`)
+    expect(answer).toMatchObject({ blind_seconds: 1000, blind: [{ kind: 'before' }, { kind: 'now' }] })
+  })
+
+  test.each([
+    ['report?since=soon', 'expected a date such as'],
+    ['report?since=2026', 'since 2026: expected a date such as'],
+    ['report?since=2001-01-01&until=2000-01-01', 'since must be before until'],
+    ['report?since=0&by=hour', 'must be some of day, target, type, mode, receiver_type'],
+    ['report?since=0&zone=Mars', 'zone must be a time zone such as Europe/Berlin'],
+    ['report', 'since is required: a date such as'],
+    ['report?since=0&total=yes', 'total must be true or false'],
+    ['report?since=0&target=nope', 'there is no target nope; there is: production, staging'],
+    ['coverage?since=0&target=nope', 'there is no target nope'],
+    ['alerts/history?since=0&target=nope', 'there is no target nope; there is: production, staging'],
+    ['alerts/history', 'since is required: a date such as'],
+    ['alerts/history?since=20261101', 'since 20261101: expected a date such as'],
+    ['alerts/history?since=2001-01-01&until=2000-01-01', 'since must be before until'],
+    ['alerts/history?since=0&severity=high', 'severity must be one of critical, warning, info'],
+    ['alerts/history?since=0&rule=X', 'rule'],
+    ['report?since=999999999999', 'expected a date such as'],
+    ['report?since=2026-11-20T08:00:00%2B02', 'expected a date such as'],
+  ])('%s is refused with a sentence', async (path, sentence) => {
+    const { status, answer } = await ask(path)
+    expect([status, answer.detail]).toEqual([400, expect.stringContaining(sentence)])
+  })
+})
+
+describe('/api/v1/calls as CSV', () => {
+  test('has a header line and a line per call', async () => {
+    const { headers, text } = await get(`?since=${NOW - 60}&format=csv`, [inHistory('a', 10)])
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(text).toBe(
+      'target,call_id,session_id,type,mode,receiver_type,status,began,finished,participants,audio_minutes,video_minutes,' +
+        'participant_audio_minutes,participant_video_minutes,duration_seconds,answer_delay_seconds,has_recording,noticed\r\n' +
+        'production,a,a,audio,call,user,ended,2026-09-21T14:12:50.000Z,2026-09-21T14:13:10.000Z,2,0.5,0,' +
+        '0.75,0,15,5,false,2026-09-21T14:13:13.000Z\r\n',
+    )
+  })
+
+  test('leaves `finished` empty for a call in progress', async () => {
+    const { text } = await get('?format=csv', [], [openCall('a')])
+    expect(text).toContain(
+      'production,a,a,audio,call,user,ongoing,2026-09-21T14:12:50.000Z,,2,0.5,0,0.75,0,,,false,\r\n',
+    )
+  })
+
+  test.each([
+    ['a,b', '"a,b"'],
+    ['say "hi"', '"say ""hi"""'],
+    ['two\r\nlines', '"two\r\nlines"'],
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\n=1', `"'\n=1"`],
+    ['\r=1', `"'\r=1"`],
+    [' =1', "' =1"],
+    ['\u00A0=1', "'\u00A0=1"],
+    ['\uFEFF=1', "'\uFEFF=1"],
+    ['\u200B=1', "'\u200B=1"],
+    ['\u202E=1', "'\u202E=1"],
+    ['＝1+1', "'＝1+1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠SUM(A1)', "'＠SUM(A1)"],
+    ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+    ['plain-1.=x', 'plain-1.=x'],
+  ])('writes the session id %j as %s, which no spreadsheet splits or runs', async (id, written) => {
+    const { text } = await get('?format=csv', [], [openCall(id)])
+    expect(text).toContain(`\r\nproduction,${written},${written},audio,`)
+  })
+})
+
+describe('/api/v1/calls for spreadsheets with a decimal comma', () => {
+  test('begins with a byte order mark, separates by semicolons, and has decimal commas', async () => {
+    const { url } = await serve([shownTarget({ calls: [] })], { history: [inHistory('a', 10)] })
+    const response = await fetch(`${url}/api/v1/calls?since=${NOW - 60}&format=excel`)
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect(bytes.subarray(0, 10).toString('hex')).toBe(`efbbbf${Buffer.from('target;').toString('hex')}`)
+    const [, line] = bytes.toString().split('\r\n')
+    expect(line).toBe(
+      'production;a;a;audio;call;user;ended;2026-09-21T14:12:50.000Z;2026-09-21T14:13:10.000Z;2;0,5;0;0,75;0;15;5;false;2026-09-21T14:13:13.000Z',
+    )
+  })
+
+  test.each([
+    ['0012', '"=""0012"""'],
+    ['31780434', '"=""31780434"""'],
+    ['1234e5', '"=""1234e5"""'],
+    ['1,5', '"=""1,5"""'],
+    ['.5', '"="".5"""'],
+    ['2-3', '"=""2-3"""'],
+    ['(7)', '"=""(7)"""'],
+    ['dec-1', '"=""dec-1"""'],
+    ['März 26', '"=""März 26"""'],
+    ['v1.us.7', 'v1.us.7'],
+    ['-1', "'-1"],
+    ['=1+1', "'=1+1"],
+    ['1"&cmd|x!A1&"', '"1""&cmd|x!A1&"""'],
+    ['a;b', '"a;b"'],
+  ])('writes the session id %j as %s, which stays the text that it is', async (id, written) => {
+    const { text } = await get('?format=excel', [], [openCall(id)])
+    expect(text).toContain(`\r\nproduction;${written};${written};audio;`)
+  })
+})
+
+test('lengths of calls are whole milliseconds, in every format', async () => {
+  const [from, to] = [NOW - 86_396.482 - 0.3, NOW - 86_396.482]
+  const call = inHistory('a', 10, { initiatedAt: from, startedAt: to, endedAt: NOW })
+  for (const format of ['csv', 'ndjson', 'json']) {
+    const { text } = await get(`?since=${NOW - 60}&format=${format}`, [call])
+    expect(text).toMatch(/[:,]86396\.482[,}]/)
+    expect(text).toMatch(/[:,]0\.3[,}]/)
+  }
+})
+
+test.each([
+  ['?since=yesterday', 'since must be a time: ISO 8601 in UTC like'],
+  ['?since=', 'since must be a time'],
+  ['?since=-5', 'since must be a time'],
+  ['?since=2026', 'since must be a time: ISO 8601 in UTC like'],
+  ['?since=20261101', 'since must be a time: ISO 8601 in UTC like'],
+  ['?since=1790000000000', 'UNIX seconds'],
+  ['?since=2026-13-01', 'since must be a time'],
+  [`?since=${ISO_NOW.slice(0, -1)}`, 'since must be a time: ISO 8601 in UTC'],
+  ['?since=call-5', 'since must be a time'],
+  ['?status=cancelled', 'must be some of initiated, ongoing, ended, unanswered, rejected, canceled, other'],
+  ['?status=ended,rejected', 'status=ended is a status of finished calls: add `since`'],
+  ['?status=ended,&since=0', 'must be some of initiated'],
+  ['?format=xml', 'format must be json, csv, excel or ndjson'],
+  [
+    '?finished_sinse=0',
+    'unknown parameter finished_sinse; the parameters are since, until, target, type, mode, receiver_type, status, has_recording, session_id, limit, format, cursor',
+  ],
+  ['?status=rejected', 'status=rejected is a status of finished calls: add `since`'],
+  ['?until=0', '`until` is of finished calls: add `since`'],
+  ['?since=2001-01-01&until=2000-01-01', '`since` must be before `until`'],
+  ['?since=0&status=ongoing', 'status=ongoing is a status of calls in progress'],
+  ['?session_id=%00', 'no parameter may contain a NUL character'],
+  ['?has_recording=yes', 'has_recording must be true or false'],
+  ['?limit=0', 'limit must be a whole number from 1 to 99999'],
+])('/api/v1/calls%s is refused with a sentence', async (query, sentence) => {
+  const { status, text } = await get(query)
+  expect(status).toBe(400)
+  expect(JSON.parse(text).detail).toContain(sentence)
+})

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { MATCH_KEYS } from '../../../src/alerts/match-keys.ts'
+import { QueryError } from '../../../src/schema/query-error.ts'
+import { requestedMatch } from '../../../src/alerts/match.ts'
+import { SELECTION_PROBLEMS, silenceBody } from '../../../src/web/api/silences.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const doc = readFileSync(join(root, 'docs/webhook.md'), 'utf8')
+const fixture = (kind: string): Record<string, unknown> =>
+  JSON.parse(
+    readFileSync(join(root, `test/unit/notifications/receivers/webhook/fixtures/webhook-${kind}.json`), 'utf8'),
+  )
+const examples: Record<string, unknown>[] = [...doc.matchAll(/^```json\n(.*?)^```/gms)].map(([, json = '']) =>
+  JSON.parse(json),
+)
+
+test.each(['alerts', 'digest', 'store'])(
+  'docs/webhook.md shows the message of kind %s as the webhook posts it',
+  (kind) => {
+    const shown = examples.find((example) => example['kind'] === kind)
+    // The documentation may show only some entries of a list.
+    const some = Object.entries(shown ?? {}).map(([key, value]) => [
+      key,
+      Array.isArray(value) ? expect.arrayContaining(value) : value,
+    ])
+    expect(fixture(kind)).toEqual(Object.fromEntries(some))
+  },
+)
+
+test('docs/webhook.md explains every field of a message, and every key of a silence', () => {
+  const names = new Set<string>([...MATCH_KEYS, 'match', 'all', 'for', 'reason'])
+  for (const kind of ['alerts', 'digest', 'store']) {
+    JSON.stringify(fixture(kind), (name, value: unknown) => {
+      if (/^[a-z_]+$/.test(name)) names.add(name)
+      return value
+    })
+  }
+  expect(names.size).toBeGreaterThan(50)
+  expect([...names].filter((name) => !doc.includes(`\`${name}\``))).toEqual([])
+})
+
+test('the silence that docs/webhook.md posts is valid', () => {
+  const [, body = ''] = /-d '(.*)'/.exec(doc) ?? []
+  const names = { alert: ['HighFailureRate', 'NoCalls'], target: ['production'] }
+  const match = { alert: 'NoCalls', target: 'production' }
+  const reason = 'maintenance of the carrier'
+  const asked = silenceBody.parse(JSON.parse(body))
+  expect({ ...asked, match: requestedMatch(asked, names, SELECTION_PROBLEMS) }).toEqual({ match, for: 7200, reason })
+  expect(examples).toContainEqual({ silences: [expect.objectContaining({ match, reason })] })
+  const { detail } = examples.find((example) => 'detail' in example) ?? {}
+  expect(() => requestedMatch({ match: { alert: 'NoCall' } }, names, SELECTION_PROBLEMS)).toThrow(
+    new QueryError(String(detail)),
+  )
+})

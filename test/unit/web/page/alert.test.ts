@@ -1,0 +1,389 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { isoTime } from '../../../../src/clock/times.ts'
+import type { PastAlert } from '../../../../src/views/alert.ts'
+import { AlertBody, AlertFacts } from '../../../../src/web/page/components/alert.tsx'
+import { AlertTimeline } from '../../../../src/web/page/components/alert-timeline.tsx'
+import {
+  addressOfAlert,
+  besideLastWeek,
+  valueChart,
+  valueIn,
+  type Breakdown,
+} from '../../../../src/web/page/model/alert-page.ts'
+import type { Alert, Call, Point, Silence } from '../../../../src/web/page/model/api.ts'
+import type { State } from '../../../../src/web/page/model/state.ts'
+import { firing, NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, stateOf, textOf } from './render-text.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+/** When the hand-made alert began to fire. */
+const SINCE = NOW - 60
+
+/** It ended early. */
+const SILENCE: Silence = {
+  id: 7,
+  match: {},
+  until: isoTime(NOW - 2),
+  since: isoTime(NOW - 3600),
+  reason: 'a load test',
+  author: 'ann',
+  edits: 0,
+}
+
+const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
+  target: 'production',
+  alert: RATIO_RULE.name,
+  key: RATIO_RULE.name,
+  severity: 'warning',
+  labels: {},
+  signal: 'failure_ratio',
+  window_seconds: 900,
+  match: {},
+  breach: 'above',
+  threshold: 0.3,
+  since: isoTime(SINCE),
+  until: null,
+  outcome: null,
+  peak: 0.5,
+  calls_url: '/api/v1/calls?target=production&status=rejected&since=2026-09-21T13:00:00Z&until=2026-09-21T14:13:20Z',
+  // A chart needs a browser.
+  values: [],
+  notified: [{ receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20), outcome: 'sent' }],
+  suppressed: [{ by: 'silence', at: isoTime(SINCE), until: isoTime(NOW), silence: 7, reason: 'a load test' }],
+  blind: [],
+  runbook_url: '/runbooks/HighFailureRate',
+  ...differing,
+})
+
+const row = (type: string, ended: number, rejected: number): NonNullable<Breakdown['now']> => ({
+  type,
+  mode: 'call',
+  receiver_type: 'user',
+  calls: { ended, unanswered: 0, rejected, canceled: 0, other: 0, lost: 0 },
+  minutes: { audio: 0, video: 0 },
+  user_minutes: 0,
+  participant_minutes: { audio: 0, video: 0 },
+  duration_seconds: { mean: null, p50: null, p95: null },
+  failure_ratio: rejected / (ended + rejected),
+  noticed_late: 0,
+})
+
+function shown(alert: PastAlert | undefined, breakdown: Breakdown[] | null = [], differing: Partial<State> = {}) {
+  const target = shownTarget({ rules: [RATIO_RULE], alerts: [firing(RATIO_RULE)], sync: POLLED })
+  const query = new URLSearchParams({ target: 'production', alert: RATIO_RULE.name })
+  const alertPage = { request: '', answer: { alert, breakdown }, problem: undefined, asOf: isoTime(NOW) }
+  return stateOf([target], { view: 'alert', query, alertPage, ...differing })
+}
+
+const rendered = (state: State) => [AlertFacts, AlertBody].flatMap((part) => render(part, state))
+const texts = (state: State, id: string) => textOf(rendered(state), { id })
+
+describe('the page of an alert', () => {
+  test('shows its state, age, value, threshold, peak and calls, and links to calls, runbook and silence', () => {
+    const elements = rendered(shown(fired()))
+    expect(textOf(elements, { class: 'facts' })).toBe(
+      'State firing warning Since 14:10:20 UTC 3m Value 42.5% peak 50% Threshold above 30% clears at 20% ' +
+        'Signal failure_ratio 15m, 40 calls Notified slack 14:12:40',
+    )
+    const hrefs = elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))
+    expect(hrefs).toEqual(
+      expect.arrayContaining([
+        './?target=production&status=rejected&since=2026-09-21T13%3A00%3A00Z&until=2026-09-21T14%3A13%3A20Z#calls',
+        '/runbooks/HighFailureRate',
+        './?target=production&alert=HighFailureRate#silences',
+      ]),
+    )
+  })
+
+  test('shows an alert that has ended by its outcome, although it fires again', () => {
+    const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
+    const elements = rendered(shown(ended))
+    expect(textOf(elements, { class: 'facts' })).toBe(
+      'State resolved warning Fired 11:43:20 UTC 10m Until 11:53:20 UTC Peak 50% Threshold above 30% ' +
+        'Signal failure_ratio 15m Notified slack 14:12:40',
+    )
+    expect(elements.some(({ props }) => String(props['href']).endsWith('#silences'))).toBe(false)
+    expect(textOf(elements, { id: 'alert-facts' })).toContain('Now it is firing.')
+  })
+
+  test('says that no such alert fired, and that a pending one has not fired yet', () => {
+    const none = shown(undefined, [], { query: new URLSearchParams({ target: 'production', alert: 'Other' }) })
+    expect(texts(none, 'alert-note')).toContain('No such alert fired then')
+    const pending = { ...firing(RATIO_RULE), state: 'pending' as const, firingSince: undefined }
+    const target = shownTarget({ rules: [RATIO_RULE], alerts: [pending], sync: POLLED })
+    const { view, query, alertPage } = shown(undefined)
+    expect(texts(stateOf([target], { view, query, alertPage }), 'alert-note')).toContain('It has not fired yet')
+  })
+
+  test('never shows a peak that is less extreme than the value, although what is loaded is older', () => {
+    const at = (value: number, peak: number, breach: 'above' | 'below') => {
+      const state = shown(fired({ breach, peak: 0.4 }))
+      state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, breach, value, peak }))
+      return textOf(rendered(state), { class: 'facts' })
+    }
+    expect(at(0.6, 0.6, 'above')).toContain('Value 60% peak 60% ')
+    expect(at(0.2, 0.1, 'below')).toContain('Value 20% lowest 10% ')
+  })
+
+  test('says of a value within the threshold what clears it', () => {
+    const lines = (differing: Partial<Alert>) => {
+      const state = shown(fired())
+      state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, ...differing }))
+      return render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
+    }
+    expect(lines({ value: 0.25 }).at(-1)).toBe('25% is within the threshold again. It clears at 20% or less.')
+    expect(lines({ value: 0.1, state: 'recovering' }).at(-1)).toBe(
+      'The value has cleared: the alert resolves if it stays at 20% or less.',
+    )
+    expect(lines({ value: 0.5, breach: 'below', clear: 0.6 }).at(-1)).toBe(
+      '50% is within the threshold again. It clears at 60% or more.',
+    )
+    expect(lines({ value: 0.35 })).toHaveLength(1)
+  })
+
+  test('says what to do next: its calls, its target, the runbook, and a silence', () => {
+    const steps = (state: State) =>
+      render(AlertBody, state)
+        .filter(({ type, text }) => type === 'a' && /^(?:See|Open|Follow|Silence|Change)/.test(text))
+        .map(({ props, text }) => [text, props['href']])
+    const breakdown = [
+      { now: row('audio', 9, 1), lastWeek: undefined },
+      { now: row('video', 4, 6), lastWeek: undefined },
+    ]
+    const found = steps(shown(fired(), breakdown))
+    expect(found.map(([text]) => text)).toEqual([
+      'See most of its failed calls video call user: 6 of 10 failed',
+      'Open production its polls, alerts and calls now',
+      'Follow the runbook what it means, and what helps',
+      'Silence it nobody is notified while you work on it',
+    ])
+    expect(found[0]?.[1]).toMatch(/&type=video&mode=call&receiver_type=user#calls$/)
+    // An alert that is not about calls, and has ended.
+    const ended = { since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' } as const
+    const { calls_url: _, runbook_url: __, ...other } = fired({ ...ended, alert: 'Mine', signal: 'poll_age' })
+    const state = shown(other)
+    state.snapshot!.status.targets.at(0)!.problem = 'no answer'
+    expect(steps(state)).toEqual([['Open production no answer', './#target=production']])
+    expect(steps(shown({ ...other, signal: 'budget_minutes' }))[0]).toEqual([
+      'See the usage of this month by day',
+      './?target=production&by=day#usage',
+    ])
+    const silenced = shown(fired())
+    silenced.snapshot!.alerts = silenced.snapshot!.alerts.map((alert) => ({ ...alert, silences: [7] }))
+    silenced.snapshot!.silences = [{ ...SILENCE, until: isoTime(NOW + 3600) }]
+    expect(steps(silenced)[0]?.[0]).toBe('See its calls what they have in common')
+    expect(steps(silenced).at(-1)?.[0]).toBe('Change its silence it ends at 15:13:20 UTC')
+  })
+
+  test('says what happened in order: the breach, the peak, who was notified, and what was withheld by whom and why', () => {
+    const state = shown(
+      fired({
+        values: [{ at: isoTime(SINCE + 10), value: 0.5 }],
+        blind: [{ since: isoTime(SINCE + 30), until: isoTime(SINCE + 40) }],
+        notified: [
+          { receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20), outcome: 'sent' },
+          { receiver: 'pager', kind: 'firing', at: isoTime(SINCE + 25), outcome: 'dropped' },
+          { receiver: 'slack', kind: 'resolved', at: isoTime(SINCE + 50), outcome: 'sent' },
+        ],
+        suppressed: [
+          { by: 'silence', at: isoTime(SINCE), until: isoTime(NOW), silence: 7, reason: 'a load test' },
+          { by: 'mute', at: isoTime(SINCE), until: isoTime(NOW) },
+        ],
+      }),
+    )
+    state.snapshot!.silences = [SILENCE, { ...SILENCE, id: 8, since: isoTime(NOW - 5), author: 'bo', reason: '' }]
+    state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, silences: [8] }))
+    state.pastAlerts = [fired({ alert: 'Worse', key: 'Worse', severity: 'critical', since: isoTime(SINCE + 5) })]
+    const items = (of: State) => render(AlertTimeline, of).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
+    expect(items(state)).toEqual([
+      '14:10:20 pending : the value is above 30%',
+      '14:12:20 silenced by ann until 14:13:18: a load test',
+      '14:12:20 fired , warning',
+      '14:12:20 withheld , mute until 14:13:20',
+      '14:12:25 escalated : Worse, critical',
+      '14:12:30 peak 50%',
+      '14:12:40 notified slack',
+      '14:12:45 dropped : firing to pager',
+      '14:12:50 not seen for 10s',
+      '14:13:10 notified slack: resolved',
+      '14:13:15 silenced by bo until 14:13:18',
+    ])
+    // A silence that is not known any more.
+    state.snapshot!.silences = []
+    expect(items(state)[1]).toBe('14:12:20 silenced , silence 7 until 14:13:20: a load test')
+    const pending = shown(undefined)
+    expect(items(pending)).toEqual(['14:10:20 pending : the value is above 30%'])
+    const ended = shown(fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' }))
+    expect(texts(ended, 'alert-timeline')).toMatch(/11:53:20 resolved/)
+  })
+
+  test('is a sentence: that of its incident, or how bad it is now, or was', () => {
+    const title = (state: State) => texts(state, 'alert-title')
+    const state = shown(fired())
+    expect(title(state)).toBe('production: 42.5% of 40 calls fail')
+    const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
+    expect(title(shown(ended))).toBe('production: HighFailureRate, at most 50%')
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the title uses of an incident
+    const incident = { summary: 'As in Slack', targets: { firing: 1 }, worst: [], group: {}, details: [] } as never
+    state.snapshot!.incidents = [incident]
+    expect(title(state)).toBe('As in Slack')
+  })
+
+  test('says why: the problem of the target, and the cause of its incident; and how its calls ended', () => {
+    const breakdown = [
+      { now: row('audio', 9, 1), lastWeek: row('audio', 20, 0) },
+      { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
+    ]
+    const state = shown(fired(), breakdown)
+    state.snapshot!.status.targets.at(0)!.problem = 'no answer'
+    const details = ['Since then', 'Cause: no successful poll on 3 targets (503)']
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the cause uses of an incident
+    state.snapshot!.incidents = [{ targets: { firing: 9 }, worst: [], group: {}, details }] as never
+    const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
+    expect(lines.slice(1)).toEqual(['No answer.', 'Cause: no successful poll on 3 targets (503).'])
+    expect(texts(state, 'alert-outcomes')).toBe(
+      'Outcomes Calls by outcome, next to last week Outcome Calls Share Last week ended 13 65% 97.5% rejected 7 35% 2.5%',
+    )
+  })
+
+  test('lists its newest calls, and what fired at the same time', () => {
+    const call = { target: 'production', call_id: 'v1.a', session_id: 'v1.a', type: 'audio', mode: 'call' } as const
+    const times = {
+      began: isoTime(NOW - 60),
+      finished: isoTime(NOW - 10),
+      duration_seconds: 50,
+      status: 'ended',
+    } as const
+    const state = shown(fired())
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the list uses of a call
+    state.alertPage.answer!.calls = [{ ...call, ...times } as Call]
+    state.pastAlerts = [
+      fired(),
+      fired({ target: 'staging' }),
+      fired({ alert: 'NoCalls', key: 'NoCalls' }),
+      fired({ alert: 'NoCalls', key: 'NoCalls', since: isoTime(NOW - 900), until: isoTime(SINCE - 1) }),
+      fired({ alert: 'NoCalls', target: 'staging' }),
+    ]
+    expect(texts(state, 'alert-newest')).toMatch(/ 14:13:10 v1.a audio call ended 50s$/)
+    const { finished: _, duration_seconds: __, ...open } = times
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the list uses of a call
+    state.alertPage.answer!.calls = [{ ...call, ...open, status: 'ongoing' } as Call]
+    expect(texts(state, 'alert-newest')).toMatch(/ in progress v1.a audio call ongoing 1m so far$/)
+    expect(texts(state, 'alert-siblings')).toMatch(
+      /Peak NoCalls production 14:12:20 50% HighFailureRate staging 14:12:20 50%$/,
+    )
+  })
+
+  test('has no row of a kind of last week alone, where not all calls of that are known', () => {
+    const [audio, video] = [row('audio', 9, 1), row('video', 4, 6)]
+    const lastWeek = new Map([['v', video]])
+    const now = new Map([['a', audio]])
+    expect(besideLastWeek(now, { isKnown: false, byKind: lastWeek })).toEqual([{ now: audio, lastWeek: null }])
+    expect(besideLastWeek(now, { isKnown: true, byKind: lastWeek })).toEqual([
+      { now: audio, lastWeek: undefined },
+      { now: undefined, lastWeek: video },
+    ])
+  })
+
+  test('shows its calls by type, mode and receiver type next to last week, the most failures first', () => {
+    const breakdown = [
+      { now: row('audio', 9, 1), lastWeek: undefined },
+      { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
+      { now: undefined, lastWeek: row('other', 2, 0) },
+    ]
+    const shownCalls = (differing: Partial<PastAlert> = {}) => texts(shown(fired(differing), breakdown), 'alert-calls')
+    expect(shownCalls()).toContain('Its calls finished from 13:00:00 to 14:13:20 UTC, next to last week')
+    expect(shownCalls()).toMatch(
+      /last week video call user 10 6 60% 20 5% audio call user 10 1 10% 0 – other call user 0 0 – 2 0%$/,
+    )
+    // None of them was canceled.
+    expect(shownCalls({ reason: 'canceled' })).toMatch(/Canceled Ratio [^]* video call user 10 0 0% 20 0%/)
+    const unknown = texts(shown(fired(), [{ now: row('audio', 9, 1), lastWeek: null }]), 'alert-calls')
+    expect(unknown).toMatch(/, not all calls of last week are known [^]* audio call user 10 1 10% – –$/)
+    expect(texts(shown(fired(), null), 'alert-calls')).toContain('The calls could not be loaded.')
+  })
+
+  test('shows the active silences that match it', () => {
+    const state = shown(fired())
+    const silence = { id: 7, match: {}, until: isoTime(NOW + 3600), since: isoTime(NOW), reason: 'a load test' }
+    const snapshot = {
+      ...state.snapshot!,
+      silences: [
+        { ...silence, author: 'ops', edits: 0 },
+        { ...silence, id: 8, edits: 0 },
+      ],
+      alerts: state.snapshot!.alerts.map((alert) => ({ ...alert, silences: [7] })),
+    }
+    expect(texts({ ...state, snapshot }, 'alert-silences')).toBe(
+      'Silenced every alert until 15:13:20 UTC by ops: a load test (silence 7)',
+    )
+    expect(texts(state, 'alert-silences')).toBeUndefined()
+  })
+})
+
+describe('the chart of an alert', () => {
+  const values = [
+    { at: isoTime(SINCE), value: 0.4 },
+    { at: isoTime(SINCE + 60), value: null },
+    { at: isoTime(SINCE + 180), value: 0.5 },
+  ]
+  const chart = (alert: PastAlert, differing: Partial<Parameters<typeof valueChart>[0]> = {}) =>
+    valueChart({ alert, around: [], live: undefined, breach: SINCE, now: SINCE + 600, ...differing })
+  const first = Math.floor(SINCE / 60) * 60
+
+  test('lasts from half an hour before the breach until half an hour after the end, or now', () => {
+    const around = [
+      [SINCE - 1740, 0.1],
+      [SINCE - 60, 0.3],
+    ] as const
+    const { times, step, complete, series, thresholds, unit, title } = chart(fired({ values }), { around })
+    expect([times[0], times.at(-1), step, complete, unit, title]).toEqual([
+      first - 1800,
+      first + 600,
+      60,
+      40,
+      'ratio',
+      'Failure ratio',
+    ])
+    const [line] = series
+    expect([line?.values[1], ...(line?.values.slice(28, 34) ?? [])]).toEqual([0.1, null, 0.3, 0.4, null, null, 0.5])
+    expect(thresholds).toEqual([{ name: 'threshold', about: 'above', value: 0.3, severity: 'warning' }])
+    const ended = fired({ values, until: isoTime(SINCE + 240) })
+    const lastOf = (now: number) => chart(ended, { breach: SINCE - 120, now }).times.at(-1)
+    expect([lastOf(SINCE + 9000), lastOf(SINCE + 600)]).toEqual([first + 240 + 1800, first + 600])
+    expect(chart(ended, { breach: SINCE - 120 }).times[0]).toBe(first - 1920)
+  })
+
+  test('shows at which value it clears, while it fires', () => {
+    const [live] = shown(undefined).snapshot!.alerts
+    expect(chart(fired(), { live }).thresholds?.at(-1)).toEqual({
+      name: 'clears',
+      about: 'at',
+      value: 0.2,
+      severity: 'other',
+    })
+  })
+
+  test('computes a value of its calls as the rule does', () => {
+    const minute = (ended: number, rejected: number, unanswered = 0) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a value is computed of
+      ({ calls: { ended, unanswered, rejected, canceled: 0, other: 0, lost: 9 } }) as Point
+    const minutes = [minute(6, 1, 1), minute(0, 2)]
+    expect(valueIn(fired(), minutes)).toBe(0.4)
+    expect(valueIn(fired({ reason: 'rejected' }), minutes)).toBe(0.3)
+    expect(valueIn(fired({ min_calls: 11 }), minutes)).toBeNull()
+    expect(valueIn(fired({ signal: 'calls_finished' }), minutes)).toBe(10)
+    expect(valueIn(fired({ signal: 'poll_age' }), minutes)).toBeNull()
+  })
+})
+
+test('the address of an alert names its target, rule, labels and beginning', () => {
+  const alert = { alert: 'HighFailureRate', target: 'production', labels: { type: 'video' } }
+  expect(addressOfAlert(alert, isoTime(NOW))).toBe(
+    './?target=production&alert=HighFailureRate&type=video&since=2026-09-21T14%3A13%3A20.000Z#alert',
+  )
+  expect(addressOfAlert(alert, null)).toBe('./?target=production&alert=HighFailureRate&type=video#alert')
+})

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { isoTime } from '../../../../src/clock/times.ts'
+import { CallsExplorer } from '../../../../src/web/page/components/calls.tsx'
+import type { Call } from '../../../../src/web/page/model/api.ts'
+import { NOW, POLLED } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import type { State } from '../../../../src/web/page/model/state.ts'
+import { render, stateOf, textOf, type Rendered } from './render-text.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+const call = (id: string, status: Call['status'], type: Call['type'], mode: Call['mode'] = 'call'): Call => ({
+  target: 'production',
+  call_id: id,
+  session_id: id,
+  type,
+  mode,
+  receiver_type: 'user',
+  status,
+  began: isoTime(NOW - 60),
+  finished: isoTime(NOW),
+  minutes: { audio: 1, video: 0 },
+  participant_minutes: { audio: 2, video: 0 },
+  participants: 2,
+  has_recording: false,
+})
+
+const listing = (calls: Call[], query = {}) =>
+  stateOf([shownTarget({ sync: POLLED })], {
+    query: new URLSearchParams(query),
+    calls: { request: 'since=A', calls, next: undefined, isLoading: false, problem: undefined, asOf: isoTime(NOW) },
+  })
+
+test('the list of calls is summed up by outcome, type and mode', () => {
+  const calls = [call('a', 'rejected', 'video'), call('b', 'ended', 'audio', 'meet'), call('c', 'ended', 'video')]
+  expect(textOf(render(CallsExplorer, listing(calls)), { class: 'facts' })).toBe(
+    'Outcome ended 2, rejected 1 Type video 2, audio 1 Mode call 2, meet 1',
+  )
+  const none = render(CallsExplorer, listing([]))
+  expect(textOf(none, { class: 'facts' })).toBeUndefined()
+  expect(textOf(none, { id: 'explorer-note' })).toMatch(/^No calls yet. callwatch has polled production for 1h. As of/)
+})
+
+test('a list that is loaded has lines without text, and one that cannot be loaded has a button', () => {
+  const shown = (calls: Partial<State['calls']>) => {
+    const state = listing([])
+    return render(CallsExplorer, { ...state, calls: { ...state.calls, ...calls } })
+  }
+  const lines = (elements: Rendered[]) => elements.filter(({ type }) => type === 'i').length
+  expect(lines(shown({ isLoading: true }))).toBe(12)
+  const failed = shown({ problem: 'The calls could not be loaded: callwatch cannot be reached.' })
+  expect(lines(failed)).toBe(0)
+  expect(textOf(failed, { id: 'explorer-note' })).toBe(
+    'The calls could not be loaded: callwatch cannot be reached. Try again',
+  )
+})
+
+test('the folded filters say what is selected', () => {
+  const summary = (query: object) =>
+    render(CallsExplorer, listing([], query)).find(({ type }) => type === 'summary')?.text
+  expect(summary({})).toBe('Filters')
+  expect(summary({ target: 'production', type: 'video', status: '', zone: 'UTC' })).toBe(
+    'Filters: target=production, type=video',
+  )
+})

@@ -1,0 +1,362 @@
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { SeriesPoint } from '../../../../src/views/series.ts'
+import type { CallSeries, Rule } from '../../../../src/web/page/model/api.ts'
+import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../../src/web/page/model/chart.ts'
+import { bandsOf, chartsOf, eventsOf, missingTimes, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
+import { callsAddress, chartsRequest, earlierRequest, widerPeriod } from '../../../../src/web/page/model/charts.ts'
+import { chooseZone, span, weekBefore } from '../../../../src/web/page/model/format.ts'
+import { isoTime } from '../../../../src/clock/times.ts'
+import { RATIO } from '../../alerts/sample-rules.ts'
+import { NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { targetView } from '../../../../src/views/target.ts'
+import { shownTarget } from '../serve.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+const WEEK = 7 * 86_400
+const HOUR = 3600
+/** 14:00, and an hour that ends after now, which is 14:13:20. */
+const LAST = NOW - 800
+
+const point = (at: number, differing: Partial<SeriesPoint> = {}): SeriesPoint => ({
+  at: isoTime(at),
+  calls: { ended: 6, unanswered: 2, rejected: 1, canceled: 0, other: 0, lost: 1 },
+  minutes: { audio: 10, video: 4 },
+  participant_minutes: { audio: 20, video: 8 },
+  user_minutes: 30,
+  failure_ratio: 0.25,
+  duration_seconds: { mean: 90, p50: 60, p95: 300 },
+  answer_delay_seconds: { p50: 5, p95: null },
+  in_progress: 7,
+  ...differing,
+})
+const NONE = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 }
+
+const seriesFrom = (from: number, points: SeriesPoint[], blind: CallSeries['coverage']['blind'] = []): CallSeries => ({
+  since: isoTime(from),
+  until: isoTime(from + points.length * HOUR),
+  step_seconds: HOUR,
+  points,
+  coverage: { blind_seconds: 0, blind },
+})
+/** Three hours until after now. */
+const three = (differing: Partial<SeriesPoint> = {}, from = LAST - 2 * HOUR) =>
+  [0, 1, 2].map((i) => point(from + i * HOUR, differing))
+
+const target = (name: string, rules: Rule[] = []) => ({
+  ...targetView(shownTarget({ target: name, sync: POLLED })),
+  rules,
+})
+
+function charts(given: Partial<Parameters<typeof chartsOf>[0]> = {}): Record<string, Chart> {
+  const all = chartsOf({
+    series: seriesFrom(LAST - 2 * HOUR, three()),
+    earlier: undefined,
+    targets: [target('production')],
+    query: new URLSearchParams(),
+    now: NOW,
+    ...given,
+  })
+  return Object.fromEntries(all.map((chart) => [chart.id.replace('chart-', ''), chart]))
+}
+const values = (chart: Chart | undefined) =>
+  Object.fromEntries(chart?.series.map(({ name, values }) => [name, [...values]]) ?? [])
+
+describe('the request of the charts', () => {
+  const requestOf = (query: string) =>
+    Object.fromEntries(new URLSearchParams(chartsRequest(new URLSearchParams(query), NOW * 1000)))
+
+  test.each([
+    ['', { since: '24h' }],
+    ['since=7d&minutes=participant&zone=UTC', { since: '7d' }],
+    [
+      'since=2026-09-20&until=2026-09-21T08:00Z&type=audio&mode=call&receiver_type=user&target=a',
+      {
+        since: '2026-09-20T00:00:00.000Z',
+        until: '2026-09-21T08:00:00.000Z',
+        type: 'audio',
+        mode: 'call',
+        receiver_type: 'user',
+        target: 'a',
+      },
+    ],
+  ])('of the address ?%s', (query, expected) => {
+    expect(requestOf(query)).toEqual(expected)
+  })
+
+  test.each(['since=1h&until=2h', 'since=2027-01-01'])('is refused without a period: %s', (query) => {
+    expect(() => requestOf(query)).toThrow('“From” is not before “Before”')
+  })
+
+  test('of last week has the same steps and filters', () => {
+    const request = earlierRequest(seriesFrom(LAST, [point(LAST)]), new URLSearchParams('target=a&target=b&mode=meet'))
+    expect(decodeURIComponent(request)).toBe(
+      'target=a&target=b&mode=meet&since=2026-09-14T14:00:00Z&until=2026-09-14T15:00:00Z&step=3600',
+    )
+  })
+})
+
+test('last week is by the clock of the zone, also across a change of the clocks, by whole steps', () => {
+  onTestFinished(() => chooseZone(''))
+  chooseZone('Europe/Berlin')
+  const at = (time: string) => Date.parse(time) / 1000
+  const before = (time: string, step?: number) => isoTime(weekBefore(at(time), step))
+  expect(before('2026-10-26T05:50:00Z')).toBe(isoTime(at('2026-10-19T04:50:00Z')))
+  expect(before('2026-10-26T06:00:00Z', 10_800)).toBe(isoTime(at('2026-10-19T06:00:00Z')))
+  expect(before('2026-03-30T16:00:00Z', 3600)).toBe(isoTime(at('2026-03-23T17:00:00Z')))
+  const from = at('2026-10-26T05:00:00Z')
+  const series = seriesFrom(from, three({}, from))
+  expect(decodeURIComponent(earlierRequest(series, new URLSearchParams()))).toBe('since=2026-10-19T04:00:00Z&until=2026-10-19T07:00:00Z&step=3600') // oxfmt-ignore
+  const past = at('2026-10-19T04:00:00Z')
+  const earlier = seriesFrom(
+    past,
+    [2, 3, 4].map((ended, i) => point(past + i * HOUR, { calls: { ...NONE, ended } })),
+  )
+  expect(values(charts({ series, earlier })['calls'])['last week']).toEqual([2, 3, 4])
+})
+
+describe('the charts', () => {
+  test('have the numbers of the series', () => {
+    const { calls, minutes, 'failure-ratio': ratio, duration, 'answer-delay': delay, 'in-progress': open } = charts()
+    expect(calls?.times).toEqual([LAST - 2 * HOUR, LAST - HOUR, LAST])
+    // The last hour is not over.
+    expect(calls?.complete).toBe(2)
+    expect(values(calls)).toEqual({
+      ended: [6, 6, 6],
+      unanswered: [2, 2, 2],
+      rejected: [1, 1, 1],
+      canceled: [0, 0, 0],
+      other: [0, 0, 0],
+      lost: [1, 1, 1],
+    })
+    expect(values(minutes)).toEqual({ audio: [10, 10, 10], video: [4, 4, 4] })
+    expect(values(charts({ query: new URLSearchParams('minutes=participant') })['minutes'])).toEqual({
+      audio: [20, 20, 20],
+      video: [8, 8, 8],
+    })
+    expect(values(ratio)).toEqual({ ratio: [0.25, 0.25, 0.25] })
+    expect(values(duration)).toEqual({ p50: [60, 60, 60], p95: [300, 300, 300] })
+    expect(values(delay)).toEqual({ p50: [5, 5, 5], p95: [null, null, null] })
+    expect(values(open)).toEqual({ calls: [7, 7, 7] })
+    expect([ratio, calls, minutes, duration].map((chart) => chart && valueText(chart, 0.25))).toEqual([
+      '25%',
+      '0',
+      '0.3',
+      '0s',
+    ])
+  })
+
+  test('have the same time last week, where anything is known of it', () => {
+    const from = LAST - 2 * HOUR - WEEK
+    const past = three({ calls: { ...NONE, ended: 4 }, failure_ratio: null }, from)
+    const blind = [{ target: 'production', kind: 'before' as const, since: isoTime(0), until: isoTime(from + HOUR) }]
+    const earlier = seriesFrom(from, [point(from, { calls: NONE }), ...past.slice(1)], blind)
+    const { calls, 'failure-ratio': ratio, duration, minutes } = charts({ earlier })
+    expect(values(calls)['last week']).toEqual([null, 4, 4])
+    expect(values(minutes)['last week']).toEqual([null, 14, 14])
+    expect(values(ratio)).not.toHaveProperty('last week')
+    expect(values(duration)).toMatchObject({ 'p50 last week': [null, 60, 60], 'p95 last week': [null, 300, 300] })
+  })
+
+  test('have no last week in which there was no call', () => {
+    const from = LAST - 2 * HOUR - WEEK
+    const earlier = seriesFrom(from, three({ calls: NONE, in_progress: 0 }, from))
+    for (const chart of Object.values(charts({ earlier }))) {
+      expect(chart.series.filter(({ name }) => name.includes('last week'))).toEqual([])
+    }
+  })
+
+  test('know nothing of a time in which no target was seen, but of one that was polled again', () => {
+    const blind = (kind: 'before' | 'ended' | 'now', name = 'production') => ({
+      target: name,
+      kind,
+      since: isoTime(LAST - 2 * HOUR),
+      until: isoTime(LAST - HOUR + 60),
+    })
+    const ended = (gaps: CallSeries['coverage']['blind'], differing: Partial<SeriesPoint>, names = ['production']) => {
+      const series = seriesFrom(LAST - 2 * HOUR, three(differing), gaps)
+      return values(charts({ series, targets: names.map((name) => target(name)) })['calls'])['ended']
+    }
+    expect(ended([blind('before')], { calls: NONE })).toEqual([null, 0, 0])
+    expect(ended([blind('now')], { calls: NONE })).toEqual([null, 0, 0])
+    expect(ended([blind('ended')], { calls: NONE })).toEqual([0, 0, 0])
+    expect(ended([blind('before')], {})).toEqual([6, 6, 6])
+    expect(ended([blind('before')], { calls: NONE }, ['production', 'staging'])).toEqual([0, 0, 0])
+  })
+})
+
+describe('the times that are not covered', () => {
+  const [from, until] = [LAST - 2 * HOUR, LAST + 60]
+  const before = (name: string) => ({
+    target: name,
+    kind: 'before' as const,
+    since: isoTime(from),
+    until: isoTime(until),
+  })
+  const gap = { ...before('production'), kind: 'ended' as const }
+  const [none, ...calls] = [point(from, { calls: NONE }), point(from + HOUR), point(LAST)]
+
+  test('end with the first call where the calls before the first poll were counted', () => {
+    const series = seriesFrom(from, [none, ...calls], [before('production'), gap])
+    expect(missingTimes(series, 1)).toEqual([{ ...before('production'), until: isoTime(from + HOUR) }, gap])
+    expect(missingTimes(seriesFrom(from, three(), [before('production'), gap]), 1)).toEqual([gap])
+  })
+
+  test('have the whole time before a target where another one may have the calls, or where there are none', () => {
+    const of = (points: SeriesPoint[], targets: number) =>
+      missingTimes(seriesFrom(from, points, [before('production')]), targets)
+    expect(of(three(), 2)).toEqual([before('production')])
+    expect(of(three({ calls: NONE }), 1)).toEqual([before('production')])
+  })
+})
+
+describe('the thresholds of the failure ratio', () => {
+  const { rules } = targetView(
+    shownTarget({
+      rules: [
+        RATIO_RULE,
+        { ...RATIO_RULE, name: 'Calls', match: { mode: 'call' }, severity: 'critical' },
+        { ...RATIO, name: 'Rejections', signal: { ...RATIO.signal, reason: 'rejected' } },
+        {
+          ...RATIO_RULE,
+          name: 'Budget',
+          signal: { name: 'budget_minutes', of: 'participants', limit: 1000, timezone: 'UTC' },
+        },
+      ],
+      sync: POLLED,
+    }),
+  )
+  const names = (query: string, targets = [{ rules }]) =>
+    thresholdsOf(targets, new URLSearchParams(query)).map(({ name, about }) => `${name} ${about}`)
+
+  test('are those of the rules that may apply to the calls, each once', () => {
+    expect(names('')).toEqual(['HighFailureRate above', 'Calls mode=call above'])
+    expect(names('', [{ rules }, { rules }])).toHaveLength(2)
+    expect(names('mode=call')).toHaveLength(2)
+    expect(names('mode=meet')).toEqual(['HighFailureRate above'])
+  })
+})
+
+describe('a chart', () => {
+  const chart: Chart = {
+    id: 'chart-a',
+    title: 'A',
+    about: 'Chart of a',
+    times: [0, 60, 120],
+    step: 60,
+    complete: 2,
+    unit: 'calls',
+    series: [
+      { name: 'a', colour: 'first', shape: 'bar', values: [1, null, 3] },
+      { name: 'b', colour: 'second', shape: 'bar', values: [10, null, 30] },
+      { name: 'c', colour: 'first', shape: 'line', values: [5, 6, 7] },
+      { name: 'last week', colour: 'any', shape: 'dots', values: [8, 9, 10] },
+    ],
+  }
+
+  test('is drawn in the middle of its steps, the highest stack first, with lines until the last step that has ended', () => {
+    expect(drawnData(chart)).toEqual([
+      [30, 90, 150],
+      [11, null, 33],
+      [1, null, 3],
+      [5, 6, null],
+      [8, 9, 10],
+    ])
+    expect(drawnData({ ...chart, isInstant: true, series: chart.series.slice(2, 3) })).toEqual([
+      [0, 60, 120],
+      [5, 6, 7],
+    ])
+  })
+
+  test('has the step of a time', () => {
+    expect([-1, 0, 59, 60, 179, 180, undefined].map((time) => stepAt(chart, time))).toEqual([
+      undefined,
+      0,
+      0,
+      1,
+      2,
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('shows the step under the pointer, otherwise the selected one, otherwise the last one that has ended', () => {
+    const shown = (hovered?: number, selected?: number) => shownStep(chart, { hovered, selected })
+    expect([shown(), shown(120), shown(undefined, 0), shown(120, 0), shown(999, 0)]).toEqual([1, 2, 0, 2, 0])
+    expect(shownStep({ ...chart, complete: 0 }, { hovered: undefined, selected: undefined })).toBe(0)
+  })
+
+  test.each([
+    ['ArrowLeft', 4],
+    ['ArrowRight', 6],
+    ['Home', 0],
+    ['End', 19],
+    ['PageUp', 15],
+    ['PageDown', 0],
+    ['a', undefined],
+  ])('moves its cursor by %s', (key, expected) => {
+    expect(movedStep(key, 5, 20)).toBe(expected)
+  })
+})
+
+describe('what happened at a time', () => {
+  const episode = {
+    target: 'production',
+    alert: 'High',
+    key: '',
+    severity: 'warning' as const,
+    labels: { mode: 'call' },
+  }
+  const episodes = [
+    { ...episode, since: isoTime(NOW - 1000), until: isoTime(NOW - 500) },
+    { ...episode, alert: 'Now', labels: {}, severity: 'critical' as const, since: isoTime(NOW - 100), until: null },
+  ]
+  const gap = { target: 'staging', kind: 'ended' as const, since: isoTime(NOW - 1000), until: isoTime(NOW - 900) }
+  const missing = [gap, { ...gap, since: isoTime(NOW - 950) }]
+
+  test('are its alerts and the targets that were not seen', () => {
+    const at = (from: number, to: number) => eventsOf({ episodes, missing, asOf: isoTime(NOW) }, NOW + from, NOW + to)
+    expect(at(-960, -940)).toEqual({
+      alerts: [{ severity: 'warning', text: 'High (production, mode=call)' }],
+      unseen: ['staging'],
+    })
+    expect(at(-500, -400)).toEqual({ alerts: [], unseen: [] })
+    expect(at(-60, 0)).toEqual({ alerts: [{ severity: 'critical', text: 'Now (production)' }], unseen: [] })
+  })
+
+  test('is a band of the charts, until now where it continues', () => {
+    const { alerts, blind } = bandsOf(missing, episodes, NOW)
+    expect(alerts).toEqual([
+      { from: NOW - 1000, to: NOW - 500, severity: 'warning' },
+      { from: NOW - 100, to: NOW, severity: 'critical' },
+    ])
+    expect(blind[0]).toEqual({ from: NOW - 1000, to: NOW - 900 })
+  })
+})
+
+describe('the charts lead', () => {
+  test('to the calls of a time, with the filters', () => {
+    const query = new URLSearchParams('target=a&target=b&type=audio&mode=meet&since=7d&minutes=participant')
+    expect(decodeURIComponent(callsAddress(query, NOW - 20, NOW + 40))).toBe(
+      './?target=a&target=b&type=audio&mode=meet&since=2026-09-21T14:13:00Z&until=2026-09-21T14:14:00Z#calls',
+    )
+  })
+
+  test.each([
+    ['around its middle', NOW - 1000, NOW - 800, [NOW - 1100, NOW - 700]],
+    ['that does not last longer than until now', NOW - 250, NOW - 50, [NOW - 400, NOW]],
+    ['that lasts until now', NOW - 200, NOW + 10, [NOW - 410, NOW + 10]],
+  ])('to twice the period, %s', (_how, since, until, expected) => {
+    expect(widerPeriod({ since, until }, NOW)).toEqual(expected)
+  })
+})
+
+test.each([
+  ['2026-09-21T14:00:00Z', '2026-09-21T15:00:00Z', '14:00–15:00 UTC'],
+  ['2026-09-21T14:00:00Z', '2026-09-21T14:00:00Z', '14:00 UTC'],
+  ['2026-09-20T23:00:00Z', '2026-09-21T00:00:00Z', '2026-09-20 23:00–00:00 UTC'],
+  ['2026-09-20T00:00:00Z', '2026-09-21T00:00:00Z', '2026-09-20 00:00–2026-09-21 00:00 UTC'],
+])('the time from %s until %s is %s', (since, until, expected) => {
+  expect(span(since, until, isoTime(NOW))).toBe(expected)
+})

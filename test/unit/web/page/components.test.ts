@@ -1,0 +1,603 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Alerts, PastAlerts } from '../../../../src/web/page/components/alerts.tsx'
+import { Feed } from '../../../../src/web/page/components/feed.tsx'
+import { FailureRatio, InProgress, Tiles } from '../../../../src/web/page/components/glance.tsx'
+import { Banner } from '../../../../src/web/page/components/page.tsx'
+import { Overview, TargetFacts, Webhooks } from '../../../../src/web/page/components/targets.tsx'
+import { isAllStale, isSyncing } from '../../../../src/web/page/model/notices.ts'
+import type { PastAlert } from '../../../../src/views/alert.ts'
+import type { FeedLine, State } from '../../../../src/web/page/model/state.ts'
+import type { Rule } from '../../../../src/alerts/rule.ts'
+import { isoTime } from '../../../../src/clock/times.ts'
+import { eventsOf, type LoggedBody } from '../../../../src/events/event.ts'
+import type { AlertChange } from '../../../../src/views/alert.ts'
+import { firingOf, RATIO } from '../../alerts/sample-rules.ts'
+import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, rowsOf, stateOf, textOf } from './render-text.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+const RULE: Rule = { ...RATIO_RULE, match: { mode: 'call' } }
+const BUDGET: Rule = {
+  ...RATIO_RULE,
+  name: 'Budget',
+  signal: { name: 'budget_minutes', of: 'participants', limit: 1000, timezone: 'UTC' },
+}
+const FINISHED = [finish('ended'), finish('unanswered'), finish('rejected'), finish('canceled'), finish('other')]
+
+/** Two targets with calls; one has an alert. */
+const twoTargets = (differing: Partial<State> = {}) =>
+  stateOf(
+    [
+      shownTarget({
+        rules: [RULE, BUDGET],
+        alerts: [firing(RULE)],
+        calls: [openCall('a'), openCall('b', { status: 'initiated', joined: undefined })],
+        finished: FINISHED,
+        sync: POLLED,
+      }),
+      shownTarget({ target: 'staging', calls: [openCall('c')], finished: FINISHED, sync: POLLED }),
+    ],
+    differing,
+  )
+
+describe('the alerts of the page', () => {
+  test('show an alert with its value, threshold, peak, calls and age', () => {
+    expect(rowsOf(render(Alerts, twoTargets()))[1]).toBe(
+      'HighFailureRate production firing warning 42.5% above 30% 50% 40 14:10:20 3m',
+    )
+  })
+
+  test('are a row for each rule with its worst, those that wait last and never dimmed', () => {
+    const critical: Rule = { ...RULE, name: 'VeryHighFailureRate', severity: 'critical' }
+    const targets = Array.from({ length: 14 }, (_, i) =>
+      shownTarget({
+        target: `t${i}`,
+        rules: [RULE, critical],
+        alerts: [firing(RULE), ...(i < 3 ? [{ ...firing(critical), value: 0.6 + i / 100 }] : [])],
+        sync: POLLED,
+        ...(i === 2 && { pollAge: 600 }),
+      }),
+    )
+    const [silence, mute] = [{ by: 'silence', at: isoTime(NOW) }, { by: 'mute', until: isoTime(NOW + 60) }] // oxfmt-ignore
+    const state = stateOf(targets)
+    const find = (target: string, name: string) =>
+      state.snapshot!.alerts.find((one) => one.target === target && one.alert === name)!
+    find('t1', critical.name).silences = [3]
+    state.snapshot!.silences = [
+      { id: 3, match: {}, since: isoTime(NOW), until: isoTime(NOW + 3600), author: 'ops', reason: '', edits: 0 },
+    ]
+    const episode = (target: string, name: string, suppressed: object[]) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the page uses of an episode
+      ({ target, alert: name, key: name, labels: {}, until: null, suppressed }) as PastAlert
+    state.pastAlerts = [
+      episode('t0', critical.name, []),
+      episode('t0', RULE.name, [{ by: 'inhibition', alert: critical.name, at: isoTime(NOW) }]),
+      episode('t5', RULE.name, [silence, { ...mute, at: isoTime(NOW) }]),
+      episode('t6', RULE.name, [{ ...mute, until: isoTime(NOW - 60), at: isoTime(NOW - 90) }]),
+    ]
+    const elements = render(Alerts, state)
+    const [, ...lines] = rowsOf(elements)
+    const short = lines.map((text) => text.replace(/ above.*/, ''))
+    expect(short).toEqual([
+      'VeryHighFailureRate 2 alerts on 2 of 14 targets 2 firing critical 62%',
+      'HighFailureRate 12 alerts on 12 of 14 targets 12 firing warning 42.5%',
+      'VeryHighFailureRate t1 firing critical silenced until 15:13 by ops 61%',
+      'HighFailureRate t0 firing warning inhibited by VeryHighFailureRate, t0 42.5%',
+      'HighFailureRate t5 firing warning muted until 14:14 42.5%',
+    ])
+    expect(elements.filter(({ props }) => String(props['class']).includes('stale'))).toEqual([])
+    expect(elements.find(({ props }) => props['class'] === 'old')?.text).toBe('62%')
+    expect(rowsOf(render(Alerts, { ...state, target: 't7' }))[1]).toMatch(/^HighFailureRate t7 firing/)
+    expect(render(Alerts, { ...state, target: 'none' }).at(-1)?.text).toBe('No alert is pending or firing.')
+  })
+
+  test('name the zone of their times', () => {
+    vi.stubEnv('TZ', 'Asia/Kolkata')
+    const elements = render(Alerts, twoTargets())
+    expect(elements.filter(({ type }) => type === 'th').map(({ text }) => text)).toContain('Since (GMT+5:30)')
+    expect(textOf(elements, { 'data-label': 'Since (GMT+5:30)' })).toBe('19:40:20 3m')
+  })
+})
+
+describe('the past alerts of the page', () => {
+  const past = (since: number, differing: Partial<PastAlert> = {}): PastAlert => ({
+    target: 'production',
+    alert: 'HighFailureRate',
+    key: 'HighFailureRate{type="video"}',
+    severity: 'warning',
+    labels: { type: 'video' },
+    signal: 'failure_ratio',
+    window_seconds: 900,
+    match: { mode: 'call' },
+    breach: 'above',
+    threshold: 0.3,
+    since: isoTime(since),
+    until: isoTime(since + 600),
+    outcome: 'resolved',
+    peak: 0.7,
+    calls_url: '/api/v1/calls?target=production&status=rejected&since=A&until=B',
+    values: [],
+    notified: [],
+    suppressed: [],
+    blind: [],
+    ...differing,
+  })
+  const sent = { kind: 'firing', at: isoTime(NOW), outcome: 'sent' } as const
+
+  test('show how long each fired, its peak, how it ended and who was notified', () => {
+    const suppressed = [{ by: 'silence', at: isoTime(NOW) }] as const
+    const notified = [
+      { ...sent, receiver: 'slack' },
+      { ...sent, receiver: 'slack', kind: 'resolved' as const },
+      { ...sent, receiver: 'webhook', outcome: 'dropped' as const },
+    ]
+    const blind = [{ since: isoTime(NOW), until: isoTime(NOW + 1) }]
+    const pastAlerts = [past(NOW - 3600, { notified, suppressed: [...suppressed], blind })]
+    const elements = render(PastAlerts, twoTargets({ pastAlerts }))
+    expect(rowsOf(elements)[1]).toBe(
+      'HighFailureRate production, type=video 13:13:20 10m partly not seen 70% above 30% resolved warning slack silence',
+    )
+    expect(elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))).toEqual([
+      `./?${new URLSearchParams({ target: 'production', alert: 'HighFailureRate', type: 'video', since: isoTime(NOW - 3600) })}#alert`,
+    ])
+  })
+
+  test('are those of the selected target that have ended, fifty at most; without any there is no section', () => {
+    const many = Array.from({ length: 51 }, (_, i) => past(NOW - 60 * i))
+    const pastAlerts = [past(NOW, { until: null, outcome: null }), past(NOW, { target: 'staging' }), ...many]
+    const rows = (target: string) => rowsOf(render(PastAlerts, twoTargets({ pastAlerts, target }))).slice(1)
+    expect(rows('')).toHaveLength(50)
+    expect(rows('staging')).toHaveLength(1)
+    expect(render(PastAlerts, twoTargets({ pastAlerts })).find(({ type }) => type === 'span')?.text).toBe(
+      'the newest 50 of 52 in the last 7 days',
+    )
+    expect(render(PastAlerts, twoTargets({ pastAlerts: pastAlerts.slice(0, 1) }))).toEqual([])
+  })
+})
+
+describe('the failure ratios of the page', () => {
+  test.each([
+    ['', '10', '60%'],
+    ['production', '5', '60%'],
+  ])('with the selected target "%s" are a share of %s calls', (target, calls, any) => {
+    const elements = render(FailureRatio, twoTargets({ target }))
+    const row = elements.findIndex(({ type, text }) => type === 'tr' && text.startsWith('15m'))
+    expect(textOf(elements.slice(row), { 'data-label': 'Calls' })).toBe(calls)
+    expect(textOf(elements.slice(row), { 'data-label': 'any' })).toBe(any)
+  })
+
+  test('show each rule with the ratio of its own calls, and draw its threshold', () => {
+    const elements = render(FailureRatio, twoTargets({ target: 'production' }))
+    expect(rowsOf(elements).at(-1)).toBe(
+      'HighFailureRate firing any, 15m, mode=call, at least 20 calls 5 too few above 30% clears at 20%',
+    )
+    const lines = elements.filter(({ type }) => type === 'line')
+    expect(lines.map(({ props }) => props['x1'])).toEqual([30])
+  })
+})
+
+test('the tiles of the page add up the targets', () => {
+  const tiles = render(Tiles, twoTargets())
+  expect(textOf(tiles, { id: 'calls-now' })).toBe('3')
+  expect(textOf(tiles, { id: 'alerts-firing' })).toBe('1')
+  expect(textOf(tiles, { id: 'failing' })).toBe('60%')
+  const notes = tiles.filter(({ props }) => props['class'] === 'soft').map(({ text }) => text)
+  expect(notes).toEqual([
+    '4 participants',
+    '10 finished calls',
+    '0 pending',
+    'production: 5s ago',
+    'no notification in 7 days',
+  ])
+  expect(textOf(render(Tiles, twoTargets({ target: 'production' })), { id: 'calls-now' })).toBe('2')
+})
+
+test('the minutes of the page name the budgets of the month', () => {
+  const elements = render(InProgress, twoTargets())
+  expect(textOf(elements, { class: 'facts' })).toBe(
+    'Today 0 since 2026-09-21 13:13 UTC This month 0 since 2026-09-21 13:13 UTC; Budget fires above 300',
+  )
+})
+
+describe('the tiles of polls and messages', () => {
+  const tile = (id: string, state: State) => {
+    const tiles = render(Tiles, state)
+    const at = tiles.findIndex(({ props }) => props['id'] === id)
+    return [tiles[at]?.text, tiles[at + 1]?.text]
+  }
+
+  test('say how many targets can be read, and which one has waited longest', () => {
+    const late = shownTarget({ target: 'late', sync: POLLED, pollAge: 400 })
+    expect(tile('polls', stateOf([shownTarget({ sync: POLLED }), late], { now: 2000 }))).toEqual([
+      '1 of 2',
+      'late: 6m 42s ago',
+    ])
+  })
+
+  test('say what waits, what fails, and who got the newest notification', () => {
+    const state = twoTargets()
+    const set = (receivers: NonNullable<State['snapshot']>['receivers']) => (state.snapshot!.receivers = receivers)
+    expect(tile('messages', state)).toEqual(['none', 'no notification in 7 days'])
+    const sent = { receiver: 'slack', kind: 'firing', at: isoTime(NOW - 60), outcome: 'sent' } as const
+    const dropped = { ...sent, receiver: 'pager', at: isoTime(NOW), outcome: 'dropped' } as const
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the tile uses of an alert
+    state.pastAlerts = [{ target: 'production', notified: [sent, dropped] }] as unknown as PastAlert[]
+    expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20'])
+    set([{ name: 'slack', pending: 2 }])
+    expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20; slack: 2 waiting'])
+    expect(tile('messages', { ...state, pastAlerts: [] })).toEqual(['waiting', 'slack: 2 waiting'])
+    const receiver = { name: 'pager', pending: 1, oldest_pending_seconds: 60 }
+    set([
+      { name: 'slack', pending: 2 },
+      { ...receiver, failing_since: isoTime(NOW - 60), problem: 'it answered 503' },
+    ])
+    expect(tile('messages', { ...state, now: 5000 })).toEqual([
+      'failing',
+      'slack: 2 waiting; pager: 1 waiting for 1m 5s',
+    ])
+    set(undefined)
+    expect(tile('messages', state)).toEqual(['–', 'slack 14:12:20'])
+  })
+})
+
+describe('the tile of the failure ratio', () => {
+  const rule = (name: string, window: number, minCalls: number, reason: 'any' | 'rejected' = 'any'): Rule => ({
+    ...RATIO,
+    name,
+    signal: { ...RATIO.signal, window, minCalls, reason },
+  })
+  const tileOf = (...rules: Rule[]) => {
+    const tiles = render(Tiles, stateOf([shownTarget({ rules, finished: FINISHED, sync: POLLED })]))
+    const at = tiles.findIndex(({ props }) => props['id'] === 'failing')
+    return [-1, 0, 1].map((next) => tiles[at + next]?.text)
+  }
+
+  test.each<[string, string[], Rule[]]>([
+    ['the shortest exported one without a rule', ['Failed in 15m', '60%', '5 finished calls'], []],
+    ['that of a rule', ['Failed in 20s', '60%', 'Demo: 5 finished calls'], [rule('Demo', 20, 5)]],
+    [
+      'the shortest of its rules',
+      ['Failed in 10m', '60%', 'B: 5 finished calls'],
+      [rule('A', 1200, 5), rule('B', 600, 5)],
+    ],
+    [
+      'that of a rule with too few calls',
+      ['Failed in 20s', '–', 'Demo: too few, 5 finished calls'],
+      [rule('Demo', 20, 6)],
+    ],
+    [
+      'that of a rule on some calls, if none is on all of them',
+      ['Failed in 20s', '–', 'A: too few, 0 finished calls'],
+      [{ ...rule('A', 20, 4), match: { mode: 'meet' } }, rule('B', 60, 5, 'rejected')],
+    ],
+  ])('has one number: %s', (_which, tile, rules) => {
+    expect(tileOf(...rules)).toEqual(tile)
+  })
+
+  test('has the share of all calls, and names the target where that of a rule is highest', () => {
+    const made = (target: string, finished: typeof FINISHED) =>
+      shownTarget({ target, rules: [rule('Demo', 20, 5)], finished, sync: POLLED })
+    const good = FINISHED.map(() => finish('ended'))
+    const state = stateOf([made('good', good), made('bad', FINISHED), made('quiet', [])])
+    const texts = render(Tiles, state).map(({ text }) => text)
+    expect(texts).toEqual(expect.arrayContaining(['Failed in 15m', '30%', '10 finished calls; worst: bad, 60% of 5']))
+  })
+})
+
+describe('the feed of the page', () => {
+  const [event] = eventsOf({
+    ledger: { transitions: [], corrections: [], details: [] },
+    notifications: [firingOf(RATIO, 'production', NOW, { kind: 'resolved', value: 0.1, threshold: 0.2 })],
+    backfilled: false,
+  })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the event of an alert
+  const { time, data } = event as LoggedBody & { data: AlertChange }
+  const resolved: FeedLine = { id: '1', kind: 'alert', type: 'callwatch.alert.resolved', time, data }
+  const lines = (state: State) =>
+    render(Feed, state)
+      .filter(({ type }) => type === 'li')
+      .map(({ text }) => text)
+
+  test('shows the change of an alert with its value and threshold', () => {
+    expect(lines(twoTargets({ feed: [resolved] }))).toEqual([
+      '14:13:20 HighFailureRate resolved on production, 10%, threshold 20%',
+    ])
+  })
+
+  test('shows only events of the selected target', () => {
+    expect(lines(twoTargets({ feed: [resolved], target: 'staging' }))).toEqual([])
+  })
+})
+
+describe('the banner of the page', () => {
+  const banner = (state: State) =>
+    render(Banner, state)
+      .filter(({ type }) => type === 'li')
+      .map(({ text }) => text)
+
+  test('is absent while all data are live', () => {
+    expect(banner(twoTargets())).toEqual([])
+  })
+
+  test('names one of the stale targets, and counts the others', () => {
+    const failing = (count: number) =>
+      Array.from({ length: count }, (_, i) =>
+        shownTarget({ target: `t${i}`, sync: POLLED, pollAge: 400, problem: 'no answer' }),
+      )
+    const line = 't0: no successful poll since 14:13:20 UTC. No answer. (last successful poll 6m 40s ago)'
+    expect(banner(stateOf(failing(1)))).toEqual([line])
+    expect(banner(stateOf(failing(9)))).toEqual([
+      line.replace(' (last', ' 8 other targets have no successful poll either. (last'),
+    ])
+  })
+
+  test('names the age of the data of the selected targets alone', () => {
+    const failing = shownTarget({ target: 'staging', sync: POLLED, pollAge: 400, problem: 'no answer' })
+    const targets = [shownTarget({ sync: POLLED }), failing]
+    expect(banner(stateOf(targets))).toEqual([
+      'staging: no successful poll since 14:13:20 UTC. No answer. (last successful poll 6m 40s ago)',
+    ])
+    expect(banner(stateOf(targets, { target: 'production' }))).toEqual([])
+  })
+
+  test('names the progress of an initial sync', () => {
+    const refused = shownTarget({ target: 'staging', sync: {}, problem: 'the key is not known' })
+    const state = stateOf([
+      { ...shownTarget({ sync: {} }), progress: () => ({ pagesRead: 12, pages: 80 }) },
+      { ...shownTarget({ target: 'b', sync: {} }), progress: () => ({ pagesRead: 3, pages: undefined }) },
+      { ...refused, progress: () => ({ pagesRead: 0, pages: undefined }) },
+    ])
+    const others = (count: number, verb: string) =>
+      `${count} other target${count === 1 ? '' : 's'} ${verb} no successful poll either.`
+    expect(banner(state)).toEqual([`staging: waiting for the initial sync. The key is not known. ${others(2, 'have')}`])
+    const [, ...first] = state.snapshot!.status.targets.toReversed()
+    state.snapshot!.status.targets = first.toReversed()
+    expect(banner(state)).toEqual([
+      `production: the initial sync reads the past calls. ${others(1, 'has')} (12 of 80 pages read)`,
+    ])
+    state.snapshot!.status.targets = first.slice(0, 1)
+    expect(banner(state)).toEqual(['b: the initial sync reads the past calls. (3 of an unknown number of pages read)'])
+    const reading = shownTarget({ sync: {}, problem: 'the list is being read: 2 of 80 pages so far' })
+    expect(banner(stateOf([{ ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) }]))).toEqual([
+      'production: the initial sync reads the past calls. (3 of 80 pages read)',
+    ])
+    expect(isSyncing(state)).toBe(true)
+    expect(isSyncing(stateOf([refused]))).toBe(false)
+    expect(isSyncing(stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: POLLED })]))).toBe(true)
+    expect(isSyncing(twoTargets())).toBe(false)
+  })
+
+  test('says that there is no target of this name', () => {
+    expect(banner(twoTargets({ target: 'gone' }))).toEqual(['There is no target gone.'])
+  })
+
+  test('has the problem of the store alone, which explains the others', () => {
+    const problem = 'the database db1 cannot be reached'
+    const state = stateOf([shownTarget({ sync: POLLED, problem, pollAge: 900 })], {}, problem)
+    expect(banner(state)).toEqual(['The database db1 cannot be reached.'])
+  })
+
+  test('has the time of the data while callwatch is unreachable', () => {
+    expect(banner(twoTargets({ connected: false, now: 5000 }))).toEqual([
+      'Not connected to callwatch. Data of 14:13:20 UTC. (5s ago)',
+    ])
+  })
+})
+
+describe('the targets of the page', () => {
+  /** Targets by their owner, none of which this daemon owns. */
+  function owned(owners: Readonly<Record<string, string | undefined>>, target = '') {
+    const targets = Object.entries(owners).map(([name, owner]) => {
+      const shown = shownTarget({ target: name, sync: POLLED, ...(owner === undefined && { problem: 'no poll' }) })
+      return { ...shown, owner: () => owner }
+    })
+    return stateOf(targets, { target })
+  }
+  /** The value of a fact; undefined without the fact. */
+  const factOf = (state: State, name: string) => {
+    const elements = render(TargetFacts, state)
+    const at = elements.findIndex(({ type, text }) => type === 'dt' && text.startsWith(name))
+    return at < 0 ? undefined : elements[at + 1]?.text
+  }
+
+  test('have their owners where several daemons share the targets', () => {
+    const owners = { production: 'a7, process 1', staging: 'b2, process 1', test: undefined }
+    expect(Object.keys(owners).map((target) => factOf(owned(owners, target), 'Owner'))).toEqual([
+      'a7, process 1',
+      'b2, process 1',
+      'no owner',
+    ])
+    expect(rowsOf(render(Overview, owned(owners))).filter((row) => row.includes('no owner'))).toHaveLength(1)
+  })
+
+  test('have no owner where there is a single daemon', () => {
+    expect(factOf(owned({ production: undefined }), 'Owner')).toBeUndefined()
+  })
+
+  test.each([
+    ['up', {}, 'up'],
+    ['stale', { pollAge: 100 }, 'stale'],
+    ['down', { problem: 'no answer' }, 'down no answer'],
+  ])('are %s with the reason', (_health, made, expected) => {
+    const target = shownTarget({ sync: POLLED, ...made })
+    expect(factOf(stateOf([target]), 'Health')).toBe(expected)
+    const [row] = rowsOf(render(Overview, stateOf([target, shownTarget({ target: 'b' })]))).slice(1)
+    expect(row).toMatch(new RegExp(`^production ${expected} `))
+  })
+
+  test('show a rate limit pause, a slow sweep and a refused page', () => {
+    const slowSweep = { pages: 5000, seconds: 1200, polls: 20 }
+    const target = { ...shownTarget({ sync: POLLED, slowSweep, refusedFrom: 7 }), pausedFor: () => 30 }
+    expect(factOf(stateOf([target]), 'Health')).toBe(
+      'up rate limit pause: no requests for 30s; the whole list (5,000 pages) is read once in 20m; the service refuses page 7 of its list and later pages',
+    )
+  })
+})
+
+describe('the overview of the page', () => {
+  const finished = (failed: number) => [
+    ...Array.from({ length: 20 - failed }, () => finish('ended')),
+    ...Array.from({ length: failed }, () => finish('rejected')),
+  ]
+  const made = { rules: [RATIO_RULE], sync: POLLED }
+  const critical = { ...RATIO_RULE, severity: 'critical' } as const
+  const targets = [
+    shownTarget({ ...made, target: 'healthy', finished: finished(1) }),
+    shownTarget({ ...made, target: 'worse', finished: finished(4) }),
+    shownTarget({ ...made, target: 'pending', alerts: [{ ...firing(), state: 'pending' }], finished: finished(2) }),
+    shownTarget({ ...made, target: 'warning', alerts: [firing()], finished: finished(2) }),
+    shownTarget({ ...made, target: 'critical', rules: [critical], alerts: [firing(critical)], finished: finished(2) }),
+    shownTarget({ ...made, target: 'failing', problem: 'no answer', calls: [openCall('a')] }),
+    shownTarget({ ...made, target: 'late', pollAge: 400 }),
+  ]
+  const state = stateOf(targets)
+  state.snapshot!.perMinute.targets = targets.map(({ name }) => {
+    return { name, ended: [3, 1], unanswered: [0, null], rejected: [1, 0], canceled: [0, 0], other: [0, 0] }
+  })
+  const lines = (elements: ReturnType<typeof render>) => rowsOf(elements).slice(1)
+
+  test('has failing targets first, then firing alerts, then the highest failure ratio', () => {
+    expect(lines(render(Overview, state))).toEqual([
+      'failing down no answer – in 15m 5 1 5s ago',
+      'late stale – in 15m 5 0 6m 40s ago',
+      'critical up firing 10% in 15m 5 0 5s ago',
+      'warning up firing 10% in 15m 5 0 5s ago',
+      'pending up pending 10% in 15m 5 0 5s ago',
+      'worse up 20% in 15m 5 0 5s ago',
+      'healthy up 5% in 15m 5 0 5s ago',
+    ])
+  })
+
+  test('draws the calls of each minute, and links to the page of the target', () => {
+    const elements = render(Overview, state)
+    const drawn = elements.filter(({ type }) => type === 'path').map(({ props }) => props['d'])
+    expect(drawn.slice(0, 2)).toEqual(['M0.5 20v-20.00M1.5 20v-5.00', 'M0.5 20v-5.00M1.5 20v0.00'])
+    expect(elements.find(({ type }) => type === 'a')?.props['href']).toBe('./#target=failing')
+  })
+
+  test('lists the targets that are searched by their name, their alerts or their state, thirty at a time', () => {
+    const names = (search: Partial<State['targetSearch']>) =>
+      lines(render(Overview, { ...state, targetSearch: { ...state.targetSearch, ...search } })).map(
+        (line) => line.split(' ')[0],
+      )
+    expect(names({ text: 'FAILURErate' })).toEqual(['critical', 'warning', 'pending'])
+    expect(names({ text: 'te', health: 'stale' })).toEqual(['late'])
+    expect(names({ text: 'wOrse ', from: 30 })).toEqual(['worse'])
+    expect(names({ health: 'alerts' })).toEqual(['critical', 'warning', 'pending'])
+    const many = stateOf(Array.from({ length: 70 }, (_, i) => shownTarget({ ...made, target: `t${i}` })))
+    const at = (from: number) => ({ ...many, targetSearch: { text: '', health: '', from } })
+    const [first, last] = [at(0), at(60)]
+    expect([lines(render(Overview, first)).length, lines(render(Overview, last)).length]).toEqual([30, 10])
+    expect(textOf(render(Overview, last), { class: 'window' })).toBe('61–70 of 70')
+  })
+
+  test('has no 0 where nobody has counted', () => {
+    const never = stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: {} })])
+    expect(lines(render(Overview, never))).toEqual(
+      ['production', 'b'].map((name) => `${name} initial sync not evaluated never polled – never polled`),
+    )
+    const tiles = render(Tiles, never).filter(({ type }) => type === 'dd')
+    expect(tiles.map(({ text }) => text)).toEqual([
+      ...['never polled', 'not evaluated', 'not evaluated'].flatMap((why) => ['–', why]),
+      '0 of 2',
+      'none succeeded yet',
+      'none',
+      'no notification in 7 days',
+    ])
+    expect([render(InProgress, never), render(FailureRatio, never)]).toEqual([[], []])
+  })
+
+  test('is absent where one target is shown', () => {
+    expect(render(Overview, { ...state, target: 'late' })).toEqual([])
+    expect(render(Overview, stateOf([shownTarget()]))).toEqual([])
+  })
+
+  test('leaves the rules of a target to its own page, those with an alert first', () => {
+    const rules = [{ ...RATIO_RULE, name: 'Quiet' }, RATIO_RULE]
+    const both = [shownTarget({ ...made, rules, alerts: [firing()] }), shownTarget({ ...made, target: 'b' })]
+    const shown = (target: string) =>
+      rowsOf(render(FailureRatio, stateOf(both, { target }))).flatMap(
+        (text) => /^(\w+)(?: firing)? any,/.exec(text)?.[1] ?? [],
+      )
+    expect(shown('production')).toEqual(['HighFailureRate', 'Quiet'])
+    expect(shown('')).toEqual([])
+  })
+})
+
+describe('the banner about notifications', () => {
+  const banner = (receivers: NonNullable<State['snapshot']>['receivers'], given: Partial<State> = {}) => {
+    const state = twoTargets(given)
+    state.snapshot!.receivers = receivers
+    return render(Banner, state).flatMap(({ type, text }) => (type === 'li' ? text : []))
+  }
+  const failing = { name: 'slack', pending: 2, failing_since: isoTime(NOW - 600), problem: 'Slack answered 503' }
+
+  test('says since when and why a receiver gets nothing, and how many notifications wait, in each view', () => {
+    const line = 'slack: no notification could be delivered since 14:03:20 UTC. Slack answered 503. (2 waiting)'
+    expect(banner([failing, { name: 'pager', pending: 1 }])).toEqual([line])
+    expect(banner([failing], { view: 'calls' })).toEqual([line])
+    expect(banner([{ ...failing, pending: 0 }])).toEqual([line.replace(' (2 waiting)', '')])
+  })
+
+  test('says on the overview that none is configured, and nothing where that is not known', () => {
+    const line =
+      'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
+    expect(banner([{ name: 'log', pending: 0 }])).toEqual([line])
+    expect(banner([{ name: 'log', pending: 0 }], { view: 'calls' })).toEqual([])
+    expect(banner(undefined)).toEqual([])
+  })
+
+  test('does not make the data stale', () => {
+    const state = twoTargets()
+    state.snapshot!.receivers = [failing]
+    expect(isAllStale(state)).toBe(false)
+  })
+})
+
+describe('the webhooks of the page', () => {
+  const webhook = { name: 'crm', state: 'delivering', pending: 0, dead_letters: 0 } as const
+  const shown = (given: Partial<NonNullable<State['snapshot']>['webhooks'][number]>) => {
+    const state = twoTargets({ now: 5000 })
+    state.snapshot!.webhooks = [{ ...webhook, ...given }]
+    return rowsOf(render(Webhooks, state))[1]
+  }
+
+  test('are absent where there are none', () => {
+    expect(render(Webhooks, twoTargets())).toEqual([])
+  })
+
+  test.each([
+    ['delivers', { last_delivered: isoTime(NOW - 60) }, 'crm delivering 0 – 0 14:12:20'],
+    [
+      'fails',
+      { state: 'failing', problem: 'it answered 503', pending: 1234, oldest_pending_seconds: 60, dead_letters: 2 },
+      'crm failing it answered 503 1,234 1m 5s 2 never',
+    ],
+    ['is paused', { state: 'paused', problem: 'paused by a command' }, 'crm paused paused by a command 0 – 0 never'],
+    ['was removed', { state: 'removed', pending: 3 }, 'crm removed 3 – 0 never'],
+  ] as const)('show one that %s', (_what, given, expected) => {
+    expect(shown(given)).toBe(expected)
+  })
+})
+
+describe('the targets of the page', () => {
+  const counters = {
+    'callwatch_service_webhook_ends_total|yes': 117,
+    'callwatch_service_webhook_ends_total|no': 3,
+    'callwatch_service_webhook_ends_total|unknown': 9,
+  }
+
+  test('show how many ends no webhook of the service announced, of those that it could have', () => {
+    expect(textOf(render(TargetFacts, stateOf([shownTarget({ counters })])), { class: 'facts' })).toMatch(
+      / Ends without a webhook 3 of 120 /,
+    )
+  })
+
+  test('do not mention webhooks where there are none', () => {
+    const headings = render(TargetFacts, stateOf([shownTarget()])).map(({ text }) => text)
+    expect(headings).not.toContain('Ends without a webhook')
+  })
+})

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { incidentsOf } from '../../../../src/alerts/incidents.ts'
+import type { Rule } from '../../../../src/alerts/rule.ts'
+import type { TargetStatus } from '../../../../src/pipeline/target.ts'
+import { incidentView } from '../../../../src/views/incident.ts'
+import { Alerts } from '../../../../src/web/page/components/alerts.tsx'
+import { Head } from '../../../../src/web/page/components/head.tsx'
+import type { State } from '../../../../src/web/page/model/state.ts'
+import { finish, firing, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, rowsOf, stateOf, textOf } from './render-text.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+const CRITICAL: Rule = { ...RATIO_RULE, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.4 }
+
+/** The state of a page with the incidents of its targets, those of each rule together. */
+function amid(
+  targets: readonly TargetStatus[],
+  differing: Partial<State> = {},
+  groupOf: Parameters<typeof incidentsOf>[1] = ({ alert }) => ({ key: alert, labels: { alert } }),
+): State {
+  const state = stateOf(targets, differing)
+  const lives = targets.flatMap(({ name, alerts }) =>
+    [...alerts.values()].map((instance) => ({ target: name, instance })),
+  )
+  state.snapshot!.incidents = incidentsOf(lives, groupOf, targets.length).map(incidentView)
+  return state
+}
+
+const alertOf = (failed: number, total: number) => ({
+  ...firing(CRITICAL),
+  value: failed / total,
+  calls: total,
+  counts: { ended: total - failed, unanswered: failed, rejected: 0, canceled: 0, other: 0, total },
+})
+const several = (count: number) =>
+  Array.from({ length: count }, (_, i) =>
+    shownTarget({ target: `t${i}`, rules: [CRITICAL], alerts: [alertOf(30 - i, 40)], sync: POLLED }),
+  )
+const linksOf = (state: State) =>
+  render(Head, state).flatMap(({ type, props, text }) => (type === 'a' ? [[text, props['href']]] : []))
+const linesOf = (state: State) => render(Head, state).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
+
+describe('the head of the overview', () => {
+  test('says what is wrong on how many targets, and lists the ten worst with most failed calls first', () => {
+    const state = amid([...several(12), shownTarget({ target: 'good', sync: POLLED })])
+    const elements = render(Head, state)
+    expect(elements.find(({ type }) => type === 'h2')?.text).toBe(state.snapshot!.incidents.at(0)!.summary)
+    expect(elements.find(({ type }) => type === 'h2')?.text).toMatch(
+      /^12 of 13 targets: 61.3% of 480 calls fail, mostly unanswered$/,
+    )
+    expect(linesOf(state).length).toBe(10)
+    expect(linesOf(state)[0]).toBe('t0 75% 30 of 40')
+    expect(elements.find(({ type, props }) => type === 'rect' && props['class'] === 'fill')?.props['width']).toBe(75)
+    expect(linksOf(state).at(-1)).toEqual(['All 12 targets', './?incident=alert%3DVeryHighFailureRate#alerts'])
+    // The list says which ones are the worst.
+    expect(elements.find(({ type }) => type === 'p')?.text).not.toContain('Worst:')
+  })
+
+  test('leads to the alert, to a silence of all of it, and to its calls of all targets', () => {
+    const state = amid(several(2))
+    for (const alert of state.snapshot!.alerts)
+      alert.calls_url = `/api/v1/calls?target=${alert.target}&mode=call&status=unanswered%2Crejected&since=A&until=B`
+    expect(linksOf(state).map((link) => link.join(' '))).toEqual([
+      'Failed calls ./?mode=call&status=unanswered%2Crejected&since=A&until=B#calls',
+      'Silence ./?alert=VeryHighFailureRate#silences',
+      'Runbook runbooks/VeryHighFailureRate',
+      expect.stringMatching(/^t0 75% 30 of 40 \.\/\?target=t0&alert=VeryHighFailureRate&since=.*#alert$/),
+      expect.stringMatching(/^t1 /),
+      'All 2 targets ./?incident=alert%3DVeryHighFailureRate#alerts',
+    ])
+  })
+
+  test('leads to exactly the alerts of an incident, also those of a rule that escalates', () => {
+    const warning: Rule = { ...CRITICAL, name: 'HighFailureRate', severity: 'warning', threshold: 0.2 }
+    const other: Rule = { ...CRITICAL, name: 'NotVeryHighFailureRate', match: { type: 'video' } }
+    const rules = [warning, other, CRITICAL]
+    const made = (target: string, ...firingNow: Rule[]) =>
+      shownTarget({ target, rules, alerts: firingNow.map((rule) => firing(rule)), sync: POLLED })
+    const targets = [made('both', warning, CRITICAL), made('mild', warning), made('other', other)]
+    // The rule that escalates is notified with the more severe one.
+    const labelsOf = ({ alert }: { alert: string }) => ({ alert: alert === warning.name ? CRITICAL.name : alert })
+    const state = amid(targets, {}, (alert) => ({ key: labelsOf(alert).alert, labels: labelsOf(alert) }))
+    const shown = (address: unknown) => {
+      const query = new URLSearchParams(String(address).replace(/#.*/, '').slice(2))
+      return rowsOf(render(Alerts, { ...state, query })).slice(1).map((text) => text.replace(/ firing.*/, '')) // oxfmt-ignore
+    }
+    const [, all] = linksOf(state).find(([text]) => text === 'All 2 targets')!
+    expect(shown(all)).toEqual(['VeryHighFailureRate both', 'HighFailureRate both', 'HighFailureRate mild'])
+    expect(shown('./?alert=HighFailureRate#alerts')).toEqual(['HighFailureRate both', 'HighFailureRate mild'])
+    expect(shown('./?incident=alert%3DGone#alerts')).toEqual([])
+  })
+
+  test('of a single target is a link to the alert, with its own calls', () => {
+    const state = amid(several(1))
+    state.snapshot!.alerts.at(0)!.calls_url = '/api/v1/calls?target=t0&mode=call'
+    expect(linksOf(state).map(([text]) => text)).toEqual([
+      't0: 75% of 40 calls fail, mostly unanswered',
+      'Its calls',
+      'Silence',
+      'Runbook',
+    ])
+    expect(linksOf(state).at(1)!.at(1)).toBe('./?target=t0&status=in_progress&mode=call#calls')
+    expect(linesOf(state)).toEqual([])
+    // Within its threshold again, it is none of the worst.
+    const [link] = linksOf(state)
+    state.snapshot!.incidents.at(0)!.worst = []
+    expect(linksOf(state).at(0)).toEqual(link)
+    expect(linksOf(state)).toHaveLength(4)
+  })
+
+  test('says that all of it is silenced, and is not coloured then, nor while it ends', () => {
+    const state = amid(several(2))
+    const silence = { id: 1, match: {}, since: '', until: '2026-09-21T16:00:00Z', author: 'ops', reason: '', edits: 0 }
+    const classOf = () => render(Head, state).find(({ type }) => type === 'article')?.props['class']
+    state.snapshot!.silences = [silence]
+    state.snapshot!.alerts.at(0)!.silences = [1]
+    expect(classOf()).toBe('card incident critical')
+    state.snapshot!.incidents.at(0)!.course = 'ends'
+    expect(classOf()).toBe('card incident ')
+    state.snapshot!.incidents.at(0)!.course = 'lasts'
+    state.snapshot!.alerts.at(1)!.silences = [1]
+    expect(classOf()).toBe('card incident ')
+    expect(render(Head, state).find(({ type }) => type === 'strong')?.text).toBe('silenced until 16:00 by ops')
+  })
+
+  test('has the incidents of the selected target, three of several ones', () => {
+    const rules = ['A', 'B', 'C', 'D', 'E'].map((name): Rule => ({ ...CRITICAL, name }))
+    const state = amid([
+      ...rules.map((rule) => shownTarget({ target: rule.name, rules: [rule], alerts: [firing(rule)], sync: POLLED })),
+      shownTarget({ sync: POLLED }),
+    ])
+    const titles = (of: State) =>
+      render(Head, of).flatMap(({ type, text }) => (type === 'h2' ? [text.slice(0, 2)] : []))
+    expect(titles(state)).toEqual(['A:', 'B:', 'C:'])
+    expect(render(Head, state).at(-1)?.text).toBe('2 more incidents: all alerts')
+    expect(titles({ ...state, target: 'D' })).toEqual(['D:'])
+    expect(titles({ ...state, target: 'production' })).toEqual([])
+  })
+
+  test('keeps the order of its lines while the reader points at them', () => {
+    const state = amid(several(3))
+    expect(linesOf(state).map((line) => line.slice(0, 2))).toEqual(['t0', 't1', 't2'])
+    const worst = state.snapshot!.incidents.at(0)!.worst.toReversed()
+    state.snapshot!.incidents.at(0)!.worst = [{ ...worst[0]!, target: 'new' }, ...worst]
+    const order = (isHeld: boolean) => linesOf({ ...state, isHeld }).map((line) => line.split(' ')[0])
+    expect(order(true)).toEqual(['t0', 't1', 't2', 'new'])
+    expect(order(false)).toEqual(['new', 't2', 't1', 't0'])
+  })
+
+  test.each<[string, TargetStatus[]]>([
+    [
+      'No alert fires. production is polled; 25% of 20 calls failed in 15m.',
+      [
+        shownTarget({
+          finished: Array.from({ length: 20 }, (_, i) => finish(i < 5 ? 'rejected' : 'ended')),
+          sync: POLLED,
+        }),
+      ],
+    ],
+    [
+      'No alert fires. All 2 targets are polled; 0 finished calls in 15m.',
+      [shownTarget({ sync: POLLED, calls: [openCall('a')] }), shownTarget({ target: 'b', sync: POLLED })],
+    ],
+    [
+      'No alert fires. No calls yet. callwatch has polled 2 targets for 1h.',
+      [shownTarget({ sync: POLLED }), shownTarget({ target: 'b', sync: POLLED })],
+    ],
+    [
+      'No alert fires, 1 alert pending. Only 1 of 2 targets can be read.',
+      [
+        shownTarget({ rules: [CRITICAL], alerts: [{ ...firing(CRITICAL), state: 'pending' }], sync: POLLED }),
+        shownTarget({ target: 'b', sync: POLLED, pollAge: 400 }),
+      ],
+    ],
+    ['Nothing is known yet: no poll has succeeded.', [shownTarget({ sync: {} })]],
+  ])('says in a line that nothing is wrong: %s', (line, targets) => {
+    expect(textOf(render(Head, amid(targets)), { class: 'calm' })).toBe(line)
+  })
+})

@@ -1,0 +1,494 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { CallDetails } from '../../../../src/web/page/components/call-details.tsx'
+import { Usage } from '../../../../src/web/page/components/usage.tsx'
+import { addressOf, addressOfCalls } from '../../../../src/web/page/model/address.ts'
+import type { CallDetails as Details, Report } from '../../../../src/web/page/model/api.ts'
+import { callsRequest } from '../../../../src/web/page/model/calls.ts'
+import { stepAt } from '../../../../src/web/page/model/chart.ts'
+import { chooseZone } from '../../../../src/web/page/model/format.ts'
+import {
+  addressTime,
+  inputTime,
+  parameterTime,
+  periodBefore,
+  presetOf,
+  presetPeriod,
+} from '../../../../src/web/page/model/period.ts'
+import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/usage.ts'
+import { isoTime } from '../../../../src/clock/times.ts'
+import { NOW, POLLED } from '../../metrics/hand-made-target.ts'
+import { shownTarget } from '../serve.ts'
+import { render, stateOf, textOf } from './render-text.ts'
+
+/** 2026-09-21T14:13:20Z (milliseconds). */
+const TIME = NOW * 1000
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  chooseZone('')
+})
+
+describe('the address of a view', () => {
+  test.each([
+    ['overview', {}, './'],
+    ['overview', { target: 'production' }, './#target=production'],
+    ['overview', { target: 'a b', zone: 'UTC', type: 'audio' }, './?zone=UTC#target=a+b'],
+    ['calls', { target: ['a', 'b'], type: '', status: 'lost' }, './?target=a&target=b&status=lost#calls'],
+    ['call', { target: 'a', call_id: 'v1/x&y' }, './?target=a&call_id=v1%2Fx%26y#call'],
+    ['usage', {}, './#usage'],
+  ] as const)('%s with %j is %s', (view, parameters, address) => {
+    expect(addressOf(view, parameters)).toBe(address)
+  })
+})
+
+describe('a time of the address', () => {
+  test.each([
+    ['2026-09-21T08:00:00Z', '2026-09-21T08:00:00Z'],
+    ['2026-09-21T08:00:00+05:30', '2026-09-21T02:30:00Z'],
+    ['2026-09-21T08:00', '2026-09-21T06:00:00Z'],
+    ['2026-09-21', '2026-09-20T22:00:00Z'],
+    ['2026-10-26', '2026-10-25T23:00:00Z'],
+    ['1790000000', '2026-09-21T14:13:20Z'],
+    ['90m', '2026-09-21T12:43:20Z'],
+    ['7d', '2026-09-14T14:13:20Z'],
+  ])('%s is read as %s by a reader in Berlin', (text, expected) => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    const time = parameterTime(new URLSearchParams({ since: text }), 'since', TIME)
+    expect(time).toBe(Date.parse(expected))
+    // What an input shows of it means the same moment.
+    expect(addressTime(inputTime(new URLSearchParams({ since: text }), 'since', TIME))).toBe(expected)
+  })
+
+  test.each(['yesterday', '2026', '20260921', '2026-09-32', '2026-09-21T25:00Z'])('cannot be %s', (text) => {
+    const query = new URLSearchParams({ since: text })
+    expect(() => parameterTime(query, 'since', TIME)).toThrow(
+      `since=${text} is not a time: expected a date such as 2026-11-01,`,
+    )
+    expect(inputTime(query, 'since', TIME)).toBe('')
+  })
+
+  test('is in the zone that the reader chooses', () => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    for (const [zone, expected] of [
+      ['UTC', '2026-09-21T08:00:00Z'],
+      ['Asia/Kolkata', '2026-09-21T02:30:00Z'],
+      ['America/St_Johns', '2026-09-21T10:30:00Z'],
+      ['Nowhere/Else', '2026-09-21T06:00:00Z'],
+    ] as const) {
+      chooseZone(zone)
+      expect(addressTime('2026-09-21T08:00')).toBe(expected)
+    }
+  })
+
+  test('beside a change of the clocks is the one that the clocks show', () => {
+    chooseZone('Europe/Berlin')
+    expect(addressTime('2026-10-25T00:30')).toBe('2026-10-24T22:30:00Z')
+    expect(addressTime('2026-10-25T04:00')).toBe('2026-10-25T03:00:00Z')
+    expect(addressTime('2026-03-29T01:30')).toBe('2026-03-29T00:30:00Z')
+    expect(addressTime('2026-03-29T03:30')).toBe('2026-03-29T01:30:00Z')
+  })
+})
+
+describe('the request of the calls', () => {
+  const requestOf = (query: string) =>
+    Object.fromEntries(new URLSearchParams(callsRequest(new URLSearchParams(query), TIME)))
+
+  test.each([
+    ['', { since: '1970-01-01T00:00:00.000Z' }],
+    // The server knows the clock of the service.
+    ['since=1d&until=1h', { since: '1d', until: '1h' }],
+    [
+      'since=1790000000&until=2026-09-22T00:00Z',
+      { since: '2026-09-21T14:13:20.000Z', until: '2026-09-22T00:00:00.000Z' },
+    ],
+    ['status=in_progress&since=1d', {}],
+    ['status=ongoing&until=1d&type=audio', { status: 'ongoing', type: 'audio' }],
+    ['status=lost&zone=UTC', { since: '1970-01-01T00:00:00.000Z', status: 'lost' }],
+  ])('of the address ?%s', (query, expected) => {
+    expect(requestOf(query)).toEqual(expected)
+  })
+
+  test('has all filters, and each of several targets', () => {
+    const filters = 'type=video&mode=meet&receiver_type=group&status=ended&has_recording=true&session_id=v1.us'
+    const request = callsRequest(new URLSearchParams(`target=a&target=b&${filters}`), TIME)
+    expect(new URLSearchParams(request).getAll('target')).toEqual(['a', 'b'])
+    expect(request.endsWith(filters)).toBe(true)
+  })
+
+  test('is refused without a period', () => {
+    expect(() => requestOf('since=1h&until=2h')).toThrow('“From” is not before “Before”')
+  })
+})
+
+describe('the request of the usage', () => {
+  const requestOf = (query: string) => decodeURIComponent(usageRequest(new URLSearchParams(query), TIME))
+
+  test.each([
+    ['', 'since=2026-09-01&zone=Europe/Berlin&by=target'],
+    ['zone=UTC&by=type,day', 'since=2026-09-01&zone=UTC&by=day,type'],
+    ['since=7d&by=none', 'since=7d&zone=Europe/Berlin'],
+    [
+      'since=2026-01-01&until=2026-02-01&target=a',
+      'since=2026-01-01&until=2026-02-01&zone=Europe/Berlin&by=target&target=a',
+    ],
+  ])('of the address ?%s is %s', (query, expected) => {
+    vi.stubEnv('TZ', 'Europe/Berlin')
+    chooseZone(new URLSearchParams(query).get('zone') ?? '')
+    expect(requestOf(query)).toBe(expected)
+  })
+
+  test('takes only keys that a report has', () => {
+    expect(keysOf(new URLSearchParams('by=mode,moon&by=day'))).toEqual(['day', 'mode'])
+  })
+
+  test.each([
+    ['month', '2026-09-01', ''],
+    ['last-month', '2026-08-01', '2026-09-01'],
+    ['7d', '7d', ''],
+  ] as const)('has the period of %s', (preset, since, until) => {
+    expect(presetPeriod(preset, TIME)).toEqual({ since, until })
+    const presets = (['month', 'last-month', '7d'] as const).map((name) => [name, ''] as const)
+    expect(presetOf(new URLSearchParams({ since, until }), TIME, presets)).toBe(preset)
+    expect(presetOf(new URLSearchParams({ since, until: '2026-09-02' }), TIME, presets)).toBe('')
+  })
+
+  test('has the month of the zone, also in January', () => {
+    chooseZone('Asia/Kolkata')
+    expect(presetPeriod('last-month', Date.parse('2026-12-31T20:00:00Z'))).toEqual({
+      since: '2026-12-01',
+      until: '2027-01-01',
+    })
+  })
+})
+
+describe('the time before a period', () => {
+  const before = (since: string, until: string) => {
+    const found = periodBefore(Date.parse(since), Date.parse(until))
+    return [found.name, ...[found.since, found.until].map((time) => isoTime(time / 1000))]
+  }
+
+  test('is the same part of the month before, by the zone, of what begins with a month', () => {
+    chooseZone('Europe/Berlin')
+    // The clocks change on 25 October.
+    expect(before('2026-10-31T23:00:00Z', '2026-11-26T09:00:00Z')).toEqual([
+      'the month before',
+      '2026-09-30T22:00:00.000Z',
+      '2026-10-26T09:00:00.000Z',
+    ])
+    expect(before('2026-10-31T23:00:00Z', '2026-11-30T23:00:00Z').slice(1)).toEqual([
+      '2026-09-30T22:00:00.000Z',
+      '2026-10-31T23:00:00.000Z',
+    ])
+  })
+
+  test('is as long a time, of what does not begin with a month or is longer', () => {
+    chooseZone('UTC')
+    expect(before('2026-11-02T00:00:00Z', '2026-11-05T00:00:00Z')).toEqual([
+      'the time before',
+      '2026-10-30T00:00:00.000Z',
+      '2026-11-02T00:00:00.000Z',
+    ])
+    expect(before('2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')[1]).toBe('2025-01-01T00:00:00.000Z')
+  })
+
+  test('ends with its month, where that has fewer days', () => {
+    chooseZone('UTC')
+    expect(before('2026-10-01T00:00:00Z', '2026-10-31T12:00:00Z').slice(1)).toEqual([
+      '2026-09-01T00:00:00.000Z',
+      '2026-10-01T00:00:00.000Z',
+    ])
+  })
+})
+
+describe('the chart of the usage by day', () => {
+  const minutes = { audio: 1, video: 2 }
+  const by = (day: string) => ({ ...row, target: undefined, day, participant_minutes: minutes })
+  const days = reportOf({
+    since: '2026-10-23T22:00:00.000Z',
+    until: '2026-10-27T11:00:00.000Z',
+    rows: [by('2026-10-24'), by('2026-10-26')],
+  })
+  const before = reportOf({
+    since: '2026-10-20T10:00:00.000Z',
+    until: '2026-10-23T22:00:00.000Z',
+    rows: [by('2026-10-21')],
+  })
+
+  test('has each day of the zone, also one of 25 hours, and the sums of the days before', () => {
+    chooseZone('Europe/Berlin')
+    const chart = daysChart({ report: days, days, before }, Date.parse('2026-10-27T11:00:00Z'))
+    expect(chart.times.map((at) => isoTime(at))).toEqual([
+      '2026-10-23T22:00:00.000Z',
+      '2026-10-24T22:00:00.000Z',
+      '2026-10-25T23:00:00.000Z',
+      '2026-10-26T23:00:00.000Z',
+    ])
+    expect(chart.series.map(({ name, values }) => [name, ...values])).toEqual([
+      ['audio', 1, 0, 1, 0],
+      ['video', 2, 0, 2, 0],
+      ['the time before', 0, 3, 0, 0],
+    ])
+    // The last day is not over.
+    expect(chart.complete).toBe(3)
+    expect(chart.times.map((at) => stepAt(chart, at))).toEqual([0, 1, 2, 3])
+    expect([-1, 3600 * 24 * 4].map((more) => stepAt(chart, (chart.times[0] ?? 0) + more))).toEqual([undefined, 3])
+    expect(daysChart({ report: days, days, before: undefined }, 0).series).toHaveLength(2)
+  })
+})
+
+const media = { audio: 1, video: 2 }
+const row: Report['total'] & { target: string } = {
+  target: 'production',
+  calls: { ended: 4, unanswered: 1, rejected: 0, canceled: 0, other: 0, lost: 1 },
+  minutes: media,
+  participant_minutes: { audio: 3, video: 4.25 },
+  user_minutes: 7.5,
+  failure_ratio: 0.2,
+  duration_seconds: { mean: 60, p50: null, p95: null },
+  noticed_late: 2,
+}
+const total = { ...row, target: undefined, user_minutes: 15, failure_ratio: 0.25 }
+const none = { ...total, calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 } }
+
+const reportOf = (differing: Partial<Report> = {}): Report => ({
+  since: isoTime(NOW - 86_400),
+  until: isoTime(NOW),
+  zone: 'UTC',
+  coverage: { blind_seconds: 0, blind: [] },
+  rows: [row, { ...row, target: 'staging' }],
+  total,
+  ...differing,
+})
+
+describe('the usage', () => {
+  const shown = (differing: Partial<Report>, before?: Report) => {
+    const report = reportOf(differing)
+    const usage = { request: 'since=1d', answer: { report, days: report, before }, problem: undefined, asOf: '' }
+    return render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', usage }))
+  }
+  const blind = (kind: 'before' | 'expired' | 'ended' | 'now', seconds: number) => ({
+    coverage: {
+      blind_seconds: seconds,
+      blind: [{ target: 'production', kind, since: isoTime(NOW - seconds), until: isoTime(NOW) }],
+    },
+  })
+
+  test('has a row with all numbers, and one of all calls', () => {
+    const rows = shown({}).filter(({ type }) => type === 'tr')
+    expect(rows.map(({ text }) => text).slice(1)).toEqual([
+      'production 6 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 20.0% 1m – 2',
+      'staging 6 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 20.0% 1m – 2',
+      'all 6 4 1 0 0 1 1.0 2.0 3.0 4.3 15.0 25.0% 1m – 2',
+    ])
+    expect(shown({ rows: [row] }).filter(({ type }) => type === 'tr')).toHaveLength(2)
+    const many = { ...total, minutes: { audio: 3000.4, video: 0 } }
+    expect(shown({ total: many }).some(({ text }) => text.startsWith('all 6 4 1 0 0 1 3,000 0.0 3.0'))).toBe(true)
+  })
+
+  test('begins with the totals, each next to that of the month before, and the difference', () => {
+    const past = { ...total, participant_minutes: { audio: 8, video: 0 }, user_minutes: 10.5, failure_ratio: 0.3 }
+    // A chart needs a browser, and a day has none.
+    const month = { since: '2026-09-01T00:00:00.000Z', until: '2026-09-01T14:13:20Z' }
+    const before = { ...reportOf({ since: '2026-08-01T00:00:00Z', until: '2026-08-01T14:13:20Z' }), total: past }
+    const elements = shown(month, before)
+    const tiles = (among: typeof elements) => among.filter((one) => one.props['class'] === 'card tile state')
+    expect(tiles(elements).map(({ text }) => text)).toEqual([
+      'Participant minutes 7.3 8 the month before, -0.8',
+      'User minutes, the vendor’s formula 15 10.5 the month before, +4.5',
+      'Calls 6 6 the month before, +0',
+      'Failed 25% 30% the month before, -5 points',
+      'Mean duration 1m 1m the month before, +0s',
+    ])
+    expect(textOf(elements, { id: 'usage-note' })).toBe(
+      'Calls that finished in 2026-09-01 00:00–14:13 UTC, next to those of 2026-08-01 00:00–14:13 UTC. Days are those of UTC.',
+    )
+    expect(tiles(shown({}))[2]?.text).toBe('Calls 6 not known of the time before')
+    const partly = shown(month, { ...before, ...blind('before', 1) })
+    expect(textOf(partly, { id: 'usage-note' })).toMatch(/Not all calls of the month before are known\.$/)
+  })
+
+  test.each([
+    ['nothing', {}, 'All targets were seen throughout this period.'],
+    [
+      'what has expired',
+      blind('expired', 600),
+      'Not covered: 10m of this period, in which callwatch did not see or no longer has calls of production.',
+    ],
+    ['an outage', blind('now', 600), 'Not covered: 10m of this period, in which callwatch did not see production.'],
+    [
+      'a past outage',
+      blind('ended', 20),
+      'Not covered: 20s of this period, in which callwatch did not see production.',
+    ],
+  ])('says that %s is not covered', (_what, coverage, expected) => {
+    expect(textOf(shown(coverage), { id: 'coverage' })).toBe(expected)
+  })
+
+  test('says when it is not covered, and what that means', () => {
+    const rows = shown(blind('before', 7200)).filter(({ type, text }) => type === 'tr' && text.includes('2h'))
+    expect(rows.map(({ text }) => text)).toEqual([
+      'production 12:13:20 14:13:20 2h The target was not set up yet: earlier calls are missing',
+    ])
+  })
+
+  test('says that no call finished, and how many did before, and shows no number', () => {
+    const elements = shown({ rows: [], total: none })
+    expect(textOf(elements, { id: 'usage-note' })).toMatch(/^No call finished in this period\. Calls that finished in/)
+    expect(elements.some(({ type }) => type === 'table' || type === 'dl')).toBe(false)
+    expect(textOf(shown({ rows: [], total: none }, reportOf()), { id: 'usage-note' })).toMatch(
+      /^No call finished in this period; 6 calls did in the time before\. /,
+    )
+  })
+})
+
+describe('the page of a call', () => {
+  const call: Details['call'] = {
+    target: 'production',
+    call_id: 'v1.us.a',
+    session_id: 'v1.us.a',
+    type: 'audio',
+    mode: 'call',
+    receiver_type: 'user',
+    status: 'ended',
+    began: isoTime(NOW - 100),
+    finished: isoTime(NOW - 10),
+    noticed: isoTime(NOW - 7),
+    participants: 2,
+    minutes: media,
+    participant_minutes: { audio: 3, video: 4 },
+    duration_seconds: 3725,
+    has_recording: false,
+  }
+  const details: Details = {
+    call,
+    first_seen: isoTime(NOW - 90),
+    at_its_end: { status: 'ended', minutes: media },
+    status_now: 'ended',
+    events_since: isoTime(NOW - 1000),
+    events: [],
+    others: { calls: [], more: 0 },
+  }
+  const shown = (differing: Partial<Details> = {}) => {
+    const callPage = { request: '', asOf: '', answer: { ...details, ...differing }, problem: undefined }
+    const query = new URLSearchParams({ target: 'production', call_id: 'v1.us.a' })
+    return render(CallDetails, stateOf([shownTarget({ sync: POLLED })], { view: 'call', query, callPage }))
+  }
+  const fact = (name: string, given: Partial<Details> = {}) => {
+    const elements = shown(given)
+    return elements[elements.findIndex(({ type, text }) => type === 'dt' && text === name) + 1]?.text
+  }
+
+  test('has its times and its duration', () => {
+    expect(fact('Finished')).toBe('14:13:10 UTC')
+    expect(fact('Noticed')).toBe('14:13:13 UTC, 3s after its end')
+    expect(fact('Duration')).toBe('1h 2m 5s')
+    expect(fact('Answer delay')).toBe('not known')
+  })
+
+  test('says the session, and lists the other calls of it with a link to each and to all', () => {
+    const others: Details['others'] = {
+      calls: [
+        { ...call, call_id: 'cw:2', session_id: 'room', status: 'ongoing', began: isoTime(NOW - 5) },
+        { ...call, call_id: 'room', session_id: 'room', duration_seconds: 65, began: isoTime(NOW - 4000) },
+      ],
+      more: 3,
+    }
+    const given = { call: { ...call, call_id: 'cw:1', session_id: 'room' }, others }
+    const elements = shown(given)
+    expect(fact('Session', given)).toBe('room')
+    expect(textOf(elements, { id: 'call-others' })).toBe(
+      'Other calls of this session UTC Other calls of this session, newest first Began Status Duration ' +
+        '14:13:15 ongoing 1h 2m 13:06:40 ended 1m 5s 3 more',
+    )
+    expect(elements.flatMap(({ props: { href } }) => (/room|cw/.test(String(href)) ? [href] : []))).toEqual([
+      './?target=production&call_id=cw%3A2#call',
+      './?target=production&call_id=room#call',
+      './?target=production&session_id=room#calls',
+    ])
+    expect(textOf(shown(), { id: 'call-others' })).toBeUndefined()
+  })
+
+  test.each([
+    [{ call_id: 'cw:1' }, 'Call cw:1'],
+    [{ session_id: 'room' }, 'Call room'],
+  ])('is that of the call id of its address, which an older address has as session id: %j', (named, title) => {
+    const query = new URLSearchParams({ target: 'production', ...named })
+    const elements = render(CallDetails, stateOf([], { view: 'call', query }))
+    expect(elements.find(({ type }) => type === 'h2')?.text).toBe(title)
+  })
+
+  test('was never answered where it ended unanswered', () => {
+    expect(fact('Answer delay', { call: { ...call, status: 'unanswered' } })).toBe('never answered')
+  })
+
+  test('says that its end was noticed late', () => {
+    const late = { ...call, finished: isoTime(NOW - 7000), noticed: isoTime(NOW) }
+    expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1h 56m after its end')
+  })
+
+  test('says that a lost call was never seen to end', () => {
+    const lost = { ...call, status: 'lost' as const }
+    const { at_its_end: _, ...others } = details
+    expect(fact('Lost', { ...others, call: lost })).toBe('14:13:10 UTC')
+    expect(fact('Finished', { call: lost })).not.toBe('14:13:10 UTC')
+    expect(shown({ call: lost }).some(({ text }) => text.includes('callwatch never saw its end'))).toBe(true)
+  })
+
+  test('shows what the service has changed after its end, and nothing else', () => {
+    const changed = { at_its_end: { status: 'ended' as const, minutes: { audio: 0.5, video: 2 } } }
+    const corrections = (given: Partial<Details>) => textOf(shown(given), { id: 'call-corrections' })
+    expect(corrections({})).toBe('Corrections Nothing has changed since its end.')
+    const [status, audio] = ['Status ended rejected', 'Audio minutes 0.5 1']
+    expect(corrections({ ...changed, status_now: 'rejected' })).toContain(` Now ${status} ${audio} The call stays`)
+    expect(shown({ status_now: 'rejected' }).some(({ text }) => text === 'The call stays counted as ended.')).toBe(true)
+  })
+
+  test('lists its transitions, and says which are not kept', () => {
+    const step = { ...call, status: 'ended' as const, detected_at: isoTime(NOW - 7), backfilled: false }
+    const events: Details['events'] = [
+      { type: 'callwatch.call.ongoing', time: isoTime(NOW - 80), data: { ...step, from: 'none', to: 'ongoing' } },
+      {
+        type: 'callwatch.call.ended',
+        time: call.finished!,
+        data: { ...step, from: 'ongoing', to: 'ended', inferred: true },
+      },
+      {
+        type: 'callwatch.call.corrected',
+        time: isoTime(NOW),
+        data: {
+          ...step,
+          before: { status: 'ended', minutes: { audio: 0.5, video: 2 } },
+          after: { status: 'rejected' },
+        },
+      },
+      { type: 'callwatch.call.details', time: isoTime(NOW), data: step },
+    ]
+    const items = (given: Partial<Details>) => shown(given).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
+    expect(items({ events })).toEqual([
+      '14:12:00 ongoing seen 14:13:13',
+      '14:13:10 ongoing → ended seen 14:13:13, inferred',
+      '14:13:20 corrected : ended → rejected, audio 0.5 → 1 min seen 14:13:13',
+    ])
+    const texts = (given: Partial<Details>) => shown(given).map(({ text }) => text)
+    const missing = 'Events before 14:12:30 UTC are not kept.'
+    expect(texts({ events: events.slice(1), events_since: isoTime(NOW - 50) })).toContain(missing)
+    expect(texts({ events, events_since: isoTime(NOW - 50) })).not.toContain(missing)
+    const { events_since: _, ...none } = details
+    expect(
+      render(CallDetails, stateOf([], { callPage: { request: '', asOf: '', answer: none, problem: undefined } })).map(
+        ({ text }) => text,
+      ),
+    ).toContain('No events are kept.')
+  })
+})
+
+test.each([
+  [
+    '/api/v1/calls?target=p&type=video&status=unanswered%2Crejected&since=A&until=B',
+    './?target=p&type=video&status=unanswered%2Crejected&since=A&until=B#calls',
+  ],
+  ['/api/v1/calls?target=p&mode=call', './?target=p&status=in_progress&mode=call#calls'],
+])('the calls of %s are shown at %s', (request, address) => {
+  expect(addressOfCalls(request)).toBe(address)
+})

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import type { SeriesView } from '../../../src/views/series.ts'
+import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
+import { serve, shownTarget } from './serve.ts'
+
+const over = (target: string, id: string, secondsAgo: number) => ({
+  target,
+  call: finishedCall(id, { endedAt: NOW - secondsAgo, finish: { ...finish('ended'), at: NOW - secondsAgo } }),
+})
+const history = [
+  over('production', 'a', 10),
+  over('production', 'b', 90_000),
+  over('staging', 'c', 20),
+  { target: 'production', call: openCall('open', { initiatedAt: NOW - 7200 }) },
+]
+
+async function ask(parameters: string) {
+  const { url } = await serve([shownTarget()], { history })
+  const response = await fetch(`${url}/api/v1/series?${parameters}`)
+  const answer: SeriesView & { detail: string } = JSON.parse(await response.text())
+  return { status: response.status, answer }
+}
+
+describe('/api/v1/series', () => {
+  test('has points at whole steps, and when targets were not seen', async () => {
+    const { answer } = await ask(`since=${NOW - 86_400}&until=${NOW}&step=3600&target=production`)
+    const { points } = answer
+    expect(answer).toMatchObject({ step_seconds: 3600, coverage: { blind: expect.any(Array) } })
+    expect(Date.parse(answer.since) / 1000).toBe(Math.floor((NOW - 86_400) / 3600) * 3600)
+    expect(Date.parse(answer.until) / 1000).toBe(Math.ceil(NOW / 3600) * 3600)
+    expect(points.at(-1)).toMatchObject({ calls: { ended: 1 }, in_progress: 1, minutes: { audio: 0.5, video: 0 } })
+    expect(points.map(({ calls }) => calls.ended).reduce((a, b) => a + b)).toBe(1)
+    expect(points.filter((point) => point.in_progress === 1).length).toBeLessThanOrEqual(2)
+  })
+
+  test('selects calls by their labels', async () => {
+    const ended = async (more: string) => {
+      const { answer } = await ask(`since=${NOW - 200_000}&until=${NOW}&${more}`)
+      return answer.points.reduce((sum, { calls }) => sum + calls.ended, 0)
+    }
+    expect(await Promise.all(['', 'target=staging', 'type=audio', 'type=video', 'mode=meet', 'receiver_type=user'].map(ended))).toEqual([3, 1, 3, 0, 0, 3]) // oxfmt-ignore
+  })
+
+  test.each([
+    ['1h', 60],
+    ['24h', 300],
+    ['7d', 3600],
+    ['35d', 10_800],
+    ['300d', 86_400],
+  ])('of %s has steps of %i seconds, where few calls are read for them', async (since, step) => {
+    const { answer } = await ask(`since=${since}`)
+    expect(answer.step_seconds).toBe(step)
+    expect(answer.points.length).toBeLessThanOrEqual(302)
+  })
+
+  test.each([
+    ['since=soon', 'expected a date such as'],
+    ['since=7d&step=61', 'step must be one of 60, 300, 900'],
+    ['since=0', 'a series has at most 1500 points'],
+    ['since=0&until=9999-12-31', 'a series has at most 1500 points'],
+    ['since=7d&step=60', 'a series has at most 1500 points: take a larger step'],
+    ['since=7d&target=nope', 'there is no target nope'],
+    ['since=7d&type=fax', 'type must be one of audio, video, other'],
+    ['since=7d&by=day', 'unknown parameter by'],
+    ['', 'since is required'],
+  ])('%s is refused with a sentence', async (parameters, sentence) => {
+    const { status, answer } = await ask(parameters)
+    expect([status, answer.detail]).toEqual([400, expect.stringContaining(sentence)])
+  })
+})
