@@ -70,7 +70,7 @@ function missingFor(version: string): string[] {
   if (git('tag', '--list', `v${version}`) !== '') missing.push(`there is a tag v${version}`)
   if (!sectionOf('Unreleased')) missing.push('CHANGELOG.md has nothing below [Unreleased]: say what is new')
   for (const [end, migrations] of Object.entries({ db: MIGRATIONS.sqlite, sql: MIGRATIONS.postgres })) {
-    if (existsSync(join(ROOT, `test/store/upgrade/version-${newestVersion(migrations)}.${end}.gz`))) continue
+    if (existsSync(join(ROOT, `test/real/upgrade/version-${newestVersion(migrations)}.${end}.gz`))) continue
     missing.push(
       `no ${end} store of version ${newestVersion(migrations)} of the schema is kept: CONTRIBUTING.md, "The schema"`,
     )

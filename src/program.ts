@@ -152,7 +152,7 @@ function contextOf(
     return () => {
       const config = load()
       // Finding the secrets of thousands of targets takes a tenth of a second.
-      if (config !== latest) secrets.learn(secretsOf(config))
+      if (config !== latest) secrets.add(secretsOf(config))
       latest = config
       return config
     }

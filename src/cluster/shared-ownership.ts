@@ -163,7 +163,7 @@ function newMember(
   return {
     ...term,
     renewalInterval,
-    renew: () => renew().catch((error: unknown) => setProblem(problemOf(error))),
+    renew: () => renew().catch((error: unknown) => setProblem(ownershipProblem(error))),
     drain: (): void => {
       isDraining = true
       for (const target of leases.all()) leases.end(target)
@@ -241,7 +241,7 @@ function problemEvents(before: Problem | undefined, now: Problem | undefined): O
   return events
 }
 
-function problemOf(error: unknown): Problem {
+function ownershipProblem(error: unknown): Problem {
   if (error instanceof OtherSettingsError) return { of: 'settings', text: error.message }
   if (error instanceof StoreError) return { of: 'store', text: error.message }
   throw error

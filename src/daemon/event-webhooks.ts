@@ -7,7 +7,7 @@ import { shownLog } from '../events/read-events.ts'
 import { runWhile } from '../rx/run-while.ts'
 import { type Job, runJobs } from './jobs.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import type { Common } from './open-parts.ts'
+import type { DaemonParts } from './open-parts.ts'
 
 type EventLogOptions = {
   store: Store
@@ -65,7 +65,10 @@ async function neededFrom(store: Pick<Store, 'webhooks'>): Promise<number> {
  * Maintains the log of events, and delivers events to all webhooks while this daemon is the leader. After a reload of
  * `events`, requests in flight end first.
  */
-export function eventWebhooks(options: Common & EventLogOptions, config$: Observable<Config>): Observable<DaemonEvent> {
+export function eventWebhooks(
+  options: DaemonParts & EventLogOptions,
+  config$: Observable<Config>,
+): Observable<DaemonEvent> {
   const { store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
   const { isLeader } = ownership
   return runWhile(config$.pipe(map(({ events }) => events)), (events, settingsDraining$) => {

@@ -17,7 +17,7 @@ import { storeOutage } from '../notifications/store-outage.ts'
 import { runWhile } from '../rx/run-while.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
-import type { Common } from './open-parts.ts'
+import type { DaemonParts } from './open-parts.ts'
 
 /** After this many intervals without an evaluation, callwatch does not count as working. */
 const STALE_AFTER_INTERVALS = 3
@@ -25,10 +25,10 @@ const STALE_AFTER_INTERVALS = 3
 const OTHERS_STALE_AFTER_INTERVALS = 6
 
 /** A leader that does not know all targets yet would miss alerts that suppress others, and targets of the digest. */
-const notifies = ({ ownership, overviews }: Common) => ownership.isLeader() && overviews.isComplete()
+const notifies = ({ ownership, overviews }: DaemonParts) => ownership.isLeader() && overviews.isComplete()
 
 /** Delivers to all receivers of the active configuration. */
-export function notifying(parts: Common, config$: Observable<Config>): Observable<DaemonEvent> {
+export function notifying(parts: DaemonParts, config$: Observable<Config>): Observable<DaemonEvent> {
   const { clock, receivers, failures, draining$: daemonDraining$ } = parts
   const roundsOf = rounds(parts)
   const part$ = config$.pipe(map(({ notify, http }) => ({ notify, publicUrl: http.publicUrl })))
@@ -42,7 +42,7 @@ export function notifying(parts: Common, config$: Observable<Config>): Observabl
 }
 
 /** What is delivered to a receiver, most urgent first. */
-function rounds(parts: Common): (receiver: Receiver) => Round[] {
+function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
   const { config, clock, store, receivers, failures, targets, ownership, health } = parts
   const unwritten: Unwritten = new Map()
   const attemptsTo = new WeakMap<Receiver, Attempts>()
@@ -98,7 +98,7 @@ function rounds(parts: Common): (receiver: Receiver) => Round[] {
 }
 
 /** Enqueues the daily digests. */
-export function digests(parts: Common): Job {
+export function digests(parts: DaemonParts): Job {
   const { config, clock, store, receivers, targets, overviews } = parts
   const makeDigest = dailyDigest({
     digest: () => {
@@ -120,7 +120,7 @@ export function digests(parts: Common): Job {
 }
 
 /** The state of all targets, including those of other daemons. */
-function stateOf({ config, clock, targets, overviews: { others } }: Common): State {
+function stateOf({ config, clock, targets, overviews: { others } }: DaemonParts): State {
   const begun = clock.monotonic()
   return {
     alerts: () =>

@@ -48,7 +48,7 @@ export type DaemonOptions = {
 }
 
 /** What most parts of a daemon need. */
-export type Common = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$'> & {
+export type DaemonParts = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$'> & {
   /** Removes secrets from a text. */
   mask: SecretsMask['mask']
   /** The active configuration. */
@@ -67,7 +67,7 @@ export type Common = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$
   droppedLines: () => number
 }
 
-export type Parts = Awaited<ReturnType<typeof openParts>>
+export type OpenDaemon = Awaited<ReturnType<typeof openParts>>
 
 /**
  * The name of this daemon on other daemons' pages. Containers differ in the host name, daemons on one machine in the process
@@ -115,12 +115,22 @@ export async function openParts(options: DaemonOptions) {
   const metrics = metricsOf(targets.loaded, VERSION)
   const hints = passedHints({ cluster: store.cluster, clock, ownership, targets })
   const failures = deliveryFailures(clock, mask)
-  const made = { config, store, ownership, targets, overviews, hints, health, receivers, failures, metrics }
-  const common: Common = { clock, random, log, draining$, mask, droppedLines, ...made }
-  const web = await serve(common)
+  const ofDaemon = { clock, random, log, draining$, mask, droppedLines, config, store }
+  const shared: DaemonParts = {
+    ...ofDaemon,
+    ownership,
+    targets,
+    overviews,
+    hints,
+    health,
+    receivers,
+    failures,
+    metrics,
+  }
+  const web = await serve(shared)
   opened.defer(web.close)
   const retention = newRetention({
-    ...common,
+    ...shared,
     lastSuccesses: () => [
       ...targets.loaded().map(({ ledger }) => ledger.sync.lastSuccess),
       ...overviews.others().map(({ lastSuccess }) => lastSuccess),
@@ -128,11 +138,11 @@ export async function openParts(options: DaemonOptions) {
     kept: () => Math.max(active.store.history, MAX_WINDOW_SECONDS),
   })
   const parts = {
-    ...common,
+    ...shared,
     secrets,
     web,
     retention,
-    report: reporter(common),
+    report: reporter(shared),
     activate: (next: Config) => void (active = next),
   }
   const closing = opened.move()
@@ -141,7 +151,7 @@ export async function openParts(options: DaemonOptions) {
 
 async function join(
   { cluster }: Pick<Store, 'cluster'>,
-  { config, clock, draining$ }: Pick<Common, 'config' | 'clock' | 'draining$'>,
+  { config, clock, draining$ }: Pick<DaemonParts, 'config' | 'clock' | 'draining$'>,
 ): Promise<Membership> {
   if (cluster === undefined) return ALONE_MEMBERSHIP
   await cluster.join(DAEMON_NAME, STARTING, sharedSettings(config()))

@@ -6,7 +6,7 @@ import { secretsOf } from '../config/secrets.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../rx/store-retried.ts'
 import type { ConfigReading } from './config-readings.ts'
-import type { Parts } from './open-parts.ts'
+import type { OpenDaemon } from './open-parts.ts'
 import { sharedSettings } from './shared-settings.ts'
 
 /** Settings that a running daemon cannot change, by their path in the file. */
@@ -44,7 +44,7 @@ export type Reload = {
  * The active configuration, first the initial one, then the result of each reading. A configuration is reloaded completely or
  * not at all. It is refused if it is invalid, contains a change that needs a restart, or has a target that cannot be opened.
  */
-export function reloads(parts: Parts, readings$: Observable<ConfigReading>) {
+export function reloads(parts: OpenDaemon, readings$: Observable<ConfigReading>) {
   const reloads$ = readings$.pipe(
     takeUntil(parts.draining$),
     concatMap((reading) => reload(parts, reading)),
@@ -58,7 +58,7 @@ export function reloads(parts: Parts, readings$: Observable<ConfigReading>) {
   return { config$, reloads$ }
 }
 
-async function reload(parts: Parts, reading: ConfigReading): Promise<Reload> {
+async function reload(parts: OpenDaemon, reading: ConfigReading): Promise<Reload> {
   const current = parts.config()
   const refused = (problems: readonly Problem[]) => ({ config: current, problems, changed: [] })
   if ('problems' in reading) return refused(reading.problems)
@@ -89,7 +89,7 @@ function changedSections(current: Config, next: Config): string[] {
  *
  * @throws {StoreError}
  */
-async function apply(parts: Parts, next: Config): Promise<void> {
+async function apply(parts: OpenDaemon, next: Config): Promise<void> {
   const { clock, log, store, secrets, targets, receivers, web, activate, draining$ } = parts
   const { cluster } = store
 
@@ -104,7 +104,7 @@ async function apply(parts: Parts, next: Config): Promise<void> {
     await cluster?.declare(sharedSettings(next))
   }
 
-  secrets.learn(secretsOf(next))
+  secrets.add(secretsOf(next))
   // All daemons on the store have read the same configuration. A daemon that cannot use the store now must not refuse it.
   await (cluster === undefined ? declare() : whenAvailable(declare))
   const prepared = await receivers.prepare(next)

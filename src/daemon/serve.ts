@@ -6,7 +6,7 @@ import { grouping } from '../notifications/grouping.ts'
 import { shownLog } from '../events/read-events.ts'
 import { startWeb, type Web } from '../web/server.ts'
 import { logWebEvents } from './reporting/log-web-events.ts'
-import type { Common } from './open-parts.ts'
+import type { DaemonParts } from './open-parts.ts'
 import { VERSION } from './version.ts'
 import { exposer } from './expose.ts'
 
@@ -16,7 +16,7 @@ import { exposer } from './expose.ts'
  * @returns the server, and the address at which a browser on this machine finds the page
  * @throws {Error} with a `code` if the server cannot listen on its address
  */
-export async function serve(options: Common): Promise<Web & { url: string }> {
+export async function serve(options: DaemonParts): Promise<Web & { url: string }> {
   const { config, store, clock, log, targets, overviews, ownership, metrics, receivers, failures, hints } = options
   const { http } = config()
   const web = await startWeb({

@@ -2,7 +2,7 @@ import { systemClock } from '../clock/clock.ts'
 import { BASELINE_CODE } from '../ledger/call-codes.ts'
 import { sessionOf } from '../ledger/identity.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { CALL_COLUMNS, callOfRow, SHOWN } from '../store/call-columns.ts'
+import { CALL_COLUMNS, callOfRow, CALL_VALUES } from '../store/call-columns.ts'
 import { OF_TARGET, type Row, type RowReader } from '../store/sql.ts'
 import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
 import { callsQuery, select, type AddArgument, type CallFilter } from './call-filter.ts'
@@ -94,7 +94,7 @@ export async function otherCalls(store: RowReader, target: string, call: Tracked
   )
   const rows = await store.rows(
     `SELECT *, count(*) OVER () AS n FROM (${one} UNION ALL ${others}) AS found
-    ORDER BY ${SHOWN.began} DESC, id LIMIT ${MAX_OTHERS}`,
+    ORDER BY ${CALL_VALUES.began} DESC, id LIMIT ${MAX_OTHERS}`,
     [target, sessionOf(call), call.id],
   )
   return { calls: rows.map(shownCall), more: Number(rows[0]?.['n'] ?? 0) - rows.length }

@@ -3,7 +3,7 @@ import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
 import type { RowReader } from '../store/sql.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
-import { add, KEYS, type Sums, type Take, SUMMED_COLUMNS, takeCall } from './sums.ts'
+import { add, KEYS, type Sums, type AddToSum, SUMMED_COLUMNS, takeCall } from './sums.ts'
 import { callsQuery, labelCodes, select, type AddArgument, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 import { countFinished, type HistoryScope } from './history-scope.ts'
@@ -29,7 +29,7 @@ function beginOf(at: number, width: number): number {
 export function newRollup(at: number) {
   const groups = new Map<number, Sums>()
   const within = KEYS.began + at / QUARTER_HOUR_SECONDS
-  const take: Take = (labels, key, n) => {
+  const take: AddToSum = (labels, key, n) => {
     // A call that began within the rollup is in progress neither at its start nor at its end.
     if (key >= within) return
     const sums = groups.get(labels) ?? new Map<number, number>()
@@ -40,7 +40,7 @@ export function newRollup(at: number) {
 }
 
 /** Passes all sums of a rollup to `take`. */
-function takeRollup(take: Take, { groups }: Rollup): void {
+function takeRollup(take: AddToSum, { groups }: Rollup): void {
   for (const [labels, sums] of groups) for (const [key, n] of sums) take(labels, key, n)
 }
 
@@ -85,7 +85,7 @@ function encode({ groups }: Rollup): Uint8Array {
  * @param column of a row; both databases return bytes
  * @param only the codes of the wanted labels; undefined for all
  */
-export function readRollup(take: Take, column: unknown, only?: ReadonlySet<number>): void {
+export function readRollup(take: AddToSum, column: unknown, only?: ReadonlySet<number>): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const bytes = new PbfReader(column as Uint8Array)
   while (bytes.pos < bytes.length) {
@@ -137,7 +137,7 @@ type RollupsQuery = {
 export async function readRollups(
   store: RowReader,
   query: RollupsQuery,
-  visit: (part: number, target: number) => Take,
+  visit: (part: number, target: number) => AddToSum,
 ): Promise<void> {
   const { scope, filter = {}, byTarget, byLabels, partAt, unit, aborted } = query
   const labels = new Set(labelCodes(filter))

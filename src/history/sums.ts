@@ -11,7 +11,7 @@ import type { Row } from '../store/sql.ts'
 export type Sums = Map<number, number>
 
 /** Adds a number to the sum of a key, for calls with these labels (by their code). */
-export type Take = (labels: number, key: number, n: number) => void
+export type AddToSum = (labels: number, key: number, n: number) => void
 
 /**
  * The key of the user minutes, and the first key of each histogram. To this, `began` adds the number of the quarter of an hour since
@@ -39,7 +39,7 @@ export const SUMMED_COLUMNS = `finished, status, labels, audio, video, participa
  * @param row with {@link SUMMED_COLUMNS}
  * @param unit the length of the parts of time in which `began` counts (seconds)
  */
-export function takeCall(take: Take, row: Row, unit: number = QUARTER_HOUR_SECONDS): void {
+export function takeCall(take: AddToSum, row: Row, unit: number = QUARTER_HOUR_SECONDS): void {
   const number = (column: string) => Number(row[column])
   const [labels, first] = [number('labels'), number('status') * AMOUNTS.length]
   const [duration, delay] = [row['duration'], row['answer_delay']]

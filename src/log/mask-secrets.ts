@@ -18,17 +18,17 @@ export function maskSecrets(secrets: readonly string[]): Mask {
   return (text) => spellings.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
 }
 
-/** A mask that can learn further secrets. It never forgets one: a secret that is no longer configured may still occur. */
-export type SecretsMask = { mask: Mask; learn: (secrets: readonly string[]) => void }
+/** A mask to which secrets can be added. None is removed: a secret that is no longer configured may still occur. */
+export type SecretsMask = { mask: Mask; add: (secrets: readonly string[]) => void }
 
 /** @param secrets the secrets that it knows from the start */
 export function secretsMask(secrets: readonly string[]): SecretsMask {
   const known = new Set<string>()
   let current = maskSecrets([])
-  const learn = (more: readonly string[]) => {
+  const add = (more: readonly string[]) => {
     for (const secret of more) known.add(secret)
     current = maskSecrets([...known].toSorted((a, b) => b.length - a.length))
   }
-  learn(secrets)
-  return { mask: (text) => current(text), learn }
+  add(secrets)
+  return { mask: (text) => current(text), add }
 }

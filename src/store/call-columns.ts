@@ -17,7 +17,7 @@ const between = (from: string, to: string) =>
  * The values of a call that SQL queries use: the history, its rollups, and `call_history` (docs/sql.md). Times are UNIX seconds by
  * the service's clock. Minutes are those that the service showed last. Null means unknown.
  */
-export const SHOWN = {
+export const CALL_VALUES = {
   /** Or when the call was lost. For an open call of a removed target: when the target was removed. */
   finished: `coalesce(unseen_since, CASE WHEN phase = ${phaseCode('lost')} THEN retain_until ELSE finish_at END)`,
   status: `CASE WHEN phase = ${phaseCode('baseline')} THEN ${BASELINE_CODE}
@@ -37,9 +37,9 @@ export const SHOWN = {
 /** Selects open calls of configured targets. It is the condition of an index, so queries must use exactly this text. */
 export const IS_OPEN = `finished IS NULL AND status <> ${BASELINE_CODE}`
 
-/** The values of {@link SHOWN} that are not columns of the table, each with its name. */
-export function shown(...names: readonly (keyof typeof SHOWN)[]): string {
-  return names.map((name) => `${SHOWN[name]} AS ${name}`).join(', ')
+/** The values of {@link CALL_VALUES} that are not columns of the table, each with its name. */
+export function shown(...names: readonly (keyof typeof CALL_VALUES)[]): string {
+  return names.map((name) => `${CALL_VALUES[name]} AS ${name}`).join(', ')
 }
 
 /*

@@ -2,7 +2,7 @@ import { BASELINE_CODE, LOST_CODE, statusOf } from '../ledger/call-codes.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
 import type { AlertColumn } from '../views/alert.ts'
 import type { CallColumn } from '../views/call.ts'
-import { SHOWN } from './call-columns.ts'
+import { CALL_VALUES } from './call-columns.ts'
 
 /** The SQL that differs between the two kinds of stores. */
 const DIALECTS = {
@@ -53,17 +53,17 @@ function callHistory(store: keyof typeof DIALECTS): string {
     mode: textOf(`labels / ${KINDS} % ${WAYS}`, MODES),
     receiver_type: textOf(`labels % ${KINDS}`, RECEIVER_TYPES),
     status: textOf('status', STATUSES),
-    began: time(SHOWN.began),
+    began: time(CALL_VALUES.began),
     finished: time('finished'),
-    duration_seconds: SHOWN.duration,
-    answer_delay_seconds: SHOWN.answer_delay,
-    participants: whole(SHOWN.participants),
+    duration_seconds: CALL_VALUES.duration,
+    answer_delay_seconds: CALL_VALUES.answer_delay,
+    participants: whole(CALL_VALUES.participants),
     audio_minutes: 'audio',
     video_minutes: 'video',
     participant_audio_minutes: 'participant_audio',
     participant_video_minutes: 'participant_video',
     has_recording: 'recorded',
-    noticed: time(SHOWN.noticed),
+    noticed: time(CALL_VALUES.noticed),
     call_id: 'id',
   } satisfies Record<CallColumn, string>
   return `SELECT ${selected(columns)}

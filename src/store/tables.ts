@@ -1,4 +1,4 @@
-import { IS_OPEN, KINDS_OF_CALL_COLUMNS, SHOWN } from './call-columns.ts'
+import { IS_OPEN, KINDS_OF_CALL_COLUMNS, CALL_VALUES } from './call-columns.ts'
 
 /**
  * The type of a column. Numbers are 64-bit floats; `whole` and `small` ones are integers below 2^53 and 2^15. A `flag` is a boolean,
@@ -61,10 +61,10 @@ export const TABLES = {
       unseen_since: 'real?',
     },
     generated: {
-      finished: ['real?', SHOWN.finished],
-      status: ['small', SHOWN.status],
-      labels: ['small', SHOWN.labels],
-      recorded: ['flag', SHOWN.recorded],
+      finished: ['real?', CALL_VALUES.finished],
+      status: ['small', CALL_VALUES.status],
+      labels: ['small', CALL_VALUES.labels],
+      recorded: ['flag', CALL_VALUES.recorded],
     },
     indexes: {
       calls_by_finish: '(target, finished, status, labels, recorded) WHERE finished IS NOT NULL',
@@ -237,7 +237,7 @@ const TYPES = {
 } as const
 
 /** Tables that only one kind of store has, and that are not copied. */
-const MORE = {
+const OF_ONE_DATABASE = {
   // The daemon that uses this store. A second daemon names it in its error.
   sqlite: 'CREATE TABLE callwatch.holder (only INTEGER PRIMARY KEY CHECK (only = 1), who TEXT NOT NULL) STRICT',
   postgres: `
@@ -309,5 +309,5 @@ export function createTables(store: keyof typeof TYPES): string {
       ...Object.entries(indexes).map(([index, of]) => `CREATE INDEX ${index} ON callwatch.${name} ${of}`),
     ].join(';\n')
   }
-  return [...TABLE_NAMES.map(create), MORE[store]].join(';\n')
+  return [...TABLE_NAMES.map(create), OF_ONE_DATABASE[store]].join(';\n')
 }

@@ -1,5 +1,5 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
-import { SHOWN } from './call-columns.ts'
+import { CALL_VALUES } from './call-columns.ts'
 import { OF_TARGET, type RowReader } from './sql.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function userMinutesSince(store: RowReader, target: string, since: 
   const expired = await store.rows(expiring, [target, since - lookback])
   if (expired.length > 0) return undefined
   const rows = await store.rows(
-    `SELECT floor(finish_known / ${QUARTER_HOUR_SECONDS}) * ${QUARTER_HOUR_SECONDS} AS quarter, sum(${SHOWN.user_minutes}) AS minutes
+    `SELECT floor(finish_known / ${QUARTER_HOUR_SECONDS}) * ${QUARTER_HOUR_SECONDS} AS quarter, sum(${CALL_VALUES.user_minutes}) AS minutes
     FROM callwatch.calls WHERE ${OF_TARGET} AND finish_known >= $2 GROUP BY 1 ORDER BY 1`,
     [target, since],
   )

@@ -100,7 +100,7 @@ describe('a release', () => {
     expect(sentence('prepare', VERSION)).toContain('nothing below [Unreleased]')
     writeFileSync(join(clone, 'CHANGELOG.md'), changelog)
     git('commit', '--quiet', '--all', '--message', 'something new')
-    git('rm', '--quiet', `test/store/upgrade/version-${newestVersion(MIGRATIONS.sqlite)}.db.gz`)
+    git('rm', '--quiet', `test/real/upgrade/version-${newestVersion(MIGRATIONS.sqlite)}.db.gz`)
     git('commit', '--quiet', '--message', 'no kept store')
     expect(sentence('prepare', VERSION)).toContain(
       `no db store of version ${newestVersion(MIGRATIONS.sqlite)} of the schema is kept`,

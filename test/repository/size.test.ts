@@ -18,7 +18,7 @@ const ROOMS: Record<string, number> = {
   'src/cluster': 350,
   'src/commands': 3356,
   'src/config': 856,
-  'src/daemon': 1583,
+  'src/daemon': 1584,
   'src/events': 839,
   'src/history': 1040,
   'src/ledger': 1882,

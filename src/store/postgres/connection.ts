@@ -85,7 +85,7 @@ async function connectTo(
     if (!/unsupported startup parameter/.test(String(error))) throw error
     return setUp({})
   })
-  const problem = problemOf(server, address, readOnly && !address.readWrite)
+  const problem = unusableServer(server, address, readOnly && !address.readWrite)
   if (problem !== undefined) {
     connection.drop(problem)
     throw problem
@@ -93,7 +93,7 @@ async function connectTo(
   return connection
 }
 
-function problemOf(
+function unusableServer(
   { version, readsOnly }: Server,
   { place }: PostgresAddress,
   mayRead: boolean,

@@ -11,7 +11,7 @@ import {
 import { STEPS } from '../../../src/history/series.ts'
 import { seriesOf } from '../../unit/history/as-shown.ts'
 import type { SeriesPoint } from '../../../src/views/series.ts'
-import { add, histogram, KEYS, takeCall, type Sums, type Take } from '../../../src/history/sums.ts'
+import { add, histogram, KEYS, takeCall, type Sums, type AddToSum } from '../../../src/history/sums.ts'
 import { USAGE_KEYS } from '../../../src/history/usage.ts'
 import { usageOf } from '../../unit/history/as-shown.ts'
 import type { ReportRow } from '../../../src/views/report.ts'
@@ -375,12 +375,12 @@ export function rollupsContract(newPlace: NewPlace): void {
 }
 
 /** What was given, added up by labels and key. */
-function takenFrom(give: (take: Take) => void): Record<string, number> {
+function takenFrom(give: (take: AddToSum) => void): Record<string, number> {
   const sums: Record<string, number> = {}
   give((labels, key, n) => (sums[`${labels} ${key}`] = (sums[`${labels} ${key}`] ?? 0) + n))
   return sums
 }
 
-function added(all: readonly Parameters<Take>[]): Record<string, number> {
+function added(all: readonly Parameters<AddToSum>[]): Record<string, number> {
   return takenFrom((take) => all.forEach((each) => take(...each)))
 }

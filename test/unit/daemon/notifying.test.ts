@@ -2,7 +2,7 @@ import { BehaviorSubject, NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
 import { configOf } from '../../../src/config/config.ts'
 import { notifying } from '../../../src/daemon/notifying.ts'
-import type { Common } from '../../../src/daemon/open-parts.ts'
+import type { DaemonParts } from '../../../src/daemon/open-parts.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { deliveryFailures } from '../../../src/notifications/delivery/attempts.ts'
 import type { MessageReceiver, StateReceiver } from '../../../src/notifications/receiver.ts'
@@ -44,7 +44,7 @@ async function failing(error: DeliveryError) {
     draining$: NEVER,
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts that notifying needs
-  notifying(parts as unknown as Common, config$).subscribe()
+  notifying(parts as unknown as DaemonParts, config$).subscribe()
   await store.enqueueOnce('1', changeOf({ name: 'A' }, 'firing', AT), ['slack'])
   await clock.advance(3)
   return {
