@@ -95,13 +95,9 @@ export async function openParts(options: DaemonOptions) {
   const receivers = await activeReceivers(first, clock, log)
   const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
   const open$ = defer(() => openStore(first.store, receivers.names(), (line) => log.info(line)))
+  const stopped = () => new StoppedError()
   // This may take minutes, and nothing has to be finished before.
-  const store = await firstValueFrom(
-    open$.pipe(
-      takeUntil(draining$),
-      throwIfEmpty(() => new StoppedError()),
-    ),
-  )
+  const store = await firstValueFrom(open$.pipe(takeUntil(draining$), throwIfEmpty(stopped)))
   opened.defer(store.close)
   // Numbers what was committed while the daemon stopped, so that it can be read even if no daemon runs.
   opened.defer(async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined)))
