@@ -1,7 +1,10 @@
+import { OPEN_STATUSES } from '../ledger/call.ts'
 import { isoTime } from '../clock/times.ts'
 import type { Alert } from './alert.ts'
 import { definitionOf } from './definition-of.ts'
 import type { Window } from './signal.ts'
+
+const OPEN: readonly string[] = [...OPEN_STATUSES, 'in_progress']
 
 type MeasuredAlert = Pick<Alert, 'target' | 'signal' | 'match' | 'labels'> & { window?: Window | undefined }
 
@@ -14,7 +17,7 @@ export function callsBehind({ target, signal, match, labels, window }: MeasuredA
   const statuses = 'calls' in definition ? definition.statuses?.(signal) : undefined
   if (statuses === undefined) return undefined
   const selected: Record<string, string> = { target, ...match, ...labels, status: statuses.join(',') }
-  if (statuses.includes('in_progress')) return selected
+  if (statuses.some((status) => OPEN.includes(status))) return selected
   // The end of a period is excluded; its times are milliseconds.
   return window && { ...selected, since: isoTime(window.from), until: isoTime(window.to + 0.001) }
 }
@@ -24,7 +27,7 @@ export function callsRequest(alert: MeasuredAlert): string | undefined {
   const behind = callsBehind(alert)
   if (behind === undefined) return undefined
   const query = new URLSearchParams(behind)
-  // Without times the API lists the calls in progress, and knows no status for them.
-  if (!query.has('since')) query.delete('status')
+  // Without times the API lists the calls in progress.
+  if (query.get('status') === 'in_progress') query.delete('status')
   return `/api/v1/calls?${query.toString()}`
 }

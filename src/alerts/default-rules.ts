@@ -46,6 +46,18 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
       'call.',
   },
   {
+    name: 'RingingTooLong',
+    signal: 'stuck_calls',
+    status: 'initiated',
+    match: { mode: 'call' },
+    longer_than: '5m',
+    above: 0,
+    severity: 'warning',
+    description:
+      'Calls have been ringing for more than five minutes: perhaps their end was never reported. While a call is open, its users ' +
+      'may not be able to begin another one.',
+  },
+  {
     name: 'StuckCalls',
     signal: 'stuck_calls',
     // A meeting may well take longer.

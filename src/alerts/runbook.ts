@@ -1,5 +1,13 @@
 /** The rules that have a page in the runbooks (docs/runbooks.md), at `/runbooks/NAME`: those of default-rules.ts. */
-const WITH_RUNBOOK = ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors']
+const WITH_RUNBOOK = [
+  'HighFailureRate',
+  'VeryHighFailureRate',
+  'NoCalls',
+  'RingingTooLong',
+  'StuckCalls',
+  'NoGoodPoll',
+  'ServiceErrors',
+]
 
 /**
  * The rule's own runbook, or else its page; undefined without either.

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Inside } from '../schema/section.ts'
-import type { FinalStatus, Labels } from '../ledger/call.ts'
+import type { FinalStatus, Labels, OPEN_STATUSES } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../text/format.ts'
 import type { RuleLabel } from './groups.ts'
@@ -51,6 +51,9 @@ export type Contributor = {
 /** A window, both ends included (UNIX seconds). */
 export type Window = { from: number; to: number }
 
+/** `in_progress`: open, whatever the status. */
+export type OpenStatus = (typeof OPEN_STATUSES)[number] | 'in_progress'
+
 type Shape = z.core.$ZodLooseShape
 
 /** A signal in a rule, in the store and in messages: its name and its own keys. */
@@ -91,7 +94,7 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
   calls(poll: Poll, window: Window, signal: Signal): readonly Call[]
   measure(calls: readonly Call[], signal: Signal): Measurement
   /** The statuses of the calls behind a value; absent if the view of calls cannot select them. */
-  statuses?(signal: Signal): readonly (FinalStatus | 'in_progress')[]
+  statuses?(signal: Signal): readonly (FinalStatus | OpenStatus)[]
   /** Whether a value is beyond the threshold with the rule's confidence. */
   isSure?(measurement: Measurement, rule: RuleOn<Signal>): boolean
   /**

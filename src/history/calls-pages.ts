@@ -4,7 +4,7 @@ import { systemClock } from '../clock/clock.ts'
 import { isSelected, type CallFilter } from './call-filter.ts'
 import { listCalls } from './list-calls.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
+import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
 import { parseMap } from '../schema/path.ts'
 import type { RowReader } from '../store/sql.ts'
 import type { Store } from '../store/store.ts'
@@ -100,7 +100,7 @@ async function* inTurns(calls: readonly PageCall[], next: Position | undefined):
   }
 }
 
-/** All daemons use the same order. Otherwise pages of different daemons would repeat and miss calls. */
+/** Those of each target by their beginning, the oldest first. All daemons use the same order. Otherwise pages of different daemons would repeat and miss calls. */
 async function callsInProgress(filter: CallFilter, { targets, store }: CallsSource): Promise<PageCall[]> {
   const isWanted = (name: string) => filter.targets?.includes(name) !== false
   const own = new Map(targets.own().map(({ name, ledger }) => [name, ledger.open]))
@@ -113,7 +113,7 @@ async function callsInProgress(filter: CallFilter, { targets, store }: CallsSour
       const calls = own.get(target)?.values().toArray() ?? (elsewhere.get(target) ?? []).map(({ call }) => call)
       return calls
         .filter((call) => isSelected(filter, call))
-        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1))
         .map((call) => ({ target, call }))
     })
 }

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 237,
-  'src/alerts': 1811,
+  'src/alerts': 1843,
   'src/clock': 94,
   'src/cluster': 350,
   'src/commands': 3356,

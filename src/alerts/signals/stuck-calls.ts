@@ -1,5 +1,6 @@
 import { duration } from '../../schema/duration.ts'
-import { amount } from '../../schema/scalars.ts'
+import { amount, oneOf } from '../../schema/scalars.ts'
+import { OPEN_STATUSES } from '../../ledger/call.ts'
 import { beganAt } from '../../ledger/tracked-call.ts'
 import { formatSeconds, someCalls } from '../../text/format.ts'
 import { clear, labelled } from '../rule-keys.ts'
@@ -9,6 +10,9 @@ export const stuckCalls = callSignal({
   name: 'stuck_calls',
   description: 'Calls that have been open for very long',
   keys: {
+    status: oneOf(OPEN_STATUSES)
+      .optional()
+      .describe('Only calls with this status; `initiated`: those that ring. Default: all open calls'),
     longer_than: duration().prefault('3h').describe('How long a call must have been open'),
     ...labelled,
     above: amount().prefault(0).describe('More such calls than this are a breach'),
@@ -16,11 +20,19 @@ export const stuckCalls = callSignal({
   },
   unit: 'calls',
   isReplayable: false,
-  calls: ({ open, now }, _window, { longerThan }) => open.filter((call) => beganAt(call) < now - longerThan),
+  calls: ({ open, now }, _window, { status, longerThan }) =>
+    open.filter((call) => (status ?? call.status) === call.status && beganAt(call) < now - longerThan),
+  statuses: ({ status }) => [status ?? 'in_progress'],
   measure: measureNumber,
-  describe: ({ value }, { longerThan }) =>
-    `${someCalls(value)} ${value > 1 ? 'have' : 'has'} been open for longer than ${formatSeconds(longerThan)}`,
-  inWords: (rule) => `${beyond(rule, 'calls')} open for longer than ${formatSeconds(rule.signal.longerThan)}`,
+  describe: ({ value }, signal) => `${someCalls(value)} ${value > 1 ? 'have' : 'has'} been ${longer(signal)}`,
+  inWords: (rule) => `${beyond(rule, 'calls')} ${longer(rule.signal)}`,
   // One stuck call is already a problem.
   needsNoThreshold: ({ breach, threshold }) => breach === 'above' && threshold === 0,
 })
+
+const WORDS = { initiated: 'ringing', ongoing: 'ongoing' }
+
+/** `ringing for longer than 5m`. */
+function longer({ status, longerThan }: { status?: keyof typeof WORDS | undefined; longerThan: number }): string {
+  return `${status === undefined ? 'open' : WORDS[status]} for longer than ${formatSeconds(longerThan)}`
+}

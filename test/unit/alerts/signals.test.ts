@@ -203,6 +203,13 @@ test.each([
   expect(valueOf({ name: 'stuck_calls', longerThan: 10_800 }, { open })).toEqual([stuck, stuck])
 })
 
+test('with a status, only calls with it are stuck', () => {
+  const open = [openSince(at(-600)), { ...openSince(at(-600)), status: 'initiated' as const }, openSince(at(-60))]
+  const stuck = (only: { status?: 'initiated' | 'ongoing' }) =>
+    valueOf({ name: 'stuck_calls', longerThan: 300, ...only }, { open })
+  expect([stuck({ status: 'initiated' }), stuck({ status: 'ongoing' }), stuck({})]).toEqual([[1, 1], [1, 1], [2, 2]]) // oxfmt-ignore
+})
+
 test.each([
   ['UTC', 0.1],
   ['Europe/Berlin', 0.3],

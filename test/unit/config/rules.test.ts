@@ -149,10 +149,10 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
   stuck_calls: [
     ['', { ...silent, signal: { name: 'stuck_calls', longerThan: 10_800 }, breach: 'above', threshold: 0, clear: 0 }],
     [
-      'longer_than: 90m, above: 3, clear: 1, match: { mode: meet }, by: [type]',
+      'status: ongoing, longer_than: 90m, above: 3, clear: 1, match: { mode: meet }, by: [type]',
       {
         ...silent,
-        signal: { name: 'stuck_calls', longerThan: 5400 },
+        signal: { name: 'stuck_calls', status: 'ongoing', longerThan: 5400 },
         match: { mode: 'meet' },
         by: ['type'],
         breach: 'above',
@@ -282,10 +282,34 @@ describe('a rule', () => {
 })
 
 test.each([
-  ['8d', ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'], []],
-  ['7d', ['HighFailureRate', 'VeryHighFailureRate', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'], ['NoCalls']],
-  ['1h', ['HighFailureRate', 'VeryHighFailureRate', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'], ['NoCalls']],
-  ['10m', ['StuckCalls', 'NoGoodPoll'], ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'ServiceErrors']],
+  [
+    '8d',
+    [
+      'HighFailureRate',
+      'VeryHighFailureRate',
+      'NoCalls',
+      'RingingTooLong',
+      'StuckCalls',
+      'NoGoodPoll',
+      'ServiceErrors',
+    ],
+    [],
+  ],
+  [
+    '7d',
+    ['HighFailureRate', 'VeryHighFailureRate', 'RingingTooLong', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'],
+    ['NoCalls'],
+  ],
+  [
+    '1h',
+    ['HighFailureRate', 'VeryHighFailureRate', 'RingingTooLong', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'],
+    ['NoCalls'],
+  ],
+  [
+    '10m',
+    ['RingingTooLong', 'StuckCalls', 'NoGoodPoll'],
+    ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'ServiceErrors'],
+  ],
 ])('of the shipped rules with a history of %s only those hold that it serves', (history, kept, leftOut) => {
   const config = load(`store: { history: ${history} }`)
   expect(config.alerts.map(({ name }) => name)).toEqual(kept)

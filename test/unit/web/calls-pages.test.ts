@@ -78,6 +78,12 @@ describe('the pages of /api/v1/calls', () => {
     expect(listed).toEqual(['c1', 'c2', 'c3', 'a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
   })
 
+  test('hold the calls in progress of a target by their beginning, the oldest first', async () => {
+    const calls = [30, 10, 20].map((ago) => openCall(`since-${ago}`, { initiatedAt: NOW - ago }))
+    const { url } = await serve([shownTarget({ calls })])
+    expect((await paged(url, '?')).ids).toEqual(['since-30', 'since-20', 'since-10'])
+  })
+
   test('hold at most ten thousand calls in progress', async () => {
     const { url } = await serve([
       shownTarget({ calls: Array.from({ length: 10_001 }, (_, i) => openCall(`open-${i}`)) }),

@@ -66,6 +66,15 @@ describe('the environment alone', () => {
         },
         {
           ...rule,
+          name: 'RingingTooLong',
+          match: { mode: 'call' },
+          signal: { name: 'stuck_calls', status: 'initiated', longerThan: 300 },
+          severity: 'warning',
+          threshold: 0,
+          clear: 0,
+        },
+        {
+          ...rule,
           name: 'StuckCalls',
           match: { mode: 'call' },
           signal: { name: 'stuck_calls', longerThan: 10_800 },

@@ -25,7 +25,8 @@ test.each<[Signal, Record<string, string> | undefined]>([
   ],
   [{ name: 'in_progress' }, { status: 'in_progress' }],
   [{ name: 'poll_age' }, undefined],
-  [{ name: 'stuck_calls', longerThan: 60 }, undefined],
+  [{ name: 'stuck_calls', longerThan: 60 }, { status: 'in_progress' }],
+  [{ name: 'stuck_calls', longerThan: 60, status: 'initiated' }, { status: 'initiated' }],
 ])('an alert on %j links to the calls behind it', (signal, selected) => {
   const notification = { ...FIRING, signal, labels: { type: 'video' }, match: { mode: 'call' }, window: WINDOW }
   const { calls } = linksOf(notification, PAGE)
@@ -40,7 +41,8 @@ test.each<[Signal, Record<string, string> | undefined]>([
   expect(Object.fromEntries(searchParams)).toEqual({ ...named, ...selected })
   // The API has the same calls by its own words.
   const { status, since, until } = selected
-  const asked = since === undefined ? {} : { status, since: since, until: until }
+  const asked =
+    since === undefined ? (status === 'in_progress' ? {} : { status }) : { status, since: since, until: until }
   expect(Object.fromEntries(new URL(request!, PAGE).searchParams)).toEqual({ ...named, ...asked })
 })
 
