@@ -10,6 +10,7 @@ import { minutes } from './signals/minutes.ts'
 import { pollAge } from './signals/poll-age.ts'
 import { requestErrors } from './signals/request-errors.ts'
 import { serviceWebhooksMissed } from './signals/service-webhooks-missed.ts'
+import { shortCalls } from './signals/short-calls.ts'
 import { stuckCalls } from './signals/stuck-calls.ts'
 
 /** All signals, in the order of the documentation. To add one, create a file in signals/ and add a line here. */
@@ -21,6 +22,7 @@ export const signals = [
   inProgress,
   answerDelayP95,
   durationMean,
+  shortCalls,
   stuckCalls,
   pollAge,
   requestErrors,

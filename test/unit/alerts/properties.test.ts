@@ -14,6 +14,10 @@ const RULES: readonly Rule[] = [
     { name: 'duration_mean', window: 60, minCalls: 3 },
     { name: 'Brief', breach: 'below', threshold: 30, clear: 60, by: ['type'] },
   ),
+  ruleOn(
+    { name: 'short_calls', window: 60, shorterThan: 10, minCalls: 3 },
+    { name: 'HangUps', threshold: 0.3, clear: 0.2 },
+  ),
   ruleOn({ name: 'calls_finished', window: 60 }, { name: 'Busy', threshold: 10, clear: 5 }),
   { ...POLL_AGE, threshold: 60, clear: 0 },
 ]

@@ -68,6 +68,7 @@ describe('each signal', () => {
     ['in_progress', { name: 'in_progress' }, 3, 3],
     ['answer_delay_p95', { name: 'answer_delay_p95', minCalls: 1, ...WINDOW }, 8, 2],
     ['duration_mean', { name: 'duration_mean', minCalls: 1, ...WINDOW }, 90, 2],
+    ['short_calls', { name: 'short_calls', shorterThan: 90, minCalls: 1, ...WINDOW }, 0.5, 2],
     ['stuck_calls', { name: 'stuck_calls', longerThan: 10_800 }, 1, 1],
     ['poll_age', { name: 'poll_age' }, 0, undefined],
     [
@@ -97,6 +98,7 @@ describe('each signal', () => {
     { name: 'failure_ratio', reason: 'any', minCalls: 0, ...WINDOW },
     { name: 'answer_delay_p95', minCalls: 0, ...WINDOW },
     { name: 'duration_mean', minCalls: 0, ...WINDOW },
+    { name: 'short_calls', shorterThan: 10, minCalls: 0, ...WINDOW },
   ])('$name of no calls has too few of them, whatever the rule asks for', (signal) => {
     expect(ruleValueOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
   })
@@ -201,6 +203,19 @@ test.each([
 ])('of a call that began %d s ago, %d has been open for longer than three hours', (seconds, stuck) => {
   const open = [openSince(at(-seconds))]
   expect(valueOf({ name: 'stuck_calls', longerThan: 10_800 }, { open })).toEqual([stuck, stuck])
+})
+
+test.each([
+  [9.9, 0],
+  [10, 0.5],
+  [10.1, 1],
+])('short_calls counts the ended calls that lasted less than %d s of 9.9 and 10 s', (shorterThan, share) => {
+  const signal: Signal = { name: 'short_calls', shorterThan, minCalls: 1, ...WINDOW }
+  const finished = [
+    ...[9.9, 10].map((duration) => finishAt(at(-1), 'ended', { duration })),
+    ...times(5, at(-1), 'rejected'),
+  ]
+  expect(valueOf(signal, { finished })).toEqual([share, 2])
 })
 
 test('with a status, only calls with it are stuck', () => {

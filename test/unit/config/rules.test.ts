@@ -146,6 +146,18 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
       },
     ],
   ],
+  short_calls: [
+    [
+      'above: 0.3, min_calls: 50',
+      {
+        ...silent,
+        signal: { name: 'short_calls', window: 900, shorterThan: 10, minCalls: 50 },
+        breach: 'above',
+        threshold: 0.3,
+        clear: 0.3,
+      },
+    ],
+  ],
   stuck_calls: [
     ['', { ...silent, signal: { name: 'stuck_calls', longerThan: 10_800 }, breach: 'above', threshold: 0, clear: 0 }],
     [

@@ -130,6 +130,11 @@ export const SIGNALS = {
     { name: 'duration_mean', window: 3600, minCalls: 10 },
     { breach: 'below', value: 45, threshold: 60, calls: 80, peak: 45, trend: [300, 280, 310, 290, 270, 200, 90, 45] },
   ),
+  short_calls: firingOf(
+    'HangUps',
+    { name: 'short_calls', shorterThan: 10, window: 3600, minCalls: 10 },
+    { value: 0.4, threshold: 0.3, calls: 80, peak: 0.45, trend: [0.05, 0.08, 0.06, null, 0.1, 0.2, 0.35, 0.4] },
+  ),
   stuck_calls: firingOf(
     'StuckCalls',
     { name: 'stuck_calls', longerThan: 10_800 },

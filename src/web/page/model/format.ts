@@ -129,6 +129,7 @@ const UNITS: Record<string, 'ratio' | 'seconds'> = {
   budget_minutes: 'ratio',
   answer_delay_p95: 'seconds',
   duration_mean: 'seconds',
+  short_calls: 'ratio',
   poll_age: 'seconds',
   request_errors: 'ratio',
   service_webhooks_missed: 'ratio',

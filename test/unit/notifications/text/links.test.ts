@@ -23,6 +23,10 @@ test.each<[Signal, Record<string, string> | undefined]>([
     { name: 'duration_mean', window: 900, minCalls: 1 },
     { status: 'ended', ...BETWEEN },
   ],
+  [
+    { name: 'short_calls', window: 900, shorterThan: 10, minCalls: 1 },
+    { status: 'ended', ...BETWEEN },
+  ],
   [{ name: 'in_progress' }, { status: 'in_progress' }],
   [{ name: 'poll_age' }, undefined],
   [{ name: 'stuck_calls', longerThan: 60 }, { status: 'in_progress' }],

@@ -70,6 +70,14 @@ describe('the summary says value against threshold, and the calls behind it', ()
       'answer delay of 36 answered calls that finished in the last 15m: 42s at the 95th percentile, above the threshold of 30s',
     ],
     [DURATION, 'mean duration of 80 calls that ended in the last 1h: 45s, below the threshold of 1m'],
+    [
+      SIGNALS.short_calls,
+      '32 of 80 calls that ended in the last 1h lasted less than 10s: 40%, above the threshold of 30%',
+    ],
+    [
+      { ...STUCK, signal: { name: 'stuck_calls', status: 'initiated', longerThan: 300 } },
+      '3 calls have been ringing for longer than 5m',
+    ],
     [STUCK, '3 calls have been open for longer than 3h'],
     [{ ...STUCK, value: 1 }, '1 call has been open for longer than 3h'],
     [{ ...STUCK, threshold: 2 }, '3 calls have been open for longer than 3h, above the threshold of 2'],
@@ -264,6 +272,7 @@ test('a rule is said in plain words', () => {
       "more than 100 calls open at once",
       "one in twenty calls in the last 15m was answered after more than 30s",
       "calls that ended in the last 1h lasted less than 1m on average",
+      "more than 30% of the calls that ended in the last 1h lasted less than 10s (at least 10 calls)",
       "a call open for longer than 3h",
       "no successful poll for 5m",
       "more than 25% of the requests to the calls service in the last 15m failed",

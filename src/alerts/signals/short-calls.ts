@@ -1,0 +1,32 @@
+import { duration } from '../../schema/duration.ts'
+import { ratio } from '../../schema/scalars.ts'
+import { formatNumber, formatSeconds, plural } from '../../text/format.ts'
+import { clear, labelled, minCalls, windowed } from '../rule-keys.ts'
+import { beyond, callSignal, formatIn, inWindow, ofCalls } from '../signal.ts'
+
+export const shortCalls = callSignal({
+  name: 'short_calls',
+  description: 'Share of the calls ended in the window that were short, 0 to 1',
+  keys: {
+    shorter_than: duration()
+      .prefault('10s')
+      .describe('How long a call must last, from its answer to its end, not to be short'),
+    ...labelled,
+    ...windowed,
+    ...minCalls,
+    above: ratio().describe('A larger share is a breach'),
+    clear: clear(ratio()),
+  },
+  unit: 'share',
+  isReplayable: true,
+  calls: ({ finished }, { from, to }) => finished.between(from, to),
+  statuses: () => ['ended'],
+  measure: (calls, { shorterThan }) => {
+    const durations = calls.flatMap(({ duration }) => duration ?? [])
+    return ofCalls(durations.filter((seconds) => seconds < shorterThan).length / durations.length, durations.length)
+  },
+  describe: ({ value, calls = 0 }, signal) =>
+    `${formatNumber(Math.round(value * calls))} of ${plural(calls, 'call')} that ended ${inWindow(signal)} lasted less than ${formatSeconds(signal.shorterThan)}: ${formatIn('share', value)}`,
+  inWords: (rule) =>
+    `${beyond(rule, 'share')} of the calls that ended ${inWindow(rule.signal)} lasted less than ${formatSeconds(rule.signal.shorterThan)} (at least ${plural(rule.signal.minCalls, 'call')})`,
+})
