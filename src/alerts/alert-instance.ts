@@ -37,6 +37,8 @@ export type AlertInstance = {
    */
   readonly lastGaps?: readonly number[]
   readonly value: number
+  /** Its value before the breach, if that is known. */
+  readonly valueBefore?: number | undefined
   /** The worst value so far. */
   readonly peak: number
   readonly calls: number | undefined

@@ -8,7 +8,7 @@ import type { Rule } from './rule.ts'
  */
 export type Alert = Omit<Rule, 'name'> &
   Pick<AlertInstance, 'key' | 'labels' | 'since' | 'value' | 'peak'> &
-  Partial<Pick<AlertInstance, 'calls' | 'counts'>> &
+  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'valueBefore'>> &
   Evidence & {
     target: string
     /** The rule's name. */
@@ -39,7 +39,7 @@ export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subject
   JSON.stringify([alert.target, subjectOf(alert)])
 
 export function alertOf({ target, instance }: LiveAlert): Alert {
-  const { key, labels, since, firingSince = since, value, peak, calls, counts, evidence } = instance
+  const { key, labels, since, firingSince = since, value, valueBefore, peak, calls, counts, evidence } = instance
   const { name: alert, ...rule } = instance.rule
-  return { ...rule, target, key, alert, labels, since, firingSince, value, peak, calls, counts, ...evidence }
+  return { ...rule, target, key, alert, labels, since, firingSince, value, valueBefore, peak, calls, counts, ...evidence }
 }

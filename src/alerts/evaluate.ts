@@ -1,7 +1,7 @@
 import { advance, remind, type AlertInstance, type NextState } from './alert-instance.ts'
 import type { Change } from './signal.ts'
 import { notificationOf, type Evidence, type Notification } from './notification.ts'
-import { evidenceOf } from './evidence.ts'
+import { evidenceOf, valueBefore } from './evidence.ts'
 import { isOf } from './groups.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
@@ -72,18 +72,25 @@ export function evaluate(
   function record(
     rule: Rule,
     before: AlertInstance | undefined,
-    { instance, change }: NextState,
+    next: NextState,
     latest?: Measured,
   ): void {
-    if (instance === before) return
+    const { change } = next
+    if (next.instance === before) return
+    const instance = next.instance && { ...next.instance, valueBefore: valueBeforeBreach(rule, before, latest) }
     const evidence = isResult(latest, instance) ? evidenceOn(rule, latest) : instance?.evidence
     if (instance !== undefined) delta.changed.push(withEvidence(instance, evidence))
-    else if (before !== undefined) delta.ended.push(before)
+    else if (before !== undefined) delta.ended.push(endedBy(before, latest))
     const notified = instance ?? (before && { ...before, rule })
     if (change === undefined || notified === undefined) return
     const kind = change === 'expired' ? ({ kind: change, expiredBecause: 'too few calls' } as const) : { kind: change }
     const shown = shownInstance(notified, change, evidence, latest)
     delta.notifications.push(notificationOf(kind, { target, instance: shown }, now))
+  }
+
+  function valueBeforeBreach(rule: Rule, before?: AlertInstance, latest?: Measured): number | undefined {
+    if (before !== undefined || latest === undefined) return before?.valueBefore
+    return valueBefore(rule, evidenceOn(rule, latest).trend)
   }
 
   function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {
@@ -112,6 +119,11 @@ function shownInstance(
   // The next successful poll brings a value and its explanation again.
   const explained = latest === undefined ? { ...evidence, asOf: instance.evaluatedAt } : (evidence ?? {})
   return { ...instance, value, calls, counts, evidence: explained }
+}
+
+/** An instance that ended, a pending one with the value that ended it. */
+function endedBy(before: AlertInstance, { value, calls, counts }: Measured = before): AlertInstance {
+  return before.state === 'pending' ? { ...before, value, calls, counts } : before
 }
 
 function withEvidence(instance: AlertInstance, evidence: Evidence | undefined): AlertInstance {

@@ -4,7 +4,7 @@ import { isMatched } from './groups.ts'
 import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
 import { hasTooFew, type RuleValue } from './rule-value.ts'
-import { windowOf } from './signal.ts'
+import { isBeyond, windowOf } from './signal.ts'
 import type { MonthOf, Poll } from './trigger.ts'
 
 /** Windows in a row that a notification shows. */
@@ -15,6 +15,12 @@ export function reachOf({ signal, onlyIf }: Rule): number {
   const window = windowOf(signal) ?? 0
   // A day on which the clocks change has an hour more.
   return Math.max(TREND_WINDOWS * window, window + (onlyIf === undefined ? 0 : onlyIf.offset + 3600))
+}
+
+/** The value before a breach: that of the latest window before its own that was within the threshold. @param trend when it began */
+export function valueBefore(rule: Rule, trend: Evidence['trend'] = []): number | undefined {
+  const within = trend.slice(0, -1).filter((value) => value !== null && !isBeyond(rule, value, rule.threshold))
+  return within.at(-1) ?? undefined
 }
 
 /** What explains a value in a notification: the top contributor, the trend, the forecast, other minutes. */

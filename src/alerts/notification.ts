@@ -70,12 +70,13 @@ function episodeOf(
 
 /** The firing instance of an alert, with what its notification has of it. */
 export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Notification): AlertInstance {
-  const { key, labels, since, firingSince, value, peak, calls, counts, at } = rest
+  const { key, labels, since, firingSince, value, valueBefore, peak, calls, counts, at } = rest
   const times = { since, firingSince, credited: 0, evaluatedAt: at, tooFewSince: undefined, lastNotifiedAt: at }
   return {
     key,
     labels,
     value,
+    valueBefore,
     peak,
     calls,
     counts,

@@ -1,6 +1,7 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { AlertDelta } from '../../alerts/evaluate.ts'
 import type { Notification } from '../../alerts/notification.ts'
+import { isBeyond } from '../../alerts/signal.ts'
 import { detailsOf, formatValue, titleOf } from '../../notifications/text/notification-text.ts'
 import type { ChangeLog } from './change-log.ts'
 
@@ -41,9 +42,10 @@ function logPending(
   state: 'pending' | 'inactive',
 ): void {
   const { name: alert, severity, signal, breach, threshold } = rule
-  const was = state === 'pending' ? '' : ', and was last at'
   const values = `${formatValue(rule, value)}, threshold ${formatValue({ signal }, threshold)} (${breach})`
-  write(log, { target, alert, labels, severity, state, value, threshold }, `${was}: ${values}`)
+  // Too few calls, or a rule that is gone, end it with any value.
+  const isExplained = state === 'pending' || (Number.isFinite(value) && !isBeyond(rule, value, threshold))
+  write(log, { target, alert, labels, severity, state, value, threshold }, isExplained ? `: ${values}` : '')
 }
 
 function write(log: ChangeLog, { target, alert, severity, state, ...fields }: Changed, what: string): void {

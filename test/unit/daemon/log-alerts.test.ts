@@ -29,15 +29,24 @@ test('each change of state of an alert is one line, with target, alert, value an
     { ...fields, state: 'firing', value: 0.6, threshold: 0.3 },
     { ...fields, state: 'resolved', value: 0, threshold: 0.2 },
     { ...fields, state: 'pending', value: 0.5, threshold: 0.3 },
-    { ...fields, state: 'inactive', value: 0.5, threshold: 0.3 },
+    { ...fields, state: 'inactive', value: 0, threshold: 0.3 },
   ])
   expect(lines.map(({ msg }) => msg)).toEqual([
     'alert HighFailureRate on production is pending: 50%, threshold 30% (above)',
     'alert HighFailureRate on production is firing: 12 of 20 calls that finished in the last 15m failed: 60%, above the threshold of 30%',
     'alert HighFailureRate on production has resolved: 0 of 20 calls that finished in the last 15m failed: 0%, back at or below 20%; peak 70%, lasted 1m',
     'alert HighFailureRate on production is pending: 50%, threshold 30% (above)',
-    'alert HighFailureRate on production is no longer pending, and was last at: 50%, threshold 30% (above)',
+    'alert HighFailureRate on production is no longer pending: 0%, threshold 30% (above)',
   ])
+})
+
+test('a pending alert that ends with its value beyond the threshold is a line without the value', () => {
+  const { lines, changed } = logged()
+  const target = evaluatedTarget([{ ...RATIO, for: 2 * INTERVAL }])
+  changed('production', target.poll(at(0), 10))
+  target.reload([])
+  changed('production', target.poll(at(INTERVAL), 10))
+  expect(lines.at(-1)!['msg']).toBe('alert HighFailureRate on production is no longer pending')
 })
 
 test('what a removed rule leaves behind is a line', () => {
