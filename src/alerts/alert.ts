@@ -41,5 +41,19 @@ export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subject
 export function alertOf({ target, instance }: LiveAlert): Alert {
   const { key, labels, since, firingSince = since, value, valueBefore, peak, calls, counts, evidence } = instance
   const { name: alert, ...rule } = instance.rule
-  return { ...rule, target, key, alert, labels, since, firingSince, value, valueBefore, peak, calls, counts, ...evidence }
+  return {
+    ...rule,
+    target,
+    key,
+    alert,
+    labels,
+    since,
+    firingSince,
+    value,
+    valueBefore,
+    peak,
+    calls,
+    counts,
+    ...evidence,
+  }
 }

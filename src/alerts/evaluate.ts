@@ -69,12 +69,7 @@ export function evaluate(
   return delta
 
   /** Records the next state of an instance; `latest` is the value that led to it. */
-  function record(
-    rule: Rule,
-    before: AlertInstance | undefined,
-    next: NextState,
-    latest?: Measured,
-  ): void {
+  function record(rule: Rule, before: AlertInstance | undefined, next: NextState, latest?: Measured): void {
     const { change } = next
     if (next.instance === before) return
     const instance = next.instance && { ...next.instance, valueBefore: valueBeforeBreach(rule, before, latest) }

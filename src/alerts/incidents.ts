@@ -1,4 +1,6 @@
+import { FINAL_STATUSES } from '../ledger/call.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
+import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
 import { alertOf, placeOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
@@ -15,6 +17,8 @@ export type AlertGroup = {
 /** The signals whose alerts explain others: calls cannot be read, or the service answers with errors. */
 const CAUSES = ['poll_age', 'request_errors'] as const
 type CauseSignal = (typeof CAUSES)[number]
+/** An incident grows for so long after another target was added (seconds). */
+const GROWTH_SECONDS = 120
 /** A cause may be seen later than what it causes, by this much (seconds). */
 const CAUSE_DELAY_SECONDS = 300
 export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
@@ -24,18 +28,26 @@ export type Incident = AlertGroup & {
   severity: Severity
   /** The beginning of the breach: when the first of what fires now was seen beyond its threshold. */
   since: number
-  /** `grows`: alerts are pending on further targets. `ends`: on most targets the value is cleared. */
+  /** `grows`: alerts are pending on further targets, or have begun to fire on some in the last two minutes. `ends`: on most targets the values are cleared. */
   course: 'grows' | 'lasts' | 'ends'
-  /** On how many of the targets alerts fire now; on how many others alerts are pending only. */
-  targets: { firing: number; pending: number; of: number }
+  /** On how many of the targets alerts fire now, on how many of these all values are cleared, and on how many others alerts are pending only. */
+  targets: { firing: number; recovering: number; pending: number; of: number }
+  /** The targets of which nothing is known since the earliest of their last successful polls: their numbers are from before. */
+  unpolled?: { targets: number; since: number }
   /** All that fires. */
   firing: readonly Alert[]
   /** The alerts of the most severe rule's subject, one for each target and label: those with most failures come first. */
   alerts: readonly Alert[]
   /** Those of them whose value is beyond the threshold now. */
   worst: readonly Alert[]
-  /** The calls of all targets, if the subject is a share of calls that failed. `before` is the share in the oldest window known, if that was within the threshold. */
-  calls?: { total: number; failed: number; before?: number; outcome?: (typeof FAILURES)[number] }
+  /** The calls of all targets, if the subject is a share of calls that failed. `before` is the share before the breach. */
+  calls?: {
+    counts: FinishedCounts
+    total: number
+    failed: number
+    before?: number
+    outcome?: (typeof FAILURES)[number]
+  }
   /** The label value that explains most failures on more than half of the targets. */
   contributor?: Pick<Contributor, 'label' | 'value'>
   /** What explains it, on how many of its targets, and the most frequent reason. */
@@ -45,7 +57,7 @@ export type Incident = AlertGroup & {
 }
 
 /**
- * The incidents of all firing alerts, the most severe and largest first. Pure.
+ * The incidents of all firing alerts: those that explain others first, then the most severe and largest. Pure.
  *
  * @param lives the alerts of all targets
  * @param of how many targets there are
@@ -58,10 +70,24 @@ export function incidentsOf(
   const all = lives.map((live) => ({ ...alertOf(live), state: live.instance.state }))
   const firing = all.filter(isFiring)
   const onTarget = Map.groupBy(firing, ({ target }) => target)
+  // When the latest of them was evaluated.
+  const now = lives.reduce((latest, { instance }) => Math.max(latest, instance.evaluatedAt), -Infinity)
   const groups = Map.groupBy(all, (alert) => groupOf(alert).key)
-  return [...groups.values()]
-    .flatMap((alerts) => (alerts.some(isFiring) ? incidentOf(groupOf(alerts[0]!), alerts, onTarget, of) : []))
-    .toSorted((a, b) => bySeverity(a, b) || b.targets.firing - a.targets.firing)
+  const incidents = [...groups.values()].flatMap((alerts) =>
+    alerts.some(isFiring) ? incidentOf(groupOf(alerts[0]!), alerts, { onTarget, of, now }) : [],
+  )
+  const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
+  const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : 1)
+  return incidents.toSorted(
+    (a, b) => placeOf(a) - placeOf(b) || bySeverity(a, b) || b.targets.firing - a.targets.firing,
+  )
+}
+
+/** Whether an incident is the cause of another one, or the reason why its numbers are old. */
+function explains({ alerts: [first], ...one }: Incident, { causes, unpolled, ...other }: Incident): boolean {
+  const { name } = first!.signal
+  if (one.key === other.key || !isCause(first!)) return false
+  return causes.some(({ signal }) => signal === name) || (name === 'poll_age' && unpolled !== undefined)
 }
 
 type Stated = Alert & { state: LiveAlert['instance']['state'] }
@@ -71,8 +97,7 @@ const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) 
 function incidentOf(
   { key, labels }: AlertGroup,
   group: readonly Stated[],
-  onTarget: ReadonlyMap<string, readonly Stated[]>,
-  of: number,
+  { onTarget, of, now }: { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; now: number },
 ): Incident {
   const firing = group.filter(isFiring)
   const targets = targetsOf(firing)
@@ -80,7 +105,9 @@ function incidentOf(
   const [first] = alerts
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
-  const cleared = alerts.filter(({ state }) => state === 'recovering').length
+  const recovering = targets.size - targetsOf(firing.filter(({ state }) => state !== 'recovering')).size
+  const unpolled = isCause(first!) ? [] : elsewhere.filter(({ signal }) => signal.name === 'poll_age')
+  const polls = unpolled.flatMap(({ lastPoll }) => lastPoll ?? [])
   const since = Math.min(...firing.map((alert) => alert.since))
   const early = elsewhere.filter((alert) => alert.since <= since + CAUSE_DELAY_SECONDS)
   const contributor = contributorOf(alerts)
@@ -89,8 +116,9 @@ function incidentOf(
     labels,
     severity: firing.reduce((worst, alert) => (isMoreSevere(alert, worst) ? alert : worst)).severity,
     since,
-    course: cleared * 2 > alerts.length ? 'ends' : pending > 0 ? 'grows' : 'lasts',
-    targets: { firing: targets.size, pending, of },
+    course: recovering * 2 > targets.size ? 'ends' : pending > 0 || hasGrown(firing, now) ? 'grows' : 'lasts',
+    targets: { firing: targets.size, recovering, pending, of },
+    ...(polls.length > 0 && { unpolled: { targets: targetsOf(unpolled).size, since: Math.min(...polls) } }),
     firing,
     alerts,
     worst: alerts.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
@@ -101,18 +129,32 @@ function incidentOf(
   }
 }
 
+/** Whether a target was added to those that fired first, not long ago. */
+function hasGrown(firing: readonly Alert[], now: number): boolean {
+  const [first, ...others] = [...Map.groupBy(firing, ({ target }) => target).values()]
+    .map((alerts) => Math.min(...alerts.map(({ firingSince }) => firingSince)))
+    .toSorted((a, b) => a - b)
+  const latest = others.at(-1)
+  return first !== undefined && latest !== undefined && latest > first && now - latest < GROWTH_SECONDS
+}
+
 /** What the rule of an alert measures, for all of its groups. */
 const ruleSubjectOf = ({ by, ...alert }: Alert) =>
   subjectOf({ ...alert, labels: Object.fromEntries(by.map((label) => [label, '*'])) })
 
-/** The alerts of the most severe and most frequent subject. Of several rules on one subject, the most severe alert counts. */
+/** The alerts of the most severe and most frequent subject. Of several rules on one subject, the most severe alert that does not recover counts. */
 function ofOneSubject(firing: readonly Stated[]): Stated[] {
   const subjects = Map.groupBy(firing.toSorted(bySeverity), ruleSubjectOf)
   const [most = []] = [...subjects.values()].toSorted(
     ([a, ...more], [b, ...others]) => bySeverity(a!, b!) || others.length - more.length,
   )
   const each = Map.groupBy(most, placeOf)
-  return [...each.values()].map(([alert]) => alert!)
+  // Several of them began one after the other: the value before is that before the first one.
+  const firstOf = (same: readonly Stated[]) => same.toSorted((a, b) => a.since - b.since)[0]!
+  return [...each.values()].map((same) => {
+    const alert = same.find(({ state }) => state === 'firing') ?? same[0]!
+    return { ...alert, valueBefore: firstOf(same).valueBefore }
+  })
 }
 
 /** By failed calls or, of what has none, by value. */
@@ -125,20 +167,17 @@ function mostFailuresFirst(alerts: readonly Stated[]): Stated[] {
 
 function callsOf(alerts: readonly Alert[]): NonNullable<Incident['calls']> {
   const counted = alerts.flatMap(({ counts }) => counts ?? [])
-  const [failed, total] = [
-    sum(alerts.map((alert) => failuresOf(alert) ?? 0)),
-    sum(counted.map((counts) => counts.total)),
-  ]
-  const byOutcome = FAILURES.map((outcome) => ({ outcome, n: sum(counted.map((counts) => counts[outcome])) }))
-  const most = byOutcome.find(({ n }) => n * 2 > sum(byOutcome.map((each) => each.n)))
-  const before = median(alerts.flatMap(({ trend = [] }) => trend.find((value) => value !== null) ?? []))
-  const [first] = alerts
-  const isUsual = before !== undefined && first !== undefined && !isBeyond(first, before, first.threshold)
+  const counts = countByStatus(
+    counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
+  )
+  const outcome = FAILURES.find((one) => counts[one] * 2 > sum(FAILURES.map((each) => counts[each])))
+  const before = median(alerts.flatMap(({ valueBefore }) => valueBefore ?? []))
   return {
-    total,
-    failed,
-    ...(isUsual && { before }),
-    ...(most !== undefined && { outcome: most.outcome }),
+    counts,
+    total: counts.total,
+    failed: sum(alerts.map((alert) => failuresOf(alert) ?? 0)),
+    ...(before !== undefined && { before }),
+    ...(outcome !== undefined && { outcome }),
   }
 }
 

@@ -46,11 +46,18 @@ export function plural(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** `75% of 40 calls fail, mostly unanswered`, or `75% of 40 calls are rejected`. */
-export function failText(calls: { total: number; failed: number; outcome?: string }, reason = 'any'): string {
-  const { total, failed, outcome } = calls
+/**
+ * `75% of 40 calls (mode=call) fail, mostly unanswered`, or `75% of 40 calls are rejected`.
+ *
+ * @param calls `only` says which calls these are; empty for all
+ */
+export function failText(
+  calls: { total: number; failed: number; outcome?: string; only?: string },
+  reason = 'any',
+): string {
+  const { total, failed, outcome, only = '' } = calls
   const what = reason === 'any' ? `fail${outcome === undefined ? '' : `, mostly ${outcome}`}` : `are ${reason}`
-  return `${formatShare(failed / total)} of ${plural(total, 'call')} ${what}`
+  return `${formatShare(failed / total)} of ${plural(total, 'call')}${only && ` (${only})`} ${what}`
 }
 
 /** `no call`, `1 call`, `12 calls`; with a kind: `12 answered calls`. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Incident } from '../alerts/incidents.ts'
 import { isoTime } from '../clock/times.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
-import { incidentLines, incidentSentence } from '../notifications/text/group-text.ts'
+import { ABOUT, incidentLines, incidentSentence } from '../notifications/text/group-text.ts'
 import { failuresOf } from '../alerts/notification.ts'
 import { alertKeyed } from './alert.ts'
 import { severity } from './rule.ts'
@@ -18,18 +18,30 @@ export const incident = z
     group: silence.shape.match.describe('What its alerts have in common, by `notify.group_by`'),
     severity,
     summary: z.string().describe('In a sentence'),
-    details: z.array(z.string()).describe('What else is known, in sentences'),
+    details: z.array(z.object({ about: z.enum(ABOUT), text: z.string() })).describe('What else is known, in sentences'),
     since: time.describe('When the first of the breaches began'),
     course: z
       .enum(['grows', 'lasts', 'ends'])
-      .describe('grows: alerts are pending on further targets; ends: on most targets the value is cleared'),
+      .describe(
+        'grows: alerts are pending on further targets, or have begun to fire on some in the last two minutes; ends: on most targets the values are cleared',
+      ),
     targets: z.object({
       firing: count,
+      recovering: count.describe('Of those that fire, on which all values are cleared'),
       pending: count.describe('On which alerts are pending only'),
       of: count.describe('All targets'),
     }),
+    unpolled: z
+      .object({ targets: count, since: time })
+      .nullable()
+      .describe('Its targets without a successful poll: their numbers are from before'),
     calls: z
-      .object({ total: finite, failed: finite, before: finite, outcome: z.enum(FAILURES).nullable() })
+      .object({
+        total: finite,
+        failed: finite,
+        before: finite.describe('The share that failed before the breach'),
+        outcome: z.enum(FAILURES).nullable(),
+      })
       .nullable()
       .describe('Of all its targets; null if it is not about a share of calls'),
     contributor: z.object({ label: z.string(), value: z.string() }).nullable(),
@@ -50,7 +62,7 @@ export type IncidentView = z.output<typeof incident>
 export const incidents = namedObject('Incidents', { incidents: z.array(incident) })
 
 export function incidentView(incident: Incident): IncidentView {
-  const { labels, severity, since, course, targets, calls, contributor, causes, worst, others } = incident
+  const { labels, severity, since, course, targets, unpolled, calls, contributor, causes, worst, others } = incident
   return {
     group: labels,
     severity,
@@ -59,6 +71,7 @@ export function incidentView(incident: Incident): IncidentView {
     since: isoTime(since),
     course,
     targets,
+    unpolled: unpolled ? { ...unpolled, since: isoTime(unpolled.since) } : null,
     calls:
       calls === undefined
         ? null

@@ -15,7 +15,7 @@ export function printProblems(status: StoredStatus, { print }: Pick<CommandConte
   const { daemon, targets, incidents, receivers } = status
   for (const { severity, summary, details } of incidents) {
     print(`${severity}: ${summary}`, severity === 'critical' ? 'red' : 'yellow')
-    for (const line of [...details.map((detail) => `  ${detail}`), '']) print(line)
+    for (const line of [...details.map(({ text }) => `  ${text}`), '']) print(line)
   }
   const problems = [
     ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),

@@ -3,7 +3,7 @@ import type { Alert } from '../../alerts/alert.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
-import { formatValue, ruleText, titleOf, worstOf } from './notification-text.ts'
+import { callsLookedAt, formatValue, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
 
 /** All alerts of a group, also those that did not change: what fires comes first. */
 export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
@@ -14,39 +14,80 @@ export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
 /** How many of the worst alerts, and of what else fires, a text names. */
 const NAMED = 3
 
-/** `295 of 300 targets: 84% of 4,120 calls fail, mostly unanswered`; a target alone by its name, what is no share of calls by its rule. */
-export function incidentSentence({ targets, alerts, calls }: Incident): string {
+/**
+ * `295 of 300 targets: 84% of 4,120 calls (mode=call) fail, mostly unanswered`; a target alone by its name, what is no share of calls by
+ * its rule. It begins with `Recovering` where most values are back within their threshold.
+ */
+export function incidentSentence({ targets, alerts, calls, course }: Incident): string {
   const [first] = alerts
   const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
-  if (calls === undefined) return `${on}: ${ruleText(first!)}`
-  const { reason } = { reason: undefined, ...first!.signal }
-  return `${on}: ${failText(calls, reason)}`
+  const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
+  const what = calls === undefined ? breachText(alerts, course) : failText({ ...calls, only: callsOf(alerts) }, reason)
+  return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}`
 }
 
+/** What breaches the rule: since when there is no poll, as everything else says it, rather than for how long at least. */
+function breachText(alerts: Incident['alerts'], course: Incident['course']): string {
+  const [first] = alerts
+  if (course === 'ends') return first!.alert
+  const polls = alerts.flatMap(({ signal, lastPoll }) => (signal.name === 'poll_age' ? (lastPoll ?? []) : []))
+  return polls.length === 0 ? ruleText(first!) : `no successful poll since ${formatTime(Math.min(...polls))}`
+}
+
+/** Which calls all of the alerts are about: `mode=call`; empty for all calls. */
+function callsOf(alerts: Incident['alerts']): string {
+  const texts = new Set(alerts.map(callsLookedAt))
+  return texts.size === 1 ? [...texts][0]! : ''
+}
+
+/** What a line about an incident says. */
+export const ABOUT = ['course', 'unpolled', 'cause', 'outcomes', 'worst', 'mostly', 'others', 'rule'] as const
+type Line = { about: (typeof ABOUT)[number]; text: string }
+
 /** What else is known of an incident, a line each; numbers instead of lists of names. */
-export function incidentLines(incident: Incident): string[] {
-  const { since, course, targets, alerts, worst, calls, contributor, causes, others } = incident
-  const before = calls?.before === undefined ? '' : `; was ${formatShare(calls.before)}`
-  const more = targets.pending > 0 ? `; pending on ${formatNumber(targets.pending)} more` : ''
-  const ending =
-    course === 'ends' ? `; the value is back within the threshold${targets.firing > 1 ? ' on most targets' : ''}` : ''
-  return [
-    `Since ${formatTime(since)}${before}${more}${ending}`,
-    ...causes.flatMap((cause) => causeLine(cause, alerts[0]!.signal.name)),
-    ...(worst.length === 0 || alerts.length === 1 ? [] : [`Worst: ${worst.slice(0, NAMED).map(worstText).join(', ')}`]),
-    ...(contributor === undefined ? [] : [`Mostly: ${contributor.label} ${contributor.value}`]),
-    ...(others.length === 0 ? [] : [`Also firing: ${othersText(others)}`]),
-    ...[...new Map(alerts.map((alert) => [alert.alert, alert])).values()]
-      .slice(0, NAMED)
-      .map((alert) => `${titleOf({ ...alert, labels: {} })}: ${ruleText(alert)}`),
-  ]
+export function incidentLines(incident: Incident): Line[] {
+  const { alerts, worst, calls, contributor, causes, others, unpolled } = incident
+  const [first] = alerts
+  const rules = [...new Map(alerts.map((alert) => [alert.alert, alert])).values()].slice(0, NAMED)
+  const texts: Record<Line['about'], (string | false | undefined)[]> = {
+    course: [courseText(incident)],
+    unpolled: [unpolled && unpolledText(unpolled)],
+    cause: causes.map((cause) => causeText(cause, first!.signal.name)),
+    outcomes: [calls && `Outcomes: ${splitOf(calls)}`],
+    worst: [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
+    mostly: [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
+    others: [others.length > 0 && `Also firing: ${othersText(others)}`],
+    rule: rules.map((alert) => `${titleOf({ ...alert, labels: {} })}: ${ruleText(alert)}`),
+  }
+  return ABOUT.flatMap((about) => texts[about].flatMap((text) => (text ? { about, text } : [])))
+}
+
+/** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before`. */
+function courseText({ since, course, targets, calls }: Incident): string {
+  const { firing, recovering, pending } = targets
+  const back =
+    recovering === 0 ? '' : ` (back within the threshold${firing === 1 ? '' : ` on ${plural(recovering, 'target')}`})`
+  const more = pending === 0 ? '' : ` (pending on ${plural(pending, 'more target')})`
+  const now = { grows: `growing${more}`, lasts: `lasting${back}`, ends: `ending${back}` }[course]
+  const before = calls?.before === undefined ? '' : `; was ${formatShare(calls.before)} before`
+  return `Since ${formatTime(since)}, ${now}${before}`
+}
+
+function unpolledText({ targets, since }: NonNullable<Incident['unpolled']>): string {
+  return `Numbers stand since ${formatTime(since)}: no successful poll on ${plural(targets, 'target')}`
+}
+
+function worstTexts(worst: Incident['worst']): string {
+  const [first] = worst
+  const by = failuresOf(first!) === undefined ? 'Worst' : 'Most failed calls'
+  return `${by}: ${worst.slice(0, NAMED).map(worstText).join(', ')}`
 }
 
 /** An incident is not the cause of itself: then only the reason is said. */
-function causeLine({ signal, targets, cause }: Incident['causes'][number], own: string): string[] {
-  if (signal === own) return cause === undefined ? [] : [`Cause: ${cause}`]
+function causeText({ signal, targets, cause }: Incident['causes'][number], own: string): string | undefined {
+  if (signal === own) return cause && `Cause: ${cause}`
   const what = signal === 'poll_age' ? 'no successful poll' : 'failed requests to the calls service'
-  return [`Cause: ${what} on ${plural(targets, 'target')}${cause === undefined ? '' : ` (${cause})`}`]
+  return `Cause: ${what} on ${plural(targets, 'target')}${cause === undefined ? '' : ` (${cause})`}`
 }
 
 function othersText(others: Incident['others']): string {
@@ -102,7 +143,7 @@ export function groupLines(message: AlertMessage): string[] {
   const longest = Math.max(...ended.map(({ at, firingSince }) => at - firingSince))
   const ends = endsOf(message)
   return [
-    ...(incident === undefined ? [] : incidentLines(incident)),
+    ...(incident === undefined ? [] : incidentLines(incident).map(({ text }) => text)),
     ...(incident === undefined || ends.length === 0 ? [] : [`Ended: ${ends.join(', ')}`]),
     ...(worst === undefined
       ? []

@@ -147,6 +147,27 @@ describe('the top contributor of an alert', () => {
   })
 })
 
+test('the value before a breach is kept while the alert lasts: that of the latest window within the threshold', () => {
+  const target = evaluatedTarget([{ ...RATIO, for: 60 }])
+  const failedAt = (seconds: number, failed: number) => [
+    ...times(20 - failed, at(seconds), 'ended'),
+    ...times(failed, at(seconds), 'rejected'),
+  ]
+  const finished = [
+    ...failedAt(-3.5 * WINDOW, 1),
+    ...failedAt(-2.5 * WINDOW, 2),
+    ...failedAt(-1.5 * WINDOW, 16),
+    ...Array.from({ length: 40 }, (_, i) => failedAt(-0.2 * WINDOW + i * 300, 15)).flat(),
+  ]
+  for (let seconds = 0; seconds <= 3 * 3600; seconds += 60) {
+    const now = at(seconds)
+    target.evaluate(pollAt(now, { finished: finished.filter((call) => call.at <= now) }), now)
+    expect(target.instances.get(RATIO.name)!.valueBefore).toBe(0.1)
+  }
+  expect(target.state()).toBe('firing')
+  expect(target.notifications.map((each) => each.valueBefore)).toContain(0.1)
+})
+
 describe('the trend of an alert', () => {
   const window = (number: number, ended: number, rejected: number) => [
     ...times(ended, at(-number * WINDOW - 450)),

@@ -13,6 +13,7 @@ const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 const RULES = shippedRules()
 const groupOf = grouping({ groupBy: ['alert', 'severity'], groupInterval: 300 }, RULES)
 const all = (lives: readonly LiveAlert[], of = 300) => incidentsOf(lives, groupOf, of)
+const linesOf = (incident: Incident) => incidentLines(incident).map(({ text }) => text)
 
 /** Calls of which these failed. */
 function counts(total: number, failed: Partial<FinishedCounts>): FinishedCounts {
@@ -73,7 +74,7 @@ describe('an incident', () => {
       high('between', 900, 270, { value: 0.25 }),
     ])
     expect(incident!.worst.map(({ target }) => target)).toEqual(['large', 'small'])
-    expect(incidentLines(incident!)).toContain('Worst: large 40% of 1,000 calls, small 100% of 20 calls')
+    expect(linesOf(incident!)).toContain('Most failed calls: large 40% of 1,000 calls, small 100% of 20 calls')
   })
 
   test('began with the first breach of what fires now, and counts pending targets apart', () => {
@@ -98,6 +99,18 @@ describe('an incident', () => {
     expect(courseOf('firing', 'recovering', 'recovering')).toBe('ends')
   })
 
+  test('grows for two minutes after another target has begun to fire', () => {
+    const courseAt = (seconds: number, ...began: number[]) => {
+      const lives = began.map((firingSince, i) => high(`${i}`, 40, 30, { firingSince: AT + firingSince }))
+      return all([...lives, live('NoCalls', 'other', { evaluatedAt: AT + seconds })])[0]!.course
+    }
+    expect(courseAt(20, 0, 20)).toBe('grows')
+    expect(courseAt(139, 0, 20)).toBe('grows')
+    expect(courseAt(140, 0, 20)).toBe('lasts')
+    expect(courseAt(20, 0, 0)).toBe('lasts')
+    expect(courseAt(20, 0)).toBe('lasts')
+  })
+
   test('has what explains it, and in numbers what else fires on its targets', () => {
     const failing = (target: string, cause: string) =>
       [
@@ -117,7 +130,7 @@ describe('an incident', () => {
       { alert: 'NoGoodPoll', targets: 3 },
       { alert: 'StuckCalls', targets: 3 },
     ])
-    expect(incidentLines(incident)).toEqual(
+    expect(linesOf(incident)).toEqual(
       expect.arrayContaining([
         'Cause: no successful poll on 3 targets (503)',
         'Also firing: NoGoodPoll on 3 targets, StuckCalls on 3 targets',
@@ -127,20 +140,89 @@ describe('an incident', () => {
 
   test('is a sentence, with the share before and a label in common', () => {
     const contributor = { label: 'type', value: 'video', failures: 9, ofFailures: 10, calls: 9, ofCalls: 40 } as const
-    const evidence = { trend: [null, 0.1, 0.8], contributor }
-    const lives = ['a', 'b', 'c'].map((target) => high(target, 40, 30, { evidence }))
+    const evidence = { contributor }
+    const lives = ['a', 'b', 'c'].map((target) => high(target, 40, 30, { evidence, valueBefore: 0.1 }))
     const [incident] = all(lives)
-    expect(incidentSentence(incident!)).toBe('3 of 300 targets: 75% of 120 calls fail, mostly unanswered')
-    expect(incidentLines(incident!)).toEqual([
-      'Since 2026-11-20 08:13:30 UTC; was 10%',
-      'Worst: a 75% of 40 calls, b 75% of 40 calls, c 75% of 40 calls',
+    expect(incidentSentence(incident!)).toBe('3 of 300 targets: 75% of 120 calls (mode=call) fail, mostly unanswered')
+    expect(linesOf(incident!)).toEqual([
+      'Since 2026-11-20 08:13:30 UTC, lasting; was 10% before',
+      'Outcomes: unanswered 90, rejected 0, canceled 0, ended 30',
+      'Most failed calls: a 75% of 40 calls, b 75% of 40 calls, c 75% of 40 calls',
       'Mostly: type video',
       expect.stringMatching(/^HighFailureRate: more than 30% of the calls in the last 15m failed/),
     ])
-    expect(incidentSentence(all([lives[0]!])[0]!)).toBe('a: 75% of 40 calls fail, mostly unanswered')
+    expect(incidentSentence(all([lives[0]!])[0]!)).toBe('a: 75% of 40 calls (mode=call) fail, mostly unanswered')
     expect(incidentSentence(all([live('NoGoodPoll', 'a'), live('NoGoodPoll', 'b')])[0]!)).toBe(
       '2 of 300 targets: no successful poll for 5m',
     )
+  })
+
+  test('was as before the first of its breaches, also after an alert has become more severe', () => {
+    const both = (target: string) => [
+      high(target, 40, 30, { since: AT - 300, valueBefore: 0.1 }),
+      live('VeryHighFailureRate', target, { counts: counts(40, { unanswered: 30 }), valueBefore: 0.4 }),
+    ]
+    expect(all(both('a'))[0]!.calls).toMatchObject({ before: 0.1 })
+  })
+
+  test('says in its first words and lines whether it grows, lasts or ends', () => {
+    const said = (...states: AlertInstance['state'][]) => {
+      const [incident] = all(states.map((state, i) => high(`${i}`, 40, state === 'recovering' ? 4 : 30, { state })))
+      return [incidentSentence(incident!).replace(/ calls.*/, ''), linesOf(incident!)[0]]
+    }
+    expect(said('firing', 'pending')).toEqual([
+      '0: 75% of 40',
+      'Since 2026-11-20 08:13:30 UTC, growing (pending on 1 more target)',
+    ])
+    expect(said('firing', 'firing', 'recovering')).toEqual([
+      '3 of 300 targets: 53.3% of 120',
+      'Since 2026-11-20 08:13:30 UTC, lasting (back within the threshold on 1 target)',
+    ])
+    expect(said('firing', 'recovering', 'recovering')).toEqual([
+      'Recovering: 3 of 300 targets: 31.7% of 120',
+      'Since 2026-11-20 08:13:30 UTC, ending (back within the threshold on 2 targets)',
+    ])
+    expect(said('recovering')).toEqual([
+      'Recovering: 0: 10% of 40',
+      'Since 2026-11-20 08:13:30 UTC, ending (back within the threshold)',
+    ])
+    expect(incidentSentence(all([live('NoGoodPoll', 'a', { state: 'recovering' })])[0]!)).toBe(
+      'Recovering: a: NoGoodPoll',
+    )
+  })
+
+  test('does not end while a less severe alert on the same calls fires, and is about that one', () => {
+    const [incident] = all([
+      high('a', 40, 16),
+      live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 16 }), state: 'recovering' }),
+    ])
+    expect(incident).toMatchObject({ severity: 'critical', course: 'lasts', targets: { recovering: 0 } })
+    expect(incident!.worst.map(({ alert }) => alert)).toEqual(['HighFailureRate'])
+  })
+
+  test('that is an outage comes first, says since when, and the one below that its numbers are older', () => {
+    const unpolled = (target: string, lastPoll: number) =>
+      live('NoGoodPoll', target, { since: AT + 900, evidence: { lastPoll } })
+    const failing = (target: string) => live('VeryHighFailureRate', target, { counts: counts(40, { unanswered: 30 }) })
+    const lives = [...['a', 'b', 'c'].map(failing), unpolled('a', AT - 60), unpolled('b', AT - 61.5)]
+    const incidents = all(lives)
+    expect(incidents.map(incidentSentence)).toEqual([
+      '2 of 300 targets: no successful poll since 2026-11-20 08:14:28 UTC',
+      '3 of 300 targets: 75% of 120 calls (mode=call) fail, mostly unanswered',
+    ])
+    expect(incidents[1]!.unpolled).toEqual({ targets: 2, since: AT - 61.5 })
+    expect(linesOf(incidents[1]!)).toContain(
+      'Numbers stand since 2026-11-20 08:14:28 UTC: no successful poll on 2 targets',
+    )
+    // Of what explains nothing, the severity decides.
+    expect(all([failing('a'), live('ServiceErrors', 'b')]).map(({ severity }) => severity)).toEqual([
+      'critical',
+      'warning',
+    ])
+    expect(all([failing('a'), live('ServiceErrors', 'a')]).map(({ severity }) => severity)).toEqual([
+      'warning',
+      'critical',
+    ])
   })
 
   test('of all rules together is about the most severe one, and names the others in numbers', () => {

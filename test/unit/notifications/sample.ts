@@ -26,6 +26,7 @@ export const FIRING: Notification = {
   match: {},
   breach: 'above',
   value: 0.425,
+  valueBefore: 0.05,
   threshold: 0.3,
   clear: 0.2,
   by: [],
@@ -173,6 +174,7 @@ export function incidentOf(alerts: readonly Notification[], targets = 300): Inci
       peak,
       calls,
       counts,
+      valueBefore,
       kind: _kind,
       alert,
       ...rule
@@ -192,7 +194,18 @@ export function incidentOf(alerts: readonly Notification[], targets = 300): Inci
       tooFewSince: undefined,
       lastNotifiedAt: undefined,
     }
-    const instance = { key, labels, value, peak, calls, counts, evidence, ...times, state: 'firing' as const }
+    const instance = {
+      key,
+      labels,
+      value,
+      valueBefore,
+      peak,
+      calls,
+      counts,
+      evidence,
+      ...times,
+      state: 'firing' as const,
+    }
     return { target, instance: { ...instance, rule: { ...rule, name: alert } } }
   })
   return incidentsOf(lives, () => ({ key: 'group', labels: { alert: 'HighFailureRate' } }), targets)[0]

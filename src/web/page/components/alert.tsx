@@ -95,15 +95,18 @@ function sentenceOf({ snapshot, alertPage }: State, shown: PastAlert | Alert, li
   return `${target}: ${alert}, ${value}`
 }
 
+/** What is said of the alert as of its incident. */
+const OF_ALERT = ['unpolled', 'cause', 'mostly', 'others']
+
 /** Why, if that is known: the problem of the target, and the cause of the incident; and what a value within its threshold waits for. */
 function linesOf(state: State): string[] {
   const { live } = alertOf(state)
   const problem = state.snapshot?.status.targets.find(({ name }) => name === live?.target)?.problem
   const incident = state.snapshot?.incidents.find((one) => live !== undefined && isPart(live, one, state.snapshot))
-  const lines = incident?.details.filter((line) => /^(?:Cause|Mostly|Also firing): /.test(line)) ?? []
+  const lines = incident?.details.filter(({ about }) => OF_ALERT.includes(about)) ?? []
   return [
     ...(problem === undefined ? [] : [`${capital(plainText(problem))}.`]),
-    ...lines.map((line) => `${line}.`),
+    ...lines.map(({ text }) => `${text}.`),
     ...(live === undefined || isBeyond(live, live.value, live.threshold) ? [] : [withinText(live)]),
   ]
 }

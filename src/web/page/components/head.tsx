@@ -65,8 +65,8 @@ function calmText(state: State) {
 function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident
   const hasList = lines.length > 1
-  // The list says it.
-  const about = details.filter((line) => !hasList || !line.startsWith('Worst: '))
+  // The list says which ones are the worst.
+  const said = details.flatMap(({ about, text }) => (about === 'worst' ? [] : text))
   return (
     <article key={JSON.stringify(group)} class={`card incident ${waits === '' && course !== 'ends' ? severity : ''}`}>
       <div class="title">
@@ -77,7 +77,7 @@ function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
       </div>
       <p>
         {badge(severity, severity)} {waits !== '' && <strong>{`${waits} `}</strong>}
-        {soft(about.join(' · '))}
+        {soft(said.join(' · '))}
       </p>
       {hasList && (
         <ul class="plain rows" {...ROWS}>

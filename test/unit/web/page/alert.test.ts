@@ -239,7 +239,10 @@ describe('the page of an alert', () => {
     ]
     const state = shown(fired(), breakdown)
     state.snapshot!.status.targets.at(0)!.problem = 'no answer'
-    const details = ['Since then', 'Cause: no successful poll on 3 targets (503)']
+    const details = [
+      { about: 'course', text: 'Since then' },
+      { about: 'cause', text: 'Cause: no successful poll on 3 targets (503)' },
+    ]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the cause uses of an incident
     state.snapshot!.incidents = [{ targets: { firing: 9 }, worst: [], group: {}, details }] as never
     const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
