@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Credentials } from '../web/authentication.ts'
 import { pageUrl } from '../web/http-section.ts'
+import { suppressedAlerts } from '../notifications/delivery/suppressed-alerts.ts'
 import { grouping } from '../notifications/grouping.ts'
 import { shownLog } from '../events/read-events.ts'
 import { startWeb, type Web } from '../web/server.ts'
@@ -28,6 +29,8 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
     known: () => ({ alert: config().alerts.map(({ name }) => name), target: targets.all() }),
     groupOf: () => grouping(config().notify, config().alerts),
     receivers: () => receivers.all().map(({ name }) => ({ name, failure: failures.of(name) })),
+    suppressed: (alerts, silences) =>
+      suppressedAlerts(alerts, { notify: config().notify, silences, now: clock.wall() }),
     store: { ...store, ...shownLog(store, () => config().events.participants) },
     problem: ownership.problem,
     expose: exposer(options),

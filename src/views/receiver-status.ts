@@ -1,11 +1,14 @@
 import * as z from 'zod'
+import { nameOf } from '../alerts/alert.ts'
 import { isoTime } from '../clock/times.ts'
+import type { OutboxContent } from '../store/store.ts'
 import { count, namedObject, seconds, time } from './shapes.ts'
 
 /** A receiver of notifications. */
 export const receiver = namedObject('Receiver', {
   name: z.string(),
   pending: count.describe('Changes of alerts, and digests, that wait'),
+  suppressed: count.describe('Further changes, of alerts that are not notified now'),
   oldest_pending_seconds: seconds.optional().describe('How long the oldest change of an alert has been waiting'),
   failing_since: time
     .optional()
@@ -16,14 +19,23 @@ export type ReceiverView = z.output<typeof receiver>
 export const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
 
 type Configured = { name: string; failure?: { since: number; problem: string } | undefined }
-type Waiting = ReadonlyMap<string, { pending: number; since?: number | undefined }>
+/** What waits for a receiver: what is due, since when the oldest change of it waits (UNIX seconds), and what is suppressed. */
+type Waiting = { pending: number; since?: number; suppressed: number }
+
+/** @param suppressed the alerts that are not notified now, by their names (alert.ts) */
+export function waitingOf(contents: readonly OutboxContent[], suppressed: ReadonlyMap<string, unknown>): Waiting {
+  const due = contents.filter((content) => content.kind === 'digest' || !suppressed.has(nameOf(content)))
+  const times = due.flatMap((content) => (content.kind === 'digest' ? [] : content.at))
+  const since = times.length > 0 && { since: Math.min(...times) }
+  return { pending: due.length, suppressed: contents.length - due.length, ...since }
+}
 
 /** @param now the host's clock (UNIX seconds) */
 export function receiverView({ name, failure }: Configured, waiting: Waiting, now: number): ReceiverView {
-  const { pending, since } = waiting.get(name) ?? { pending: 0 }
+  const { since, ...counts } = waiting
   return {
     name,
-    pending,
+    ...counts,
     ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
     ...(failure !== undefined && { failing_since: isoTime(failure.since), problem: failure.problem }),
   }

@@ -45,9 +45,7 @@ export const storedStatus = z.object({
   alerts: z
     .array(alertKeyed.extend({ suppressed: z.array(z.string()).describe('Why it is not notified now, in sentences') }))
     .describe('Those that fire'),
-  receivers: z.array(
-    receiver.extend({ suppressed: count.describe('Further changes, of alerts that are not notified now') }),
-  ),
+  receivers: z.array(receiver),
 })
 export type StoredStatus = z.output<typeof storedStatus>
 

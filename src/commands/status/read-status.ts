@@ -1,20 +1,17 @@
-import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf } from '../../alerts/alert.ts'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
-import { matches, type Silence } from '../../alerts/match.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
 import type { SyncState } from '../../ledger/state.ts'
-import { inhibition } from '../../notifications/delivery/inhibition.ts'
-import { activeAt } from '../../notifications/delivery/suppress.ts'
+import { suppressedAlerts } from '../../notifications/delivery/suppressed-alerts.ts'
 import { grouping } from '../../notifications/grouping.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { parse } from '../../store/sql.ts'
-import { formatTime } from '../../text/format.ts'
 import { alertData } from '../../views/alert.ts'
 import { incidentView } from '../../views/incident.ts'
-import { receiverView } from '../../views/receiver-status.ts'
+import { receiverView, waitingOf } from '../../views/receiver-status.ts'
 import type { Heard, StoredStatus } from '../../views/status.ts'
 
 /** After so many intervals without a successful poll a target is stale. */
@@ -35,8 +32,12 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   )
   const live = instances.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
-  const why = suppressedBy(live, firing, { config, silences: await reader.silences(now), now })
-  const alerts = firing.map((alert) => ({ ...alertData(alert), key: alert.key, suppressed: why(alert) }))
+  const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now })
+  const alerts = firing.map((alert) => ({
+    ...alertData(alert),
+    key: alert.key,
+    suppressed: suppressed.get(nameOf(alert)) ?? [],
+  }))
   return {
     now: isoTime(now),
     store: reader.place,
@@ -44,7 +45,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
     incidents: incidentsOf(live, grouping(notify, rules), targets.length).map(incidentView),
     alerts,
-    receivers: await readReceivers({ reader, heard }, { config, alerts, now }),
+    receivers: await readReceivers({ reader, heard }, { notify, suppressed, now }),
   }
 }
 
@@ -82,38 +83,14 @@ async function readTargets(
 
 async function readReceivers(
   { reader, heard }: Pick<Told, 'reader' | 'heard'>,
-  { config: { notify }, alerts, now }: Known,
+  { notify, suppressed, now }: Pick<Config, 'notify'> & { suppressed: ReadonlyMap<string, unknown>; now: number },
 ): Promise<StoredStatus['receivers']> {
-  const suppressed = new Set(alerts.filter((one) => one.suppressed.length > 0).map(nameOf))
-  const { due = [], others = [] } = Object.groupBy(await reader.waitingChanges(), (one) =>
-    suppressed.has(nameOf(one)) ? 'others' : 'due',
-  )
+  const changes = await reader.waitingChanges()
   return notify.receivers.map(({ name }) => {
-    const times = due.filter(({ receiver }) => receiver === name).map(({ at }) => at)
-    const waiting = { pending: times.length, ...(times.length > 0 && { since: Math.min(...times) }) }
+    const own = changes.filter(({ receiver }) => receiver === name)
     return {
-      ...receiverView({ name }, new Map([[name, waiting]]), now),
+      ...receiverView({ name }, waitingOf(own, suppressed), now),
       ...heard?.receivers.find((each) => each.name === name),
-      suppressed: others.filter(({ receiver }) => receiver === name).length,
     }
   })
-}
-
-/** Why an alert is not notified now, in sentences. */
-function suppressedBy(
-  live: readonly LiveAlert[],
-  firing: readonly Alert[],
-  { config: { notify }, silences, now }: { config: Config; silences: readonly Silence[]; now: number },
-): (alert: Alert) => string[] {
-  const inhibitorsOf = inhibition(notify.inhibit)(live)
-  const mutes = activeAt(now, notify.mutes, [])
-  const unseen = new Set(firing.filter(({ signal }) => signal.name === 'poll_age').map(({ target }) => target))
-  return (alert) => [
-    ...silences
-      .filter(({ match }) => matches(match, alert))
-      .map(({ id, until, reason }) => `silence ${id} until ${formatTime(until)}${reason === '' ? '' : `: ${reason}`}`),
-    ...(mutes.some(({ match }) => matches(match, alert)) ? ['muted'] : []),
-    ...inhibitorsOf(alert).map(({ key }) => `inhibited by ${key}`),
-    ...(unseen.has(alert.target) && alert.signal.name !== 'poll_age' ? ['its target is not polled'] : []),
-  ]
 }

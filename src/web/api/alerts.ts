@@ -47,7 +47,7 @@ export function incidentsNow({ targets, groupOf }: Pick<WebOptions, 'targets' | 
   return incidentsOf(liveAlerts(targets), groupOf(), targets.all().length)
 }
 
-function liveAlerts(targets: WebOptions['targets']): LiveAlert[] {
+export function liveAlerts(targets: WebOptions['targets']): LiveAlert[] {
   const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
   return [...own, ...targets.others()].flatMap(({ name, alerts }) =>
     alerts.map((instance) => ({ target: name, instance })),

@@ -1,7 +1,9 @@
 import { webhookViews } from '../../events/webhooks/webhook-views.ts'
-import { receivers, receiverView } from '../../views/receiver-status.ts'
+import { onlyStoreErrors } from '../../store/store-error.ts'
+import { receivers, receiverView, waitingOf } from '../../views/receiver-status.ts'
 import { webhooks } from '../../views/webhook-status.ts'
 import type { WebOptions } from '../server.ts'
+import { liveAlerts } from './alerts.ts'
 import { route } from './route.ts'
 
 /** How far each webhook of events is (docs/api.md). */
@@ -23,7 +25,24 @@ export const receiversRoute = route(
   (options: WebOptions) => async () => ({ receivers: await receiverViews(options) }),
 )
 
-export async function receiverViews(options: Pick<WebOptions, 'store' | 'receivers' | 'wall'>) {
-  const [waiting, now] = [await options.store.waiting(), options.wall()]
-  return options.receivers().map((each) => receiverView(each, waiting, now))
+/** What is due is counted apart from what is suppressed, for which the entries are read if there may be any. */
+export async function receiverViews({ store, receivers, wall, ...options }: WebOptions) {
+  const [counts, now] = [await store.waiting(), wall()]
+  const silences = counts.size === 0 ? [] : await store.silences(now).catch(onlyStoreErrors([]))
+  const suppressed = options.suppressed(liveAlerts(options.targets), silences)
+  return Promise.all(
+    receivers().map(async (each) => {
+      const { pending, ...since } = counts.get(each.name) ?? { pending: 0 }
+      if (pending === 0 || suppressed.size === 0) return receiverView(each, { pending, suppressed: 0, ...since }, now)
+      const entries = await store.outbox(each.name)
+      return receiverView(
+        each,
+        waitingOf(
+          entries.map(({ content }) => content),
+          suppressed,
+        ),
+        now,
+      )
+    }),
+  )
 }

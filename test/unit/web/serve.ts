@@ -174,6 +174,7 @@ export async function serve(
     groupOf:
       () =>
       ({ alert, severity }) => ({ key: `${alert} ${severity}`, labels: { alert, severity } }),
+    suppressed: () => new Map(),
     known: () => ({
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
       target: targets.map(({ name }) => name),

@@ -226,12 +226,12 @@ describe('the tiles of polls and messages', () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the tile uses of an alert
     state.pastAlerts = [{ target: 'production', notified: [sent, dropped] }] as unknown as PastAlert[]
     expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20'])
-    set([{ name: 'slack', pending: 2 }])
+    set([{ name: 'slack', pending: 2, suppressed: 0 }])
     expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20; slack: 2 waiting'])
     expect(tile('messages', { ...state, pastAlerts: [] })).toEqual(['waiting', 'slack: 2 waiting'])
     const receiver = { name: 'pager', pending: 1, oldest_pending_seconds: 60 }
     set([
-      { name: 'slack', pending: 2 },
+      { name: 'slack', pending: 2, suppressed: 0 },
       { ...receiver, failing_since: isoTime(NOW - 60), problem: 'it answered 503' },
     ])
     expect(tile('messages', { ...state, now: 5000 })).toEqual([
@@ -537,16 +537,16 @@ describe('the banner about notifications', () => {
 
   test('says since when and why a receiver gets nothing, and how many notifications wait, in each view', () => {
     const line = 'slack: no notification could be delivered since 14:03:20 UTC. Slack answered 503. (2 waiting)'
-    expect(banner([failing, { name: 'pager', pending: 1 }])).toEqual([line])
+    expect(banner([failing, { name: 'pager', pending: 1, suppressed: 0 }])).toEqual([line])
     expect(banner([failing], { view: 'calls' })).toEqual([line])
-    expect(banner([{ ...failing, pending: 0 }])).toEqual([line.replace(' (2 waiting)', '')])
+    expect(banner([{ ...failing, pending: 0, suppressed: 0 }])).toEqual([line.replace(' (2 waiting)', '')])
   })
 
   test('says on the overview that none is configured, and nothing where that is not known', () => {
     const line =
       'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
-    expect(banner([{ name: 'log', pending: 0 }])).toEqual([line])
-    expect(banner([{ name: 'log', pending: 0 }], { view: 'calls' })).toEqual([])
+    expect(banner([{ name: 'log', pending: 0, suppressed: 0 }])).toEqual([line])
+    expect(banner([{ name: 'log', pending: 0, suppressed: 0 }], { view: 'calls' })).toEqual([])
     expect(banner(undefined)).toEqual([])
   })
 

@@ -55,7 +55,7 @@ export function stateOf(targets: readonly TargetStatus[], differing: Partial<Sta
       silences: [],
       read_only: false,
       webhooks: [],
-      receivers: [{ name: 'slack', pending: 0 }],
+      receivers: [{ name: 'slack', pending: 0, suppressed: 0 }],
       perMinute,
       takenAt: 0,
       agesAt: 0,

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { suppressedAlerts } from '../../src/notifications/delivery/suppressed-alerts.ts'
+import { receiverViews } from '../../src/web/api/deliveries.ts'
+import { firingOf, RATIO } from '../alerts/sample-rules.ts'
+import { firing, NOW } from '../metrics/hand-made-target.ts'
+import { shownTarget } from './serve.ts'
+
+test('what waits for a receiver is counted without what is silenced, muted or inhibited, as `status` counts it', async () => {
+  const target = (name: string) => shownTarget({ target: name, rules: [RATIO], alerts: [firing(RATIO)] })
+  const changes = ['a', 'b', 'c'].map((name, i) => firingOf(RATIO, name, NOW - 60 * i))
+  const entries = [...changes, { kind: 'digest' as const, digest: {} }].map((content) => ({ content }))
+  const viewOf = async (silences: readonly object[]) => {
+    const options = {
+      store: {
+        waiting: async () => new Map([['slack', { pending: 4, since: NOW - 120 }]]),
+        silences: async () => silences,
+        outbox: async () => entries,
+      },
+      targets: { own: () => ['a', 'b', 'c'].map(target), others: () => [] },
+      receivers: () => [{ name: 'slack' }, { name: 'pager' }],
+      wall: () => NOW,
+      suppressed: (...[alerts, active]: Parameters<Parameters<typeof receiverViews>[0]['suppressed']>) =>
+        suppressedAlerts(alerts, { notify: { inhibit: [], mutes: [] }, silences: active, now: NOW }),
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is used of the options
+    return receiverViews(options as never)
+  }
+  const none = { name: 'pager', pending: 0, suppressed: 0 }
+  expect(await viewOf([])).toEqual([{ name: 'slack', pending: 4, suppressed: 0, oldest_pending_seconds: 120 }, none])
+  const silence = { id: 1, match: { target: 'c' }, since: NOW, until: NOW + 60, reason: '' }
+  expect(await viewOf([silence])).toEqual([
+    { name: 'slack', pending: 3, suppressed: 1, oldest_pending_seconds: 60 },
+    none,
+  ])
+})
