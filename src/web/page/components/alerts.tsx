@@ -43,7 +43,7 @@ export function Alerts({ state }: { state: State }) {
         columns={columns}
         items={groups}
         empty={isSelected ? 'None of these alerts is pending or firing now.' : 'No alert is pending or firing.'}
-        look={({ worst, waits }) => (waits === '' ? toneOf(worst) : '')}
+        look={({ worst, isQuiet }) => (isQuiet ? '' : toneOf(worst))}
       />
     </Section>
   )

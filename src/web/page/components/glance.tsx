@@ -82,8 +82,10 @@ function failedTile(targets: Target[]): [id: string, name: string, value: string
   if (targets.length < 2 || window === undefined)
     return made(main?.window, any, `${rule === undefined ? '' : `${rule}: `}${few}${finished(calls)}`)
   const worst =
-    rule === undefined || any === undefined ? '' : `; worst: ${target}, ${formatShare(any)} of ${formatNumber(calls)}`
-  return made(window.window, window.failure_ratio?.any, `${finished(window.calls)}${worst}`)
+    rule === undefined || any === undefined
+      ? ''
+      : `; highest share: ${target}, ${formatShare(any)} of ${formatNumber(calls)}`
+  return made(`${window.window}, all calls`, window.failure_ratio?.any, `${finished(window.calls)}${worst}`)
 }
 
 const finished = (calls: number) => plural(calls, 'finished call')

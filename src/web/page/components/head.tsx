@@ -66,9 +66,10 @@ function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident
   const hasList = lines.length > 1
   // The list says which ones are the worst.
-  const said = details.flatMap(({ about, text }) => (about === 'worst' ? [] : text))
+  const [first, ...others] = details.flatMap(({ about, text }) => (about === 'worst' ? [] : text))
+  const tone = waits === '' && course !== 'ends' ? severity : ''
   return (
-    <article key={JSON.stringify(group)} class={`card incident ${waits === '' && course !== 'ends' ? severity : ''}`}>
+    <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
       <div class="title">
         <h2>
           {hasList || lead === undefined ? summary : <a href={addressOfAlert(lead, lead.firing_since)}>{summary}</a>}
@@ -76,14 +77,15 @@ function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
         {lead && actions(lead, true, targets.firing > 1 ? { alert: lead.alert, ...group } : {})}
       </div>
       <p>
-        {badge(severity, severity)} {waits !== '' && <strong>{`${waits} `}</strong>}
-        {soft(said.join(' · '))}
+        {badge(severity, tone)} {waits !== '' && <strong>{`${waits} `}</strong>}
+        {first} <span class="soft rest">{others.map((text) => ` · ${text}`)}</span>
       </p>
-      {hasList && (
+      {hasList && [
+        <h3>{lines[0]!.failed === null ? 'Worst' : 'Most failed calls'}</h3>,
         <ul class="plain rows" {...ROWS}>
           {lines.map(lineOf)}
-        </ul>
-      )}
+        </ul>,
+      ]}
       {hasList && targets.firing > 1 && (
         <LinkButton href={addressOfIncident(incident)}>{`All ${formatNumber(targets.firing)} targets`}</LinkButton>
       )}

@@ -29,7 +29,11 @@ export function Overview({ state }: { state: State }) {
   const { text, health } = state.targetSearch
   const numbers = `${formatNumber(Math.min(first + 1, found.length))}–${formatNumber(first + rows.length)}`
   return (
-    <Section id="overview" title={`${formatNumber(all)} targets`} note={soft('worst first')}>
+    <Section
+      id="overview"
+      title={`${formatNumber(all)} targets`}
+      note={soft('not polled first, then alerts, then the highest share')}
+    >
       <Form>
         <TextInput id="find-target" label="Target or alert" value={text} onInput={(text) => searchTargets({ text })} />
         <Select

@@ -1,3 +1,4 @@
+import { formatNumber } from '../../../text/format.ts'
 import { addressOf } from './address.ts'
 import type { Alert, Incident } from './api.ts'
 import { labelText, named } from './format.ts'
@@ -6,13 +7,14 @@ import type { State } from './state.ts'
 import { steady } from './steady.ts'
 import { shownAlerts, urgencyOf } from './totals.ts'
 
-/** Alerts of one rule, the worst first. `waits` says why notifications of all of them wait, '' if none does. */
+/** Alerts of one rule, the worst first. `waits` says why nobody is notified of them, or of how many; `isQuiet` whether that is so of all. */
 export type AlertGroup = {
   key: string
   name: string
   alerts: readonly Alert[]
   worst: Alert
   waits: string
+  isQuiet: boolean
   /** On how many targets. */
   targets: number
   /** When the first one began. */
@@ -30,26 +32,39 @@ export function selectedAlerts({ query, snapshot }: State): ((alert: Alert) => b
   return rule ? ({ alert }) => alert === rule : undefined
 }
 
-/** The alerts by rule, or those that are selected: the most urgent first, and those that are silenced, muted or inhibited last. */
+/** The alerts by rule, or those that are selected: the most urgent first, and those of which nobody is notified last. */
 export function alertGroups(state: State): AlertGroup[] {
   const [why, isSelected] = [waitsFor(state), selectedAlerts(state)]
-  const keyOf = (alert: Alert) => (isSelected ? named(alert) : JSON.stringify([alert.alert, why(alert)]))
+  const keyOf = (alert: Alert) => (isSelected ? named(alert) : alert.alert)
   const groups = Map.groupBy(shownAlerts(state).filter(isSelected ?? (() => true)), keyOf)
   const made = [...groups.values()].map((same): AlertGroup => {
-    const alerts = same.toSorted(worstFirst)
+    // Those of which somebody is notified come first.
+    const reasons = new Map(same.map((alert) => [alert, why(alert)]))
+    const isQuiet = (alert: Alert) => reasons.get(alert) !== ''
+    const alerts = same.toSorted((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)) || worstFirst(a, b))
     const worst = alerts[0]!
     return {
       key: keyOf(worst),
       name: worst.alert,
       alerts,
       worst,
-      waits: why(worst),
+      waits: waitsText([...reasons.values()]),
+      isQuiet: isQuiet(worst),
       targets: new Set(alerts.map(({ target }) => target)).size,
       since: alerts.map(({ since }) => since).toSorted()[0]!,
     }
   })
-  const inOrder = [...made.filter(({ waits }) => waits === ''), ...made.filter(({ waits }) => waits !== '')]
+  const inOrder = made.toSorted((a, b) => Number(a.isQuiet) - Number(b.isQuiet))
   return [...steady(state, 'alerts', inOrder, ({ key }) => key)]
+}
+
+/** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited. */
+function waitsText(reasons: readonly string[]) {
+  const [first = ''] = reasons
+  if (reasons.every((reason) => reason === first)) return first
+  const kinds = Map.groupBy(reasons, (reason) => reason.split(' ')[0]!)
+  kinds.delete('')
+  return [...kinds].map(([kind, { length }]) => `${formatNumber(length)} ${kind}`).join(', ')
 }
 
 /** How bad a value is: the greater it is past its threshold, the worse. */

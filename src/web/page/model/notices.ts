@@ -23,8 +23,10 @@ export function noticesOf(state: State): Notice[] {
   }
   if (problem !== undefined) return [{ text: sentence(problem), age: '' }]
   if (target !== '' && shownTargets(state).length === 0) return [{ text: `There is no target ${target}.`, age: '' }]
-  // Of those that fail alike, the first one.
-  const [first, ...others] = staleTargets(state).toSorted((a, b) => Number(isFirst(a)) - Number(isFirst(b)))
+  // Of those that fail alike, the one that has waited longest, as messages say it.
+  const [first, ...others] = staleTargets(state).toSorted(
+    (a, b) => Number(isFirst(a)) - Number(isFirst(b)) || b.lag_seconds - a.lag_seconds,
+  )
   if (first === undefined) return []
   const { text, age } = staleNotice(first, ageOfTargets(state), now)
   const has = others.length === 1 ? 'has' : 'have'

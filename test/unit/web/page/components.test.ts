@@ -50,7 +50,7 @@ describe('the alerts of the page', () => {
     )
   })
 
-  test('are a row for each rule with its worst, those that wait last and never dimmed', () => {
+  test('are a row for each rule with its worst, and say of how many nobody is notified; those of none are last', () => {
     const critical: Rule = { ...RULE, name: 'VeryHighFailureRate', severity: 'critical' }
     const targets = Array.from({ length: 14 }, (_, i) =>
       shownTarget({
@@ -82,15 +82,30 @@ describe('the alerts of the page', () => {
     const [, ...lines] = rowsOf(elements)
     const short = lines.map((text) => text.replace(/ above.*/, ''))
     expect(short).toEqual([
-      'VeryHighFailureRate 2 alerts on 2 of 14 targets 2 firing critical 62%',
-      'HighFailureRate 12 alerts on 12 of 14 targets 12 firing warning 42.5%',
-      'VeryHighFailureRate t1 firing critical silenced until 15:13 by ops 61%',
-      'HighFailureRate t0 firing warning inhibited by VeryHighFailureRate, t0 42.5%',
-      'HighFailureRate t5 firing warning muted until 14:14 42.5%',
+      'VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical 1 silenced 62%',
+      'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited, 1 muted 42.5%',
     ])
     expect(elements.filter(({ props }) => String(props['class']).includes('stale'))).toEqual([])
     expect(elements.find(({ props }) => props['class'] === 'old')?.text).toBe('62%')
     expect(rowsOf(render(Alerts, { ...state, target: 't7' }))[1]).toMatch(/^HighFailureRate t7 firing/)
+    const query = new URLSearchParams({ alert: RULE.name })
+    expect(
+      rowsOf(render(Alerts, { ...state, query }))
+        .slice(-2)
+        .map((text) => text.replace(/ above.*/, '')),
+    ).toEqual([
+      'HighFailureRate t0 firing warning inhibited by VeryHighFailureRate, t0 42.5%',
+      'HighFailureRate t5 firing warning muted until 14:14 42.5%',
+    ])
+    for (const target of ['t0', 't2']) find(target, critical.name).silences = [3]
+    const classesOf = () =>
+      render(Alerts, state).flatMap(({ type, props, text }) =>
+        type === 'tr' && text.includes('alerts') ? [[text.replace(/ above.*/, ''), props['class']]] : [],
+      )
+    expect(classesOf()).toEqual([
+      ['HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited, 1 muted 42.5%', 'warning'],
+      ['VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical silenced until 15:13 by ops 62%', ''],
+    ])
     expect(render(Alerts, { ...state, target: 'none' }).at(-1)?.text).toBe('No alert is pending or firing.')
   })
 
@@ -229,7 +244,7 @@ describe('the tiles of polls and messages', () => {
     set([{ name: 'slack', pending: 2, suppressed: 0 }])
     expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20; slack: 2 waiting'])
     expect(tile('messages', { ...state, pastAlerts: [] })).toEqual(['waiting', 'slack: 2 waiting'])
-    const receiver = { name: 'pager', pending: 1, oldest_pending_seconds: 60 }
+    const receiver = { name: 'pager', pending: 1, suppressed: 0, oldest_pending_seconds: 60 }
     set([
       { name: 'slack', pending: 2, suppressed: 0 },
       { ...receiver, failing_since: isoTime(NOW - 60), problem: 'it answered 503' },
@@ -283,7 +298,9 @@ describe('the tile of the failure ratio', () => {
     const good = FINISHED.map(() => finish('ended'))
     const state = stateOf([made('good', good), made('bad', FINISHED), made('quiet', [])])
     const texts = render(Tiles, state).map(({ text }) => text)
-    expect(texts).toEqual(expect.arrayContaining(['Failed in 15m', '30%', '10 finished calls; worst: bad, 60% of 5']))
+    expect(texts).toEqual(
+      expect.arrayContaining(['Failed in 15m, all calls', '30%', '10 finished calls; highest share: bad, 60% of 5']),
+    )
   })
 })
 
@@ -533,7 +550,13 @@ describe('the banner about notifications', () => {
     state.snapshot!.receivers = receivers
     return render(Banner, state).flatMap(({ type, text }) => (type === 'li' ? text : []))
   }
-  const failing = { name: 'slack', pending: 2, failing_since: isoTime(NOW - 600), problem: 'Slack answered 503' }
+  const failing = {
+    name: 'slack',
+    pending: 2,
+    suppressed: 0,
+    failing_since: isoTime(NOW - 600),
+    problem: 'Slack answered 503',
+  }
 
   test('says since when and why a receiver gets nothing, and how many notifications wait, in each view', () => {
     const line = 'slack: no notification could be delivered since 14:03:20 UTC. Slack answered 503. (2 waiting)'
@@ -558,7 +581,7 @@ describe('the banner about notifications', () => {
 })
 
 describe('the webhooks of the page', () => {
-  const webhook = { name: 'crm', state: 'delivering', pending: 0, dead_letters: 0 } as const
+  const webhook = { name: 'crm', state: 'delivering', pending: 0, suppressed: 0, dead_letters: 0 } as const
   const shown = (given: Partial<NonNullable<State['snapshot']>['webhooks'][number]>) => {
     const state = twoTargets({ now: 5000 })
     state.snapshot!.webhooks = [{ ...webhook, ...given }]
