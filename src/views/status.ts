@@ -45,6 +45,7 @@ export const storedStatus = z.object({
   alerts: z
     .array(alertKeyed.extend({ suppressed: z.array(z.string()).describe('Why it is not notified now, in sentences') }))
     .describe('Those that fire'),
+  pending: z.array(z.object({ alert: z.string(), targets: count })).describe('Rules with alerts that do not fire yet'),
   receivers: z.array(receiver),
 })
 export type StoredStatus = z.output<typeof storedStatus>

@@ -38,6 +38,10 @@ const current = z.object({
   refused_from_page: count.optional(),
   warnings: z.array(warning).optional(),
   problem: z.string().optional().describe('What failed, also if the poll was successful'),
+  fault: z
+    .enum(['service', 'store', 'list', 'bug'])
+    .optional()
+    .describe('Where the problem is; list: the list is too long for one poll'),
 })
 
 const used = z.object({ since: time, minutes: z.number() })
@@ -93,7 +97,15 @@ export function targetView(target: TargetStatus): TargetView {
 
 function currentView(target: TargetStatus): CurrentView {
   const { name, ledger } = target
-  const { successful: up, problem, effectiveInterval, requestsLastMinute, slowSweep, refusedFrom } = target.health()
+  const {
+    successful: up,
+    problem,
+    fault,
+    effectiveInterval,
+    requestsLastMinute,
+    slowSweep,
+    refusedFrom,
+  } = target.health()
   const [progress, slowedTo] = [target.progress(), target.slowedTo()]
   const warnings = [...listWarnings(ledger.sync, serviceNow(target)), ...webhookWarnings(target)]
   return {
@@ -115,6 +127,7 @@ function currentView(target: TargetStatus): CurrentView {
     refused_from_page: refusedFrom,
     warnings: warnings.length > 0 ? warnings : undefined,
     problem,
+    fault,
   }
 }
 

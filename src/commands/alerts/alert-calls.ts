@@ -15,7 +15,7 @@ import { UsageError } from '../explain-error.ts'
 import { names } from '../options/option-values.ts'
 
 /** A text as one argument on the command line of a POSIX shell. */
-function shellQuoted(text: string): string {
+export function shellQuoted(text: string): string {
   return /^[\w.:/@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 

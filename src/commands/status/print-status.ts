@@ -3,6 +3,7 @@ import { bySeverity } from '../../alerts/match-keys.ts'
 import { formatIn } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { StoredStatus } from '../../views/status.ts'
+import { shellQuoted } from '../alerts/alert-calls.ts'
 import { tableLines, type CommandContext } from '../command.ts'
 
 /** How many names of targets a line has. */
@@ -13,8 +14,8 @@ const timeOf = (time: string) => formatTime(Date.parse(time) / 1000)
 /** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
 export function printProblems(status: StoredStatus, { print }: Pick<CommandContext, 'print'>): void {
   const { daemon, targets, incidents, receivers } = status
-  for (const { severity, summary, details } of incidents) {
-    print(`${severity}: ${summary}`, severity === 'critical' ? 'red' : 'yellow')
+  for (const { severity, course, summary, details } of incidents) {
+    print(`${severity}: ${summary}`, severity === 'critical' && course !== 'ends' ? 'red' : 'yellow')
     for (const line of [...details.map(({ text }) => `  ${text}`), '']) print(line)
   }
   const problems = [
@@ -26,9 +27,20 @@ export function printProblems(status: StoredStatus, { print }: Pick<CommandConte
   if (problems.length > 0 && !daemon.answers)
     print(`no daemon of this configuration answers at ${daemon.url}: is it running? It knows the reasons`)
   for (const line of remarks(status)) print(line)
-  if (problems.length > 0 || incidents.length > 0) return
+  if (problems.length > 0 || incidents.length > 0) return print(nextStep(status))
   const what = targets.length === 1 ? `${targets[0]!.target} is` : `All ${formatNumber(targets.length)} targets are`
   print(`${what} polled; no alert fires; no receiver fails`, 'green')
+}
+
+/** What to do about the first incident, or else about a target or receiver that fails. */
+function nextStep({ daemon, targets, incidents }: StoredStatus): string {
+  const first = incidents.flatMap(({ worst }) => worst).find(({ calls }) => calls !== null)
+  const page = daemon.answers ? `, or open ${daemon.url}` : ''
+  if (first !== undefined)
+    return `next: callwatch alerts calls ${shellQuoted(first.key)} --target ${shellQuoted(first.target)} lists its calls${page}`
+  return targets.some((target) => targetProblem(target) !== '')
+    ? `next: callwatch check --probe says what the service answers${page}`
+    : `next: callwatch test-notify sends a sample to the receivers${page}`
 }
 
 type TargetStatus = StoredStatus['targets'][number]
@@ -68,7 +80,7 @@ function waitingText(
 }
 
 /** What is no failure: warnings, what waits, and what is not notified, by the reason. */
-function remarks({ targets, receivers, alerts }: StoredStatus): string[] {
+function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[] {
   const suppressed = Map.groupBy(
     alerts.filter((alert) => alert.suppressed.length > 0),
     (alert) => alert.suppressed.join(', '),
@@ -79,9 +91,13 @@ function remarks({ targets, receivers, alerts }: StoredStatus): string[] {
       const text = waitingText(`receiver ${each.name}: `, each)
       return text === '' || each.failing_since !== undefined ? [] : [text]
     }),
+    ...(pending.length === 0 ? [] : [`pending, not notified yet: ${pendingText(pending)}`]),
     ...[...suppressed].map(([reasons, same]) => `not notified: ${plural(same.length, 'alert')}, ${reasons}`),
   ]
 }
+
+const pendingText = (pending: StoredStatus['pending']) =>
+  pending.map(({ alert, targets }) => `${alert} on ${plural(targets, 'target')}`).join(', ')
 
 /** Prints tables of all targets and alerts, and all receivers. What is wrong comes first. */
 export function printAll(

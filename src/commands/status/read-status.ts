@@ -1,4 +1,4 @@
-import { alertOf, nameOf } from '../../alerts/alert.ts'
+import { alertOf, nameOf, type LiveAlert } from '../../alerts/alert.ts'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
@@ -45,8 +45,15 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
     incidents: incidentsOf(live, grouping(notify, rules), targets.length).map(incidentView),
     alerts,
+    pending: pendingOf(live),
     receivers: await readReceivers({ reader, heard }, { notify, suppressed, now }),
   }
+}
+
+function pendingOf(live: readonly LiveAlert[]): StoredStatus['pending'] {
+  const pending = live.filter(({ instance: { state } }) => state === 'pending')
+  const byRule = Map.groupBy(pending, ({ instance: { rule } }) => rule.name)
+  return [...byRule].map(([alert, all]) => ({ alert, targets: new Set(all.map(({ target }) => target)).size }))
 }
 
 type Known = { config: Config; alerts: StoredStatus['alerts']; now: number }

@@ -10,7 +10,9 @@ import { AUTH, serve, shownTarget } from '../web/serve.ts'
 import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
 import { selfSigned } from './self-signed.ts'
 
-type Place = { fires?: boolean; targets?: string[]; http?: string; silenced?: boolean }
+type Place = { fires?: boolean | 'pending'; targets?: string[]; http?: string; silenced?: boolean }
+
+const stateOf = (fires: Place['fires']) => (fires === 'pending' ? fires : 'firing')
 
 /** A store that `production` was polled into so many seconds ago, and the configuration that also has `staging`. */
 async function polled(secondsAgo: number, place: Place = {}) {
@@ -20,7 +22,11 @@ async function polled(secondsAgo: number, place: Place = {}) {
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   const now = Date.now() / 1000
   const at = now - secondsAgo - CREATED
-  const alerts = { changed: fires ? [firing({ ...RATIO, severity: 'critical' })] : [], ended: [], notifications: [] }
+  const alerts = {
+    changed: fires ? [{ ...firing({ ...RATIO, severity: 'critical' }), state: stateOf(fires) }] : [],
+    ended: [],
+    notifications: [],
+  }
   const change = firingOf(RATIO, 'production', CREATED + at)
   await see(completePoll(at, seen('open', 'ongoing')), {
     alerts,
@@ -84,6 +90,7 @@ describe('status', () => {
       'staging: never polled successfully',
       'no daemon of this configuration answers at http://127.0.0.1:1/: is it running? It knows the reasons',
       expect.stringMatching(/^receiver slack: 1 message waiting, the oldest for 10m/),
+      'next: callwatch alerts calls HighFailureRate --target production lists its calls',
     ])
   })
 
@@ -96,6 +103,7 @@ describe('status', () => {
     expect(lines).toEqual([
       'production: no successful poll since TIME: the service answered 503',
       'receiver slack: nothing delivered since TIME: Slack answered 404: no_service',
+      `next: callwatch check --probe says what the service answers, or open ${served.url.replace(/\/?$/, '/')}`,
     ])
     const json = await callwatch(['status', '--json', '--config', await polled(600, { http, targets: ['production'] })])
     expect(JSON.parse(json.stdout)).toMatchObject({
@@ -108,6 +116,7 @@ describe('status', () => {
     expect(others.lines).toEqual([
       'shop: never polled successfully',
       expect.stringMatching(/^no daemon of this configuration answers at /),
+      'next: callwatch check --probe says what the service answers',
     ])
   })
 
@@ -119,12 +128,21 @@ describe('status', () => {
   test('keeps what is silenced apart from what waits', async () => {
     const config = await polled(4, { fires: true, silenced: true, targets: ['production'] })
     const { lines } = await status(config)
-    expect(lines.slice(lines.indexOf('') + 1)).toEqual(['not notified: 1 alert, silence 1 until TIME: known'])
+    expect(lines.slice(lines.indexOf('') + 1)).toEqual([
+      'not notified: 1 alert, silence 1 until TIME: known',
+      expect.stringMatching(/^next: /),
+    ])
     const { stdout } = await callwatch(['status', '--json', '--config', config])
     expect(JSON.parse(stdout)).toMatchObject({
       alerts: [{ suppressed: [expect.stringMatching(/^silence 1 until \d{4}.*: known$/)] }],
       receivers: [{ name: 'slack', pending: 0, suppressed: 1 }],
     })
+  })
+
+  test('says which rules have alerts that do not fire yet', async () => {
+    const { code, lines } = await status(await polled(4, { fires: 'pending', targets: ['production'] }))
+    expect(code).toBe(0)
+    expect(lines).toContain('pending, not notified yet: HighFailureRate on 1 target')
   })
 
   test('as JSON has the fields of the API', async () => {

@@ -128,25 +128,18 @@ function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: A
   // What is loaded is older than what the stream says.
   const worst = valueOf(signal, (live ?? shown).peak)
   const name = breach === 'above' ? 'Peak' : 'Lowest'
+  const window = alert?.window_seconds ? formatSeconds(alert.window_seconds) : ''
+  const ofCalls = live?.calls ? `of ${plural(live.calls, 'call')}${window && ` in ${window}`}; ` : ''
   return facts([
     fact('State', stateOf(alert, live), severity),
     fact(live ? 'Since' : 'Fired', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
     until !== null && fact('Until', momentInZone(until, now)),
-    live ? fact('Value', valueOf(signal, live.value), `${name.toLowerCase()} ${worst}`) : fact(name, worst),
+    live ? fact('Value', valueOf(signal, live.value), `${ofCalls}${name.toLowerCase()} ${worst}`) : fact(name, worst),
     fact('Threshold', `${breach} ${valueOf(signal, threshold)}`, live && `clears at ${valueOf(signal, live.clear)}`),
-    fact('Signal', signal, measuredText(alert, live)),
+    fact('Signal', signal, [labelText(alert?.match ?? {}), window].filter(Boolean).join(', ')),
     alert !== undefined && notifiedFact(alert, now),
   ])
 }
-
-const measuredText = (alert: PastAlert | undefined, live: Alert | undefined) =>
-  [
-    labelText(alert?.match ?? {}),
-    alert?.window_seconds && formatSeconds(alert.window_seconds),
-    live?.calls && plural(live.calls, 'call'),
-  ]
-    .filter(Boolean)
-    .join(', ')
 
 function notifiedFact({ notified }: PastAlert, now: string) {
   const sent = notified.filter(({ outcome }) => outcome === 'sent')
@@ -205,24 +198,24 @@ function AlertCalls({ state }: { state: State }) {
   if (breakdown === undefined || breakdown?.length === 0 || period === undefined) return false
   const now = nowOf(state)
   const { reason = 'any' } = alert!
-  const callsOf = (row: Row) => countOf(row, OUTCOMES)
+  const all = (row: Row) => countOf(row, OUTCOMES)
+  const callsOf = ({ now }: Breakdown) => all(now)
   const failed = failedOf(alert!)
-  const ratio = (row: Row) => (callsOf(row) === 0 ? '–' : formatShare(failed(row) / callsOf(row)))
+  const ratio = (row: Row) => (all(row) === 0 ? '–' : formatShare(failed(row) / all(row)))
   const kind = (of: 'type' | 'mode' | 'receiver_type') => (one: Breakdown) => (one.now ?? one.lastWeek)?.[of]
   const columns: Column<Breakdown>[] = [
     ['Type', kind('type')],
     ['Mode', kind('mode')],
     ['Receiver', kind('receiver_type')],
-    ['Calls', (one) => formatNumber(callsOf(one.now)), 'number'],
+    ['Calls', (one) => formatNumber(callsOf(one)), 'number'],
     [reason === 'any' ? 'Failed' : capital(reason), (one) => formatNumber(failed(one.now)), 'number'],
     ['Ratio', (one) => ratio(one.now), 'number'],
-    ['Calls last week', ({ lastWeek }) => (lastWeek === null ? '–' : formatNumber(callsOf(lastWeek))), 'number'],
+    ['Calls last week', ({ lastWeek }) => (lastWeek === null ? '–' : formatNumber(all(lastWeek))), 'number'],
     ['Ratio last week', ({ lastWeek }) => ratio(lastWeek), 'number'],
   ]
   const items = (breakdown ?? []).toSorted((a, b) => failed(b.now) - failed(a.now))
-  const isUnknown = items.some(({ lastWeek }) => lastWeek === null)
-  const comparison = isUnknown ? 'not all calls of last week are known' : 'next to last week'
-  const times = `finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, ${comparison}`
+  const comparison = items[0]?.isPart ? 'not all calls of last week are known' : 'next to last week'
+  const times = `${plural(sum(items, callsOf), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, ${comparison}`
   return (
     <Section id="alert-calls" title="Its calls" note={soft(times)}>
       {breakdown === null && quiet('The calls could not be loaded.')}
@@ -254,7 +247,7 @@ function AlertOutcomes({ state }: { state: State }) {
   ]
   const items = OUTCOMES.filter((outcome) => total(now, [outcome]) + total(before, [outcome]) > 0)
   return (
-    <Section id="alert-outcomes" title="Outcomes">
+    <Section id="alert-outcomes" title="Outcomes" note={soft(`of the same ${plural(total(now), 'call')}`)}>
       <Table caption="Calls by outcome, next to last week" columns={columns} items={total(now) === 0 ? [] : items} />
     </Section>
   )

@@ -142,13 +142,13 @@ function CallsTable({ calls, now }: { calls: readonly Call[]; now: string }) {
     ['Target', ({ target }) => target],
     ['Type', ({ type }) => type],
     ['Mode', ({ mode }) => mode],
-    ['Receiver', ({ receiver_type }) => receiver_type],
-    ['Began', ({ began }) => moment(began, now)],
+    ['Receiver', ({ receiver_type }) => receiver_type, 'rest'],
+    ['Began', ({ began }) => moment(began, now), 'rest'],
     durationAt(now),
-    ['Participants', ({ participants }) => formatNumber(participants), 'number'],
-    ['Audio min', ({ minutes }) => formatNumber(minutes.audio), 'number'],
-    ['Video min', ({ minutes }) => formatNumber(minutes.video), 'number'],
-    ['Recording', ({ has_recording }) => (has_recording ? 'yes' : 'no')],
+    ['Participants', ({ participants }) => formatNumber(participants), 'number rest'],
+    ['Audio min', ({ minutes }) => formatNumber(minutes.audio), 'number rest'],
+    ['Video min', ({ minutes }) => formatNumber(minutes.video), 'number rest'],
+    ['Recording', ({ has_recording }) => (has_recording ? 'yes' : 'no'), 'rest'],
   ]
   const rows = calls.map((call) => {
     const before = made.get(call)

@@ -36,9 +36,9 @@ export type AlertPage = {
 type ReportRow = Report['rows'][number]
 /**
  * The calls of one type, mode and receiver type that the rule selects, since the values of the alert began to count, and a week
- * before; undefined without any, null if not all calls of that time are known.
+ * before; undefined without any, null if no call of that time is known; `isPart` if not all of them are.
  */
-export type Breakdown = { now: ReportRow | undefined; lastWeek: ReportRow | undefined | null }
+export type Breakdown = { now: ReportRow | undefined; lastWeek: ReportRow | undefined | null; isPart?: boolean }
 export type Row = Breakdown['lastWeek']
 
 const REFRESH_MS = 30_000
@@ -178,21 +178,21 @@ async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
     const report = await getReport(query.toString())
     const isSelected = (row: ReportRow) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
     const byKind = new Map(report.rows.filter(isSelected).map((row) => [kindOf(row), row]))
-    return { isKnown: isWhole(report), byKind }
+    return { isPart: !isWhole(report), byKind }
   }
   // One after the other: the server answers few reports at a time.
   const { byKind } = await rowsOf((time) => time)
   return besideLastWeek(byKind, await rowsOf((time) => weekBefore(time)))
 }
 
-/** @param lastWeek is left out if not all of its calls are known */
+/** @param lastWeek what is known of its calls, as charts show it */
 export function besideLastWeek(
   byKind: ReadonlyMap<string, ReportRow>,
-  lastWeek: { isKnown: boolean; byKind: ReadonlyMap<string, ReportRow> },
+  { isPart, byKind: past }: { isPart: boolean; byKind: ReadonlyMap<string, ReportRow> },
 ): Breakdown[] {
-  if (!lastWeek.isKnown) return [...byKind.values()].map((now) => ({ now, lastWeek: null }))
-  const kinds = new Set([...byKind.keys(), ...lastWeek.byKind.keys()])
-  return [...kinds].map((kind) => ({ now: byKind.get(kind), lastWeek: lastWeek.byKind.get(kind) }))
+  const isUnknown = isPart && past.size === 0
+  const kinds = new Set([...byKind.keys(), ...past.keys()])
+  return [...kinds].map((kind) => ({ now: byKind.get(kind), lastWeek: isUnknown ? null : past.get(kind), isPart }))
 }
 
 const kindOf = (row: ReportRow) => RULE_LABELS.map((name) => row[name]).join('|')

@@ -98,15 +98,14 @@ function staleNotice(target: Target, age: number, now: string): Notice {
   return { text, age: `last successful poll ${formatSeconds(lag_seconds + age)} ago` }
 }
 
-function firstNotice({ name, problem, listing }: Target, why: string): Notice {
+function firstNotice({ name, fault, listing }: Target, why: string): Notice {
   const { pages_read = 0, pages = null, seconds_left = null } = listing ?? {}
   if (pages_read === 0) return { text: `${name}: waiting for the initial sync.${why}`, age: '' }
   const total = pages === null ? 'an unknown number of' : formatNumber(pages)
   const left = seconds_left === null ? '' : `, about ${formatSeconds(seconds_left)} to go`
-  // The progress says the same, and more.
-  const isProgress = problem?.startsWith('the list is being read') ?? false
+  // The progress says that the list is long, and more.
   return {
-    text: `${name}: the initial sync reads the past calls.${isProgress ? '' : why}`,
+    text: `${name}: the initial sync reads the past calls.${fault === 'list' ? '' : why}`,
     age: `${formatNumber(pages_read)} of ${total} pages read${left}`,
   }
 }

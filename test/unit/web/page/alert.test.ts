@@ -85,8 +85,8 @@ describe('the page of an alert', () => {
   test('shows its state, age, value, threshold, peak and calls, and links to calls, runbook and silence', () => {
     const elements = rendered(shown(fired()))
     expect(textOf(elements, { class: 'facts' })).toBe(
-      'State firing warning Since 14:10:20 UTC 3m Value 42.5% peak 50% Threshold above 30% clears at 20% ' +
-        'Signal failure_ratio 15m, 40 calls Notified slack 14:12:40',
+      'State firing warning Since 14:10:20 UTC 3m Value 42.5% of 40 calls in 15m; peak 50% Threshold above 30% ' +
+        'clears at 20% Signal failure_ratio 15m Notified slack 14:12:40',
     )
     const hrefs = elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))
     expect(hrefs).toEqual(
@@ -124,8 +124,8 @@ describe('the page of an alert', () => {
       state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, breach, value, peak }))
       return textOf(rendered(state), { class: 'facts' })
     }
-    expect(at(0.6, 0.6, 'above')).toContain('Value 60% peak 60% ')
-    expect(at(0.2, 0.1, 'below')).toContain('Value 20% lowest 10% ')
+    expect(at(0.6, 0.6, 'above')).toContain('Value 60% of 40 calls in 15m; peak 60% ')
+    expect(at(0.2, 0.1, 'below')).toContain('Value 20% of 40 calls in 15m; lowest 10% ')
   })
 
   test('says of a value within the threshold what clears it', () => {
@@ -248,7 +248,7 @@ describe('the page of an alert', () => {
     const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
     expect(lines.slice(1)).toEqual(['No answer.', 'Cause: no successful poll on 3 targets (503).'])
     expect(texts(state, 'alert-outcomes')).toBe(
-      'Outcomes Calls by outcome, next to last week Outcome Calls Share Last week ended 13 65% 97.5% rejected 7 35% 2.5%',
+      'Outcomes of the same 20 calls Calls by outcome, next to last week Outcome Calls Share Last week ended 13 65% 97.5% rejected 7 35% 2.5%',
     )
   })
 
@@ -280,15 +280,19 @@ describe('the page of an alert', () => {
     )
   })
 
-  test('has no row of a kind of last week alone, where not all calls of that are known', () => {
+  test('has what is known of last week, as charts do, and says where that is not all of it', () => {
     const [audio, video] = [row('audio', 9, 1), row('video', 4, 6)]
     const lastWeek = new Map([['v', video]])
     const now = new Map([['a', audio]])
-    expect(besideLastWeek(now, { isKnown: false, byKind: lastWeek })).toEqual([{ now: audio, lastWeek: null }])
-    expect(besideLastWeek(now, { isKnown: true, byKind: lastWeek })).toEqual([
-      { now: audio, lastWeek: undefined },
-      { now: undefined, lastWeek: video },
-    ])
+    const unknown = besideLastWeek(now, { isPart: true, byKind: new Map() })
+    expect(unknown).toEqual([{ now: audio, lastWeek: null, isPart: true }])
+    for (const isPart of [true, false])
+      expect(besideLastWeek(now, { isPart, byKind: lastWeek })).toEqual([
+        { now: audio, lastWeek: undefined, isPart },
+        { now: undefined, lastWeek: video, isPart },
+      ])
+    const part = texts(shown(fired(), [{ now: audio, lastWeek: video, isPart: true }]), 'alert-calls')
+    expect(part).toMatch(/, not all calls of last week are known [^]* audio call user 10 1 10% 10 60%$/)
   })
 
   test('shows its calls by type, mode and receiver type next to last week, the most failures first', () => {
@@ -298,13 +302,13 @@ describe('the page of an alert', () => {
       { now: undefined, lastWeek: row('other', 2, 0) },
     ]
     const shownCalls = (differing: Partial<PastAlert> = {}) => texts(shown(fired(differing), breakdown), 'alert-calls')
-    expect(shownCalls()).toContain('Its calls finished from 13:00:00 to 14:13:20 UTC, next to last week')
+    expect(shownCalls()).toContain('Its calls 20 calls finished from 13:00:00 to 14:13:20 UTC, next to last week')
     expect(shownCalls()).toMatch(
       /last week video call user 10 6 60% 20 5% audio call user 10 1 10% 0 – other call user 0 0 – 2 0%$/,
     )
     // None of them was canceled.
     expect(shownCalls({ reason: 'canceled' })).toMatch(/Canceled Ratio [^]* video call user 10 0 0% 20 0%/)
-    const unknown = texts(shown(fired(), [{ now: row('audio', 9, 1), lastWeek: null }]), 'alert-calls')
+    const unknown = texts(shown(fired(), [{ now: row('audio', 9, 1), lastWeek: null, isPart: true }]), 'alert-calls')
     expect(unknown).toMatch(/, not all calls of last week are known [^]* audio call user 10 1 10% – –$/)
     expect(texts(shown(fired(), null), 'alert-calls')).toContain('The calls could not be loaded.')
   })

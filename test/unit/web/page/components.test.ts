@@ -377,7 +377,7 @@ describe('the banner of the page', () => {
     ])
     state.snapshot!.status.targets = first.slice(0, 1)
     expect(banner(state)).toEqual(['b: the initial sync reads the past calls. (3 of an unknown number of pages read)'])
-    const reading = shownTarget({ sync: {}, problem: 'the list is being read: 2 of 80 pages so far' })
+    const reading = shownTarget({ sync: {}, problem: 'the list is being read: 2 of 80 pages so far', fault: 'list' })
     expect(banner(stateOf([{ ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) }]))).toEqual([
       'production: the initial sync reads the past calls. (3 of 80 pages read)',
     ])
