@@ -12,7 +12,7 @@ import { selfSigned } from './self-signed.ts'
 
 type Place = { fires?: boolean | 'pending'; targets?: string[]; http?: string; silenced?: boolean }
 
-const stateOf = (fires: Place['fires']) => (fires === 'pending' ? fires : 'firing')
+const stateOf = (fires: Place['fires']) => (fires === 'pending' ? fires : ('firing' as const))
 
 /** A store that `production` was polled into so many seconds ago, and the configuration that also has `staging`. */
 async function polled(secondsAgo: number, place: Place = {}) {

@@ -1,9 +1,10 @@
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { formatNumber, formatSeconds } from '../../../text/format.ts'
-import { addressOfAlert, alertOf } from '../model/alert-page.ts'
+import { alertOf } from '../model/alert-page.ts'
 import type { PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
+import { EPISODE } from './alerts.tsx'
 import { coloured, Section, soft, Table, type Column } from './layout.tsx'
 
 type Step = readonly [at: string, what: string, more: string, tone?: string]
@@ -113,10 +114,7 @@ export function AlertSiblings({ state }: { state: State }) {
   if (siblings.length === 0) return false
   const now = nowOf(state)
   const columns: Column<PastAlert>[] = [
-    [
-      'Alert',
-      (one) => [<a href={addressOfAlert(one, one.since)}>{one.alert}</a>, ' ', soft(named({ ...one, alert: '' }))],
-    ],
+    EPISODE,
     [`Fired (${zone(now)})`, ({ since }) => moment(since, now), 'number'],
     ['Peak', ({ signal, peak }) => valueOf(signal, peak), 'number'],
   ]

@@ -24,7 +24,7 @@ import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
 import { silenceList } from './alerts.tsx'
-import { callLink, durationAt } from './calls.tsx'
+import { callLink, durationAt, finishedAt, STATUS } from './calls.tsx'
 import { Chart } from './chart.tsx'
 import { AlertSiblings, AlertTimeline } from './alert-timeline.tsx'
 import { actions } from './head.tsx'
@@ -259,10 +259,10 @@ function AlertNewest({ state }: { state: State }) {
   if (calls.length === 0) return false
   const now = nowOf(state)
   const columns: Column<Call>[] = [
-    [`Finished (${zone(now)})`, ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now))],
+    finishedAt(now),
     ['Call', callLink, 'session'],
     ['Type', ({ type, mode }) => `${type} ${mode}`],
-    ['Status', ({ status }) => statusName(status)],
+    STATUS,
     durationAt(now),
   ]
   return (

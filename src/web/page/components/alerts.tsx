@@ -88,14 +88,17 @@ export function PastAlerts({ state }: { state: State }) {
   )
 }
 
+/** An alert that fired, as a link to it. */
+export const EPISODE: Column<PastAlert> = [
+  'Alert',
+  (one) => [<a href={addressOfAlert(one, one.since)}>{one.alert}</a>, ' ', soft(named({ ...one, alert: '' }))],
+]
+
 /** How long alerts fired, how bad they were, how they ended and who was notified. */
 export function EpisodeTable(props: { caption: string; episodes: readonly PastAlert[]; now: string }) {
   const { caption, episodes, now } = props
   const columns: Column<PastAlert>[] = [
-    [
-      'Alert',
-      (one) => [<a href={addressOfAlert(one, one.since)}>{one.alert}</a>, ' ', soft(named({ ...one, alert: '' }))],
-    ],
+    EPISODE,
     [`Fired (${zone(now)})`, ({ since }) => moment(since, now)],
     [
       'How long',

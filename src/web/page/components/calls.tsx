@@ -130,14 +130,21 @@ export const durationAt = (now: string): Column<Call> => [
   'number',
 ]
 
+/** When calls finished. @param now ISO 8601 */
+export const finishedAt = (now: string): Column<Call> => [
+  `Finished (${zone(now)})`,
+  ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now)),
+]
+export const STATUS: Column<Call> = ['Status', ({ status }) => statusName(status)]
+
 const made = new WeakMap<Call, { by: string; row: ReturnType<typeof rowOf> }>()
 
 /** Calls, newest first. The row of a call is the same one while nothing in it has changed: thousands of rows cost little each second. */
 function CallsTable({ calls, now }: { calls: readonly Call[]; now: string }) {
   const by = [now, current().query.get('zone')].join()
   const columns: Column<Call>[] = [
-    [`Finished (${zone(now)})`, ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now))],
-    ['Status', ({ status }) => statusName(status)],
+    finishedAt(now),
+    STATUS,
     ['Session', callLink, 'session'],
     ['Target', ({ target }) => target],
     ['Type', ({ type }) => type],

@@ -69,23 +69,16 @@ export function tile(id: string, name: string, value: string, note: string, tone
 
 /** The share of all calls that failed, and where it is highest; of a single target, the number that a rule compares. */
 function failedTile(targets: Target[]): [id: string, name: string, value: string, note: string] {
-  const main = mainRatio(targets)
-  const [window] = windowsOf(targets)
-  const made = (name = '15m', any: number | undefined, note: string): ReturnType<typeof failedTile> => [
-    'failing',
-    `Failed in ${name}`,
-    any === undefined ? '–' : formatShare(any),
-    note,
-  ]
+  const [main, [window]] = [mainRatio(targets), windowsOf(targets)]
   const { rule, calls = 0, any, target } = main ?? {}
-  const few = any === undefined ? 'too few, ' : ''
-  if (targets.length < 2 || window === undefined)
-    return made(main?.window, any, `${rule === undefined ? '' : `${rule}: `}${few}${finished(calls)}`)
-  const worst =
-    rule === undefined || any === undefined
-      ? ''
-      : `; highest share: ${target}, ${formatShare(any)} of ${formatNumber(calls)}`
-  return made(`${window.window}, all calls`, window.failure_ratio?.any, `${finished(window.calls)}${worst}`)
+  if (targets.length < 2 || window === undefined) {
+    const note = `${rule === undefined ? '' : `${rule}: `}${any === undefined ? 'too few, ' : ''}${finished(calls)}`
+    return ['failing', `Failed in ${main?.window ?? '15m'}`, any === undefined ? '–' : formatShare(any), note]
+  }
+  const isKnown = rule !== undefined && any !== undefined
+  const highest = isKnown ? `; highest share: ${target}, ${formatShare(any)} of ${formatNumber(calls)}` : ''
+  const ratio = window.failure_ratio === null ? '–' : formatShare(window.failure_ratio.any)
+  return ['failing', `Failed in ${window.window}, all calls`, ratio, `${finished(window.calls)}${highest}`]
 }
 
 const finished = (calls: number) => plural(calls, 'finished call')

@@ -51,12 +51,16 @@ describe('the head of the overview', () => {
     expect(elements.find(({ type }) => type === 'h2')?.text).toMatch(
       /^12 of 13 targets: 61.3% of 480 calls fail, mostly unanswered$/,
     )
+    expect(elements.find(({ type }) => type === 'h3')?.text).toBe('Most failed calls')
+    expect(elements.find(({ type }) => type === 'p')?.text).toMatch(
+      /^critical Since 2026-09-21 14:10:20 UTC, lasting · Outcomes: unanswered 294, rejected 0, canceled 0, ended 186 · Very/,
+    )
     expect(linesOf(state).length).toBe(10)
     expect(linesOf(state)[0]).toBe('t0 75% 30 of 40')
     expect(elements.find(({ type, props }) => type === 'rect' && props['class'] === 'fill')?.props['width']).toBe(75)
     expect(linksOf(state).at(-1)).toEqual(['All 12 targets', './?incident=alert%3DVeryHighFailureRate#alerts'])
     // The list says which ones are the worst.
-    expect(elements.find(({ type }) => type === 'p')?.text).not.toContain('Worst:')
+    expect(elements.find(({ type }) => type === 'p')?.text).not.toContain('Most failed calls:')
   })
 
   test('leads to the alert, to a silence of all of it, and to its calls of all targets', () => {
@@ -120,6 +124,7 @@ describe('the head of the overview', () => {
     expect(classOf()).toBe('card incident critical')
     state.snapshot!.incidents.at(0)!.course = 'ends'
     expect(classOf()).toBe('card incident ')
+    expect(textOf(render(Head, state), { class: 'badge ' })).toBe('critical')
     state.snapshot!.incidents.at(0)!.course = 'lasts'
     state.snapshot!.alerts.at(1)!.silences = [1]
     expect(classOf()).toBe('card incident ')
