@@ -5,10 +5,12 @@ import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
 import { OUTCOMES_OF_NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
 import { matches, type Silence } from '../alerts/match.ts'
+import type { AlertGroup } from '../alerts/incidents.ts'
 import { CHANGES, windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
 import { breach, labels, measured, measuredView, severity } from './rule.ts'
 import { count, named, namedObject, time } from './shapes.ts'
+import { silence } from './silence.ts'
 
 /** What an alert has now, in an event and in the past. */
 const alertCore = z.object({
@@ -78,12 +80,17 @@ export const alert = alertWithValue
     calls_url: callsUrl.optional(),
     runbook_url: z.string().optional(),
     silences: z.array(count).optional().describe('The ids of the active silences that match it'),
+    group: silence.shape.match.describe('With which values it is notified: those of `group` of its incident'),
   })
   .register(named, { id: 'Alert' })
 export type AlertView = z.output<typeof alert>
 export const alerts = namedObject('Alerts', { alerts: z.array(alert) })
 
-export function alertView(live: LiveAlert, silences: readonly Silence[] = []): AlertView {
+export function alertView(
+  live: LiveAlert,
+  groupOf: (alert: Alert) => Pick<AlertGroup, 'labels'>,
+  silences: readonly Silence[] = [],
+): AlertView {
   const { state, firingSince } = live.instance
   const alert = alertOf(live)
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
@@ -95,6 +102,7 @@ export function alertView(live: LiveAlert, silences: readonly Silence[] = []): A
     calls_url: callsRequest(alert),
     runbook_url: alert.runbookUrl,
     ...(ids.length > 0 && { silences: ids }),
+    group: groupOf(alert).labels,
   }
 }
 

@@ -175,6 +175,7 @@ function stateOf(options: WebOptions, monotonic: () => number): () => Promise<Li
 
 function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore, before: ReadonlyMap<string, Part>) {
   const { targets, wall, auth, problem } = options
+  const groupOf = options.groupOf()
   const now = wall()
   const active = silences?.filter(({ until }) => until > now) ?? []
   const views = new Map([
@@ -199,7 +200,7 @@ function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore
   }
   for (const name of names) {
     const [target, instances] = views.get(name)!
-    const alerts = withoutNoise(instances.map((instance) => alertView({ target: name, instance }, active)))
+    const alerts = withoutNoise(instances.map((instance) => alertView({ target: name, instance }, groupOf, active)))
     const value: StateChange['targets'][number] = { target, alerts }
     add(`target ${name}`, { list: 'targets', value, version: [withoutPassing(target), alerts] })
   }

@@ -21,7 +21,7 @@ export const alertsRoute = route(
     checks: { querystring: alertMatch },
     answers: { 200: alerts },
   },
-  ({ targets, known, store, wall }: WebOptions) =>
+  ({ targets, known, store, wall, groupOf }: WebOptions) =>
     async ({ query: match }) => {
       const unknown = unknownIn(match, known())
       if (unknown !== undefined) throw new QueryError(unknown)
@@ -30,7 +30,7 @@ export const alertsRoute = route(
       return {
         alerts: liveAlerts(targets)
           .filter((live) => matches(match, alertOf(live)))
-          .map((live) => alertView(live, silences)),
+          .map((live) => alertView(live, groupOf(), silences)),
       }
     },
 )

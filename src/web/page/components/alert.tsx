@@ -79,9 +79,7 @@ const missing = (live: Alert | undefined) =>
 
 /** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */
 function sentenceOf({ snapshot, alertPage }: State, shown: PastAlert | Alert, live: Alert | undefined) {
-  const alone = snapshot?.incidents.find(
-    (one) => live !== undefined && one.targets.firing === 1 && isPart(live, one, snapshot),
-  )
+  const alone = snapshot?.incidents.find((one) => live !== undefined && one.targets.firing === 1 && isPart(live, one))
   const { target, alert, signal, peak, breach } = shown
   if (alone !== undefined) return alone.summary
   if (live?.calls && signal === 'failure_ratio') {
@@ -102,7 +100,7 @@ const OF_ALERT = ['unpolled', 'cause', 'mostly', 'others']
 function linesOf(state: State): string[] {
   const { live } = alertOf(state)
   const problem = state.snapshot?.status.targets.find(({ name }) => name === live?.target)?.problem
-  const incident = state.snapshot?.incidents.find((one) => live !== undefined && isPart(live, one, state.snapshot))
+  const incident = state.snapshot?.incidents.find((one) => live !== undefined && isPart(live, one))
   const lines = incident?.details.filter(({ about }) => OF_ALERT.includes(about)) ?? []
   return [
     ...(problem === undefined ? [] : [`${capital(plainText(problem))}.`]),

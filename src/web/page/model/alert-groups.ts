@@ -28,7 +28,7 @@ export const addressOfIncident = ({ group }: Incident) => addressOf('alerts', { 
 export function selectedAlerts({ query, snapshot }: State): ((alert: Alert) => boolean) | undefined {
   const [group, rule] = [query.get('incident'), query.get('alert')]
   const incident = snapshot?.incidents.find((one) => labelText(one.group) === group)
-  if (group) return (alert) => incident !== undefined && isPart(alert, incident, snapshot)
+  if (group) return (alert) => incident !== undefined && isPart(alert, incident)
   return rule ? ({ alert }) => alert === rule : undefined
 }
 

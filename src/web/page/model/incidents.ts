@@ -1,8 +1,7 @@
-import { subjectOf } from '../../../alerts/alert.ts'
 import { instanceKey } from '../../../alerts/groups.ts'
-import type { Alert, Incident, Rule } from './api.ts'
-import { minute, named, unitOf } from './format.ts'
-import { nowOf, type Snapshot, type State } from './state.ts'
+import type { Alert, Incident } from './api.ts'
+import { labelText, minute, named, unitOf } from './format.ts'
+import { nowOf, type State } from './state.ts'
 import { steady } from './steady.ts'
 import { shownAlerts } from './totals.ts'
 
@@ -28,7 +27,7 @@ export function shownIncidents(state: State): ShownIncident[] {
   const live = new Map((snapshot?.alerts ?? []).map((alert) => [keyOfLive(alert), alert]))
   const why = waitsFor(state)
   return (snapshot?.incidents ?? [])
-    .filter((incident) => target === '' || alerts.some((alert) => isPart(alert, incident, snapshot)))
+    .filter((incident) => target === '' || alerts.some((alert) => isPart(alert, incident)))
     .map((incident) => {
       const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
       const highest = Math.max(...worst.map(({ value }) => value ?? 0))
@@ -38,35 +37,14 @@ export function shownIncidents(state: State): ShownIncident[] {
         return { ...one, live: alert, share: Math.min(1, (one.value ?? 0) / (isShare ? 1 : highest || 1)) }
       })
       const waits = lines.map(({ live }) => (live === undefined ? '' : why(live)))
-      const lead = lines[0]?.live ?? alerts.find((alert) => isPart(alert, incident, snapshot))
+      const lead = lines[0]?.live ?? alerts.find((alert) => isPart(alert, incident))
       return { incident, lead, lines, waits: waits.includes('') ? '' : (waits[0] ?? '') }
     })
 }
 
-/**
- * Whether an alert fires and is part of an incident: what the alerts of the incident have in common are its values, or those of
- * another rule that measures the same, to which it may escalate.
- */
-export function isPart(alert: Alert, { group }: Incident, snapshot: Pick<Snapshot, 'status'> | undefined): boolean {
-  const { rules = [] } = snapshot?.status.targets.find(({ name }) => name === alert.target) ?? {}
-  const own = rules.find(({ name }) => name === alert.alert)
-  const values: Values = { ...own?.match, ...alert.labels, ...alert }
-  const same = own === undefined ? [] : rules.filter((rule) => measured(rule, values) === measured(own, values))
-  const names = [values, ...same.map(({ name, severity }) => ({ ...values, alert: name, severity }))]
-  const common = Object.entries(group)
-  return alert.state !== 'pending' && names.some((one: Values) => common.every(([name, value]) => one[name] === value))
-}
-
-type Values = Record<string, unknown>
-
-/** What a rule measures where calls have these values. */
-const measured = ({ signal: name, reason, media, match, by, breach }: Rule, values: Values) =>
-  subjectOf({
-    signal: { name, reason, media },
-    labels: Object.fromEntries(by.map((label) => [label, values[label]])),
-    match,
-    breach,
-  })
+/** Whether an alert fires and is part of an incident. */
+export const isPart = ({ state, group }: Alert, incident: Incident) =>
+  state !== 'pending' && labelText(group) === labelText(incident.group)
 
 /** What silences, mutes or inhibits an alert now; '' if nothing does. */
 export function waitsFor(state: State) {

@@ -227,7 +227,7 @@ describe('the page of an alert', () => {
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
     expect(title(shown(ended))).toBe('production: HighFailureRate, at most 50%')
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the title uses of an incident
-    const incident = { summary: 'As in Slack', targets: { firing: 1 }, worst: [], group: {}, details: [] } as never
+    const incident = { summary: 'As in Slack', targets: { firing: 1 }, worst: [], group: { alert: 'HighFailureRate' }, details: [] } as never
     state.snapshot!.incidents = [incident]
     expect(title(state)).toBe('As in Slack')
   })
@@ -244,7 +244,7 @@ describe('the page of an alert', () => {
       { about: 'cause', text: 'Cause: no successful poll on 3 targets (503)' },
     ]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the cause uses of an incident
-    state.snapshot!.incidents = [{ targets: { firing: 9 }, worst: [], group: {}, details }] as never
+    state.snapshot!.incidents = [{ targets: { firing: 9 }, worst: [], group: { alert: 'HighFailureRate' }, details }] as never
     const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
     expect(lines.slice(1)).toEqual(['No answer.', 'Cause: no successful poll on 3 targets (503).'])
     expect(texts(state, 'alert-outcomes')).toBe(

@@ -21,7 +21,7 @@ function amid(
   differing: Partial<State> = {},
   groupOf: Parameters<typeof incidentsOf>[1] = ({ alert }) => ({ key: alert, labels: { alert } }),
 ): State {
-  const state = stateOf(targets, differing)
+  const state = stateOf(targets, differing, undefined, groupOf)
   const lives = targets.flatMap(({ name, alerts }) =>
     [...alerts.values()].map((instance) => ({ target: name, instance })),
   )

@@ -40,9 +40,14 @@ function collect(node: unknown, elements: Rendered[]): string {
 }
 
 /** The state of a page that shows these targets, with a snapshot that has just arrived. */
-export function stateOf(targets: readonly TargetStatus[], differing: Partial<State> = {}, problem?: string): State {
+export function stateOf(
+  targets: readonly TargetStatus[],
+  differing: Partial<State> = {},
+  problem?: string,
+  groupOf: Parameters<typeof alertView>[1] = ({ alert }) => ({ labels: { alert } }),
+): State {
   const alerts = targets.flatMap(({ name, alerts }) =>
-    [...alerts.values()].map((alert) => alertView({ target: name, instance: alert })),
+    [...alerts.values()].map((alert) => alertView({ target: name, instance: alert }, groupOf)),
   )
   const status = { version: '1.2.3', now: isoTime(NOW), ...(problem && { problem }), targets: targets.map(targetView) }
   const perMinute = { since: isoTime(NOW - 3600), step_seconds: 60, targets: [] }
