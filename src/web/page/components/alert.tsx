@@ -208,11 +208,13 @@ function AlertCalls({ state }: { state: State }) {
     ['Calls', (one) => formatNumber(callsOf(one)), 'number'],
     [reason === 'any' ? 'Failed' : capital(reason), (one) => formatNumber(failed(one.now)), 'number'],
     ['Ratio', (one) => ratio(one.now), 'number'],
-    ['Calls last week', ({ lastWeek }) => (lastWeek === null ? '–' : formatNumber(all(lastWeek))), 'number'],
+    ['Calls last week', ({ lastWeek }) => formatNumber(all(lastWeek)), 'number'],
     ['Ratio last week', ({ lastWeek }) => ratio(lastWeek), 'number'],
   ]
   const items = (breakdown ?? []).toSorted((a, b) => failed(b.now) - failed(a.now))
-  const comparison = items[0]?.isPart ? 'not all calls of last week are known' : 'next to last week'
+  const isKnown = hasLastWeek(items)
+  const part = isKnown ? 'not all calls of last week are known' : 'the calls of last week are not known'
+  const comparison = items[0]?.isPart ? part : 'next to last week'
   const times = `${plural(sum(items, callsOf), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, ${comparison}`
   return (
     <Section id="alert-calls" title="Its calls" note={soft(times)}>
@@ -220,13 +222,16 @@ function AlertCalls({ state }: { state: State }) {
       {items.length > 0 && (
         <Table
           caption="Calls by type, mode and receiver type, the most failures first"
-          columns={columns}
+          columns={isKnown ? columns : columns.slice(0, -2)}
           items={items}
         />
       )}
     </Section>
   )
 }
+
+const hasLastWeek = (items: readonly Breakdown[]) =>
+  items.some(({ lastWeek, isPart }) => isPart !== true || lastWeek !== undefined)
 
 /** How the calls of the alert ended, next to those of last week; absent without any. */
 function AlertOutcomes({ state }: { state: State }) {
@@ -241,7 +246,11 @@ function AlertOutcomes({ state }: { state: State }) {
     ['Outcome', statusName],
     ['Calls', (outcome) => formatNumber(total(now, [outcome])), 'number'],
     ['Share', (outcome) => [formatShare(share(outcome, now)), bar(share(outcome, now), outcome)], 'number'],
-    ['Last week', (outcome) => (total(before) === 0 ? '–' : formatShare(share(outcome, before))), 'number'],
+    ...(total(before) === 0
+      ? []
+      : [
+          ['Last week', (outcome: (typeof OUTCOMES)[number]) => formatShare(share(outcome, before)), 'number'] as const,
+        ]),
   ]
   const items = OUTCOMES.filter((outcome) => total(now, [outcome]) + total(before, [outcome]) > 0)
   return (

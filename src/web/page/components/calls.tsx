@@ -135,7 +135,7 @@ export const finishedAt = (now: string): Column<Call> => [
   `Finished (${zone(now)})`,
   ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now)),
 ]
-export const STATUS: Column<Call> = ['Status', ({ status }) => statusName(status)]
+export const STATUS: Column<Call> = ['Status', ({ status }) => statusName(status), 'status']
 
 const made = new WeakMap<Call, { by: string; row: ReturnType<typeof rowOf> }>()
 

@@ -36,10 +36,10 @@ export type AlertPage = {
 type ReportRow = Report['rows'][number]
 /**
  * The calls of one type, mode and receiver type that the rule selects, since the values of the alert began to count, and a week
- * before; undefined without any, null if no call of that time is known; `isPart` if not all of them are.
+ * before; undefined without any that is known. `isPart`: not all calls of last week are known.
  */
-export type Breakdown = { now: ReportRow | undefined; lastWeek: ReportRow | undefined | null; isPart?: boolean }
-export type Row = Breakdown['lastWeek']
+export type Breakdown = { now: Row; lastWeek: Row; isPart?: boolean }
+export type Row = ReportRow | undefined
 
 const REFRESH_MS = 30_000
 /** How long before the breach its chart begins, and how long after the end it ends (seconds). */
@@ -190,9 +190,8 @@ export function besideLastWeek(
   byKind: ReadonlyMap<string, ReportRow>,
   { isPart, byKind: past }: { isPart: boolean; byKind: ReadonlyMap<string, ReportRow> },
 ): Breakdown[] {
-  const isUnknown = isPart && past.size === 0
   const kinds = new Set([...byKind.keys(), ...past.keys()])
-  return [...kinds].map((kind) => ({ now: byKind.get(kind), lastWeek: isUnknown ? null : past.get(kind), isPart }))
+  return [...kinds].map((kind) => ({ now: byKind.get(kind), lastWeek: past.get(kind), isPart }))
 }
 
 const kindOf = (row: ReportRow) => RULE_LABELS.map((name) => row[name]).join('|')

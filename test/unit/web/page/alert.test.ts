@@ -227,7 +227,13 @@ describe('the page of an alert', () => {
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
     expect(title(shown(ended))).toBe('production: HighFailureRate, at most 50%')
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the title uses of an incident
-    const incident = { summary: 'As in Slack', targets: { firing: 1 }, worst: [], group: { alert: 'HighFailureRate' }, details: [] } as never
+    const incident = {
+      summary: 'As in Slack',
+      targets: { firing: 1 },
+      worst: [],
+      group: { alert: 'HighFailureRate' },
+      details: [],
+    } as never
     state.snapshot!.incidents = [incident]
     expect(title(state)).toBe('As in Slack')
   })
@@ -244,7 +250,9 @@ describe('the page of an alert', () => {
       { about: 'cause', text: 'Cause: no successful poll on 3 targets (503)' },
     ]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the cause uses of an incident
-    state.snapshot!.incidents = [{ targets: { firing: 9 }, worst: [], group: { alert: 'HighFailureRate' }, details }] as never
+    state.snapshot!.incidents = [
+      { targets: { firing: 9 }, worst: [], group: { alert: 'HighFailureRate' }, details },
+    ] as never
     const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
     expect(lines.slice(1)).toEqual(['No answer.', 'Cause: no successful poll on 3 targets (503).'])
     expect(texts(state, 'alert-outcomes')).toBe(
@@ -285,7 +293,7 @@ describe('the page of an alert', () => {
     const lastWeek = new Map([['v', video]])
     const now = new Map([['a', audio]])
     const unknown = besideLastWeek(now, { isPart: true, byKind: new Map() })
-    expect(unknown).toEqual([{ now: audio, lastWeek: null, isPart: true }])
+    expect(unknown).toEqual([{ now: audio, lastWeek: undefined, isPart: true }])
     for (const isPart of [true, false])
       expect(besideLastWeek(now, { isPart, byKind: lastWeek })).toEqual([
         { now: audio, lastWeek: undefined, isPart },
@@ -308,8 +316,11 @@ describe('the page of an alert', () => {
     )
     // None of them was canceled.
     expect(shownCalls({ reason: 'canceled' })).toMatch(/Canceled Ratio [^]* video call user 10 0 0% 20 0%/)
-    const unknown = texts(shown(fired(), [{ now: row('audio', 9, 1), lastWeek: null, isPart: true }]), 'alert-calls')
-    expect(unknown).toMatch(/, not all calls of last week are known [^]* audio call user 10 1 10% – –$/)
+    const unknown = texts(
+      shown(fired(), [{ now: row('audio', 9, 1), lastWeek: undefined, isPart: true }]),
+      'alert-calls',
+    )
+    expect(unknown).toMatch(/, the calls of last week are not known [^]* Ratio audio call user 10 1 10%$/)
     expect(texts(shown(fired(), null), 'alert-calls')).toContain('The calls could not be loaded.')
   })
 
