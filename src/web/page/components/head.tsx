@@ -66,7 +66,7 @@ function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident
   const hasList = lines.length > 1
   // The list says which ones are the worst.
-  const [first, ...others] = details.flatMap(({ about, text }) => (about === 'worst' ? [] : text))
+  const [first, ...others] = details.filter(({ about }) => about !== 'worst')
   const tone = waits === '' && course !== 'ends' ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
@@ -78,7 +78,10 @@ function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
       </div>
       <p>
         {badge(severity, tone)} {waits !== '' && <strong>{`${waits} `}</strong>}
-        {first} <span class="soft rest">{others.map((text) => ` · ${text}`)}</span>
+        {first?.text}
+        {others.map(({ about, text }) => (
+          <span class={`soft rest ${about}`}>{` · ${text}`}</span>
+        ))}
       </p>
       {hasList && [
         <h3>{lines[0]!.failed === null ? 'Worst' : 'Most failed calls'}</h3>,
