@@ -14,10 +14,7 @@ const timeOf = (time: string) => formatTime(Date.parse(time) / 1000)
 /** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
 export function printProblems(status: StoredStatus, { print }: Pick<CommandContext, 'print'>): void {
   const { daemon, targets, incidents, receivers } = status
-  for (const { severity, course, summary, details } of incidents) {
-    print(`${severity}: ${summary}`, severity === 'critical' && course !== 'ends' ? 'red' : 'yellow')
-    for (const line of [...details.map(({ text }) => `  ${text}`), '']) print(line)
-  }
+  for (const incident of incidents) printIncident(incident, print)
   const problems = [
     ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),
     ...onTargets(targets, targetProblem),
@@ -32,15 +29,24 @@ export function printProblems(status: StoredStatus, { print }: Pick<CommandConte
   print(`${what} polled; no alert fires; no receiver fails`, 'green')
 }
 
+function printIncident(
+  { severity, course, summary, details }: StoredStatus['incidents'][number],
+  print: CommandContext['print'],
+): void {
+  print(`${severity}: ${summary}`, severity === 'critical' && course !== 'ends' ? 'red' : 'yellow')
+  for (const line of [...details.map(({ text }) => `  ${text}`), '']) print(line)
+}
+
 /** What to do about the first incident, or else about a target or receiver that fails. */
-function nextStep({ daemon, targets, incidents }: StoredStatus): string {
-  const first = incidents.flatMap(({ worst }) => worst).find(({ calls }) => calls !== null)
-  const page = daemon.answers ? `, or open ${daemon.url}` : ''
-  if (first !== undefined)
-    return `next: callwatch alerts calls ${shellQuoted(first.key)} --target ${shellQuoted(first.target)} lists its calls${page}`
-  return targets.some((target) => targetProblem(target) !== '')
-    ? `next: callwatch check --probe says what the service answers${page}`
-    : `next: callwatch test-notify sends a sample to the receivers${page}`
+function nextStep({ daemon, targets, incidents, receivers }: StoredStatus): string {
+  const worst = incidents[0]?.worst.find(({ calls }) => calls !== null)
+  const steps = [
+    worst && `alerts calls ${shellQuoted(worst.key)} --target ${shellQuoted(worst.target)} lists its calls`,
+    targets.some((each) => targetProblem(each) !== '') && 'check --probe says what the service answers',
+    receivers.some((each) => each.failing_since !== undefined) && 'test-notify sends a sample to the receivers',
+    'alerts lists what fires and has fired',
+  ]
+  return `next: callwatch ${steps.find(Boolean)}${daemon.answers ? `, or open ${daemon.url}` : ''}`
 }
 
 type TargetStatus = StoredStatus['targets'][number]

@@ -27,6 +27,7 @@ test('/api/v1/alerts lists the alerts of all targets in the documented shape', a
         signal: 'failure_ratio',
         breach: 'above',
         clear: 0.2,
+        group: { alert: 'HighFailureRate', severity: 'warning' },
       },
       expect.objectContaining({ target: 'b', alert: 'NoGoodPoll', state: 'pending', calls: null }),
     ],

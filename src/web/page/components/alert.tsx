@@ -116,7 +116,7 @@ function withinText({ state, signal, value, breach, clear }: Alert) {
     : `${valueOf(signal, value)} is within the threshold again. It clears at ${cleared}.`
 }
 
-const fact = (name: string, value: ComponentChildren, about?: string | false) =>
+const fact = (name: string, value: ComponentChildren, about: string | false = false) =>
   [name, [value, about && [' ', soft(about)]]] as const
 
 function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
@@ -126,17 +126,28 @@ function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: A
   // What is loaded is older than what the stream says.
   const worst = valueOf(signal, (live ?? shown).peak)
   const name = breach === 'above' ? 'Peak' : 'Lowest'
-  const window = alert?.window_seconds ? formatSeconds(alert.window_seconds) : ''
-  const ofCalls = live?.calls ? `of ${plural(live.calls, 'call')}${window && ` in ${window}`}; ` : ''
   return facts([
     fact('State', stateOf(alert, live), severity),
     fact(live ? 'Since' : 'Fired', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
     until !== null && fact('Until', momentInZone(until, now)),
-    live ? fact('Value', valueOf(signal, live.value), `${ofCalls}${name.toLowerCase()} ${worst}`) : fact(name, worst),
+    live
+      ? fact('Value', valueOf(signal, live.value), `${callsText(alert, live)}${name.toLowerCase()} ${worst}`)
+      : fact(name, worst),
     fact('Threshold', `${breach} ${valueOf(signal, threshold)}`, live && `clears at ${valueOf(signal, live.clear)}`),
-    fact('Signal', signal, [labelText(alert?.match ?? {}), window].filter(Boolean).join(', ')),
+    fact('Signal', signal, signalText(alert)),
     alert !== undefined && notifiedFact(alert, now),
   ])
+}
+
+const windowText = (alert: PastAlert | undefined) => (alert?.window_seconds ? formatSeconds(alert.window_seconds) : '')
+
+const signalText = (alert: PastAlert | undefined) =>
+  alert && [labelText(alert.match), windowText(alert)].filter(Boolean).join(', ')
+
+/** `of 40 calls in 15m; `; empty for a value without calls. */
+function callsText(alert: PastAlert | undefined, { calls }: Alert) {
+  const window = windowText(alert)
+  return calls ? `of ${plural(calls, 'call')}${window && ` in ${window}`}; ` : ''
 }
 
 function notifiedFact({ notified }: PastAlert, now: string) {
@@ -212,22 +223,24 @@ function AlertCalls({ state }: { state: State }) {
     ['Ratio last week', ({ lastWeek }) => ratio(lastWeek), 'number'],
   ]
   const items = (breakdown ?? []).toSorted((a, b) => failed(b.now) - failed(a.now))
-  const isKnown = hasLastWeek(items)
-  const part = isKnown ? 'not all calls of last week are known' : 'the calls of last week are not known'
-  const comparison = items[0]?.isPart ? part : 'next to last week'
-  const times = `${plural(sum(items, callsOf), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, ${comparison}`
+  const times = `${plural(sum(items, callsOf), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, ${comparisonText(items)}`
   return (
     <Section id="alert-calls" title="Its calls" note={soft(times)}>
       {breakdown === null && quiet('The calls could not be loaded.')}
       {items.length > 0 && (
         <Table
           caption="Calls by type, mode and receiver type, the most failures first"
-          columns={isKnown ? columns : columns.slice(0, -2)}
+          columns={hasLastWeek(items) ? columns : columns.slice(0, -2)}
           items={items}
         />
       )}
     </Section>
   )
+}
+
+function comparisonText(items: readonly Breakdown[]) {
+  if (items[0]?.isPart !== true) return 'next to last week'
+  return hasLastWeek(items) ? 'not all calls of last week are known' : 'the calls of last week are not known'
 }
 
 const hasLastWeek = (items: readonly Breakdown[]) =>

@@ -56,10 +56,12 @@ const statesOf = ({ alerts, worst, waits }: AlertGroup) => [
 ]
 
 /** A link to the alert, or to all alerts of this rule. */
-function nameOf({ alerts, name, worst, targets }: AlertGroup, all: number) {
+function nameOf({ alerts, worst }: AlertGroup, all: number) {
+  const name = worst.alert
   if (alerts.length === 1) {
     return [<a href={addressOfAlert(worst, worst.firing_since)}>{name}</a>, ' ', soft(named({ ...worst, alert: '' }))]
   }
+  const targets = new Set(alerts.map(({ target }) => target)).size
   const on = targets === 1 ? `on ${worst.target}` : `on ${formatNumber(targets)} of ${formatNumber(all)} targets`
   return [
     <a href={changedAddress({ alert: name })}>{name}</a>,

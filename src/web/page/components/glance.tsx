@@ -71,16 +71,17 @@ export function tile(id: string, name: string, value: string, note: string, tone
 function failedTile(targets: Target[]): [id: string, name: string, value: string, note: string] {
   const [main, [window]] = [mainRatio(targets), windowsOf(targets)]
   const { rule, calls = 0, any, target } = main ?? {}
-  if (targets.length < 2 || window === undefined) {
-    const note = `${rule === undefined ? '' : `${rule}: `}${any === undefined ? 'too few, ' : ''}${finished(calls)}`
-    return ['failing', `Failed in ${main?.window ?? '15m'}`, any === undefined ? '–' : formatShare(any), note]
+  if (targets.length > 1 && window !== undefined) {
+    const isKnown = rule !== undefined && any !== undefined
+    const highest = isKnown ? `; highest share: ${target}, ${formatShare(any)} of ${formatNumber(calls)}` : ''
+    const note = `${finished(window.calls)}${highest}`
+    return ['failing', `Failed in ${window.window}, all calls`, share(window.failure_ratio?.any), note]
   }
-  const isKnown = rule !== undefined && any !== undefined
-  const highest = isKnown ? `; highest share: ${target}, ${formatShare(any)} of ${formatNumber(calls)}` : ''
-  const ratio = window.failure_ratio === null ? '–' : formatShare(window.failure_ratio.any)
-  return ['failing', `Failed in ${window.window}, all calls`, ratio, `${finished(window.calls)}${highest}`]
+  const note = `${any === undefined ? 'too few, ' : ''}${finished(calls)}`
+  return ['failing', `Failed in ${main?.window ?? '15m'}`, share(any), rule === undefined ? note : `${rule}: ${note}`]
 }
 
+const share = (ratio: number | undefined) => (ratio === undefined ? '–' : formatShare(ratio))
 const finished = (calls: number) => plural(calls, 'finished call')
 
 /** How many targets can be read, and how long ago the one was that has waited longest. */

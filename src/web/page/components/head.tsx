@@ -4,7 +4,7 @@ import { formatNumber, formatShare, plural } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
-import type { Alert } from '../model/api.ts'
+import type { Alert, Incident } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
 import { shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
 import { noCallsYet, staleTargets } from '../model/notices.ts'
@@ -65,8 +65,6 @@ function calmText(state: State) {
 function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident
   const hasList = lines.length > 1
-  // The list says which ones are the worst.
-  const [first, ...others] = details.filter(({ about }) => about !== 'worst')
   const tone = waits === '' && course !== 'ends' ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
@@ -78,10 +76,7 @@ function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
       </div>
       <p>
         {badge(severity, tone)} {waits !== '' && <strong>{`${waits} `}</strong>}
-        {first?.text}
-        {others.map(({ about, text }) => (
-          <span class={`soft rest ${about}`}>{` · ${text}`}</span>
-        ))}
+        {details.filter(({ about }) => about !== 'worst').map(lineAbout)}
       </p>
       {hasList && [
         <h3>{lines[0]!.failed === null ? 'Worst' : 'Most failed calls'}</h3>,
@@ -95,6 +90,10 @@ function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
     </article>
   )
 }
+
+/** A line of an incident; a list says which ones are the worst. */
+const lineAbout = ({ about, text }: Incident['details'][number], i: number) =>
+  i === 0 ? text : <span class={`soft rest ${about}`}>{` · ${text}`}</span>
 
 const addressOfLine = ({ live, target, alert }: WorstLine) =>
   addressOfAlert({ target, alert, labels: live?.labels ?? {} }, live?.firing_since ?? null)

@@ -10,13 +10,10 @@ import { shownAlerts, urgencyOf } from './totals.ts'
 /** Alerts of one rule, the worst first. `waits` says why nobody is notified of them, or of how many; `isQuiet` whether that is so of all. */
 export type AlertGroup = {
   key: string
-  name: string
   alerts: readonly Alert[]
   worst: Alert
   waits: string
   isQuiet: boolean
-  /** On how many targets. */
-  targets: number
   /** When the first one began. */
   since: string
 }
@@ -45,12 +42,10 @@ export function alertGroups(state: State): AlertGroup[] {
     const worst = alerts[0]!
     return {
       key: keyOf(worst),
-      name: worst.alert,
       alerts,
       worst,
       waits: waitsText([...reasons.values()]),
       isQuiet: isQuiet(worst),
-      targets: new Set(alerts.map(({ target }) => target)).size,
       since: alerts.map(({ since }) => since).toSorted()[0]!,
     }
   })
