@@ -63,7 +63,7 @@ inChromium('the page', (open) => {
       'Usage',
       'Silences',
       'Target',
-      'production: 42.5% of 40 calls fail, mostly rejected',
+      'production: 42.5% of 40 calls (mode=call) fail, mostly rejected',
       'Silence HighFailureRate, production',
       'Runbook',
       'Chart of the finished calls per minute of the last hour by status',

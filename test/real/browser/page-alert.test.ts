@@ -47,7 +47,9 @@ inChromium('the page of an alert', (open) => {
     await page.locator('#head h2 a').click()
     await page.locator('#alert-calls tbody tr').first().waitFor()
     const facts = page.locator('#alert-facts')
-    expect(await facts.getByRole('heading').innerText()).toBe('production: 42.5% of 40 calls fail, mostly rejected')
+    expect(await facts.getByRole('heading').innerText()).toBe(
+      'production: 42.5% of 40 calls (mode=call) fail, mostly rejected',
+    )
     expect(await facts.locator('.facts').innerText()).toMatch(/firing\s+warning[^]*Value\s+42.5%/)
     expect(await page.locator('#alert-silences li').innerText()).toMatch(
       /^alert=HighFailureRate until 16:13:2\d UTC by ops: a carrier outage \(silence 1\)$/,
