@@ -1,13 +1,32 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
 import { isMoreSevere } from './match-keys.ts'
-import type { Evidence } from './notification.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
-import { isBeyond, windowOf, type Change } from './signal.ts'
+import { isBeyond, windowOf, type Change, type Contributor, type Window } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
 export const STATES = ['pending', 'firing', 'recovering'] as const
+
+/** What explains the value of an alert. */
+export type Evidence = {
+  /** The top contributor to the failures. */
+  contributor?: Contributor
+  /** The values of the latest windows, oldest first; null for a window with too few calls. */
+  trend?: readonly (number | null)[]
+  /** For a budget: the share of the limit that the month will reach at this rate. */
+  forecast?: number
+  /** For a budget: the minutes of the month by the formula that its rule does not use. */
+  otherMinutes?: number
+  /** The window in which the measured calls finished, both ends included (UNIX seconds by the service's clock). */
+  window?: Window
+  /** For `poll_age`: why polls fail. */
+  cause?: string
+  /** For `poll_age`: when the last successful poll ended. */
+  lastPoll?: number
+  /** When the value was measured, if that was long ago. */
+  asOf?: number
+}
 
 /**
  * A pending or firing alert of one rule and target and, if the rule has `by`, one group of labels. An inactive alert has no

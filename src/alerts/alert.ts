@@ -1,5 +1,4 @@
-import type { AlertInstance } from './alert-instance.ts'
-import type { Evidence } from './notification.ts'
+import type { AlertInstance, Evidence } from './alert-instance.ts'
 import type { Rule } from './rule.ts'
 
 /**

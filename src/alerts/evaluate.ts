@@ -1,6 +1,6 @@
-import { advance, remind, type AlertInstance, type NextState } from './alert-instance.ts'
+import { advance, remind, type AlertInstance, type Evidence, type NextState } from './alert-instance.ts'
 import type { Change } from './signal.ts'
-import { notificationOf, type Evidence, type Notification } from './notification.ts'
+import { notificationOf, type Notification } from './notification.ts'
 import { evidenceOf, valueBefore } from './evidence.ts'
 import { isOf } from './groups.ts'
 import type { Rule } from './rule.ts'

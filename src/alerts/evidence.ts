@@ -1,7 +1,7 @@
 import { windowStart } from '../ledger/failure-ratio.ts'
 import { definitionOf } from './definition-of.ts'
 import { isMatched } from './groups.ts'
-import type { Evidence } from './notification.ts'
+import type { Evidence } from './alert-instance.ts'
 import type { Rule } from './rule.ts'
 import { hasTooFew, type RuleValue } from './rule-value.ts'
 import { isBeyond, windowOf } from './signal.ts'

@@ -1,28 +1,8 @@
 import { failureCount } from '../ledger/failure-ratio.ts'
 import { alertOf, type Alert, type LiveAlert } from './alert.ts'
 import { firedThreshold, type AlertInstance } from './alert-instance.ts'
-import type { Change, Contributor, Window } from './signal.ts'
+import type { Change } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
-
-/** What explains the value of an alert. */
-export type Evidence = {
-  /** The top contributor to the failures. */
-  contributor?: Contributor
-  /** The values of the latest windows, oldest first; null for a window with too few calls. */
-  trend?: readonly (number | null)[]
-  /** For a budget: the share of the limit that the month will reach at this rate. */
-  forecast?: number
-  /** For a budget: the minutes of the month by the formula that its rule does not use. */
-  otherMinutes?: number
-  /** The window in which the measured calls finished, both ends included (UNIX seconds by the service's clock). */
-  window?: Window
-  /** For `poll_age`: why polls fail. */
-  cause?: string
-  /** For `poll_age`: when the last successful poll ended. */
-  lastPoll?: number
-  /** When the value was measured, if that was long ago. */
-  asOf?: number
-}
 
 /** Why an alert expired. */
 export const EXPIRED_BECAUSE = [

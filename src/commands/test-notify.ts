@@ -1,5 +1,5 @@
-import type { AlertInstance } from '../alerts/alert-instance.ts'
-import { notificationOf, type Evidence, type Notification } from '../alerts/notification.ts'
+import type { AlertInstance, Evidence } from '../alerts/alert-instance.ts'
+import { notificationOf, type Notification } from '../alerts/notification.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { systemClock } from '../clock/clock.ts'
 import { secretsOf } from '../config/secrets.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { suppressedAlerts } from '../../src/notifications/delivery/suppressed-alerts.ts'
-import { receiverViews } from '../../src/web/api/deliveries.ts'
+import { suppressedAlerts } from '../../../src/notifications/delivery/suppressed-alerts.ts'
+import { receiverViews } from '../../../src/web/api/deliveries.ts'
 import { firingOf, RATIO } from '../alerts/sample-rules.ts'
 import { firing, NOW } from '../metrics/hand-made-target.ts'
 import { shownTarget } from './serve.ts'
