@@ -54,22 +54,22 @@ export type Finish = {
   readonly video: number
 }
 
-/** Bits for what was counted or noted of a call, and must not be counted again. */
+/** Bits for what was counted or noted of a call, and must not be counted again. An anomaly has the name of its kind. */
 export const MARK = {
   durationObserved: 1 << 0,
   answerDelayObserved: 1 << 1,
   participantsObserved: 1 << 2,
+  /** Counted once the call is final. */
   recordingSeen: 1 << 3,
-  recordedCounted: 1 << 4,
   /** The call finished, but no answer had its participants. One Get Call request is due. */
   detailsWanted: 1 << 5,
-  finalChanged: 1 << 6,
-  unknownStatus: 1 << 7,
-  labelsChanged: 1 << 8,
-  badValue: 1 << 9,
-  timeReversed: 1 << 10,
-  tooManyParticipants: 1 << 11,
-  ambiguousSession: 1 << 12,
+  final_changed: 1 << 6,
+  unknown_status: 1 << 7,
+  labels_changed: 1 << 8,
+  bad_value: 1 << 9,
+  time_reversed: 1 << 10,
+  too_many_participants: 1 << 11,
+  ambiguous_session: 1 << 12,
   /** The call was final when the target was created, but is counted. It has no events. */
   overAtSetUp: 1 << 13,
   /** Whether a webhook announced its end is counted. The last bit of its column. */

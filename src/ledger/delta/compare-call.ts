@@ -105,20 +105,17 @@ function compareFinished(
 ): Verdict {
   const { finish, marks } = counted
   const discrepancies: Discrepancy[] = []
-  if (seen.status !== finish.status) {
-    const known = (marks & MARK.finalChanged) === 0 ? {} : { known: 'final_changed' as const }
-    discrepancies.push({ what: 'status', counted: finish.status, served: seen.status, ...known })
-  }
+  const noted = (known: (typeof KNOWN_DIFFERENCES)[number]) => (marks & MARK[known]) !== 0 && { known }
+  if (seen.status !== finish.status)
+    discrepancies.push({ what: 'status', counted: finish.status, served: seen.status, ...noted('final_changed') })
   const labels = servedLabels(counted, seen)
   if (labels !== finish.labels) {
-    const known = (marks & MARK.labelsChanged) === 0 ? {} : { known: 'labels_changed' as const }
-    discrepancies.push({ what: 'labels', counted: spell(finish.labels), served: spell(labels), ...known })
+    const shown = { counted: spell(finish.labels), served: spell(labels) }
+    discrepancies.push({ what: 'labels', ...shown, ...noted('labels_changed') })
   }
   for (const [i, served] of lastMinutes(counted, seen).entries()) {
-    const { level, media } = MEASURES[i]!
     const sum = counted.counted[i]!
-    if (isEqual(sum, served)) continue
-    discrepancies.push({ what: `${level} ${media} minutes`, counted: sum, served })
+    if (!isEqual(sum, served)) discrepancies.push({ what: minutesOf(MEASURES[i]!), counted: sum, served })
   }
   if (discrepancies.length === 0) return { kind: 'equal' }
   return { kind: discrepancies.every(({ known }) => known !== undefined) ? 'note' : 'difference', discrepancies }

@@ -12,16 +12,6 @@ import type { TransitionPoint } from './transitions.ts'
 /** The most participants of a call, according to the service's documentation. */
 const MAX_PARTICIPANTS = 50
 
-const ANOMALY_MARKS: Record<Anomaly, number> = {
-  final_changed: MARK.finalChanged,
-  unknown_status: MARK.unknownStatus,
-  labels_changed: MARK.labelsChanged,
-  bad_value: MARK.badValue,
-  time_reversed: MARK.timeReversed,
-  too_many_participants: MARK.tooManyParticipants,
-  ambiguous_session: MARK.ambiguousSession,
-}
-
 /** When and how an answer was obtained, and how to count it. Times are UNIX seconds. */
 export type AnswerContext = {
   serviceTime: number
@@ -73,7 +63,7 @@ export function observeCall(
   const change = { call, participants: seen.participants, at: serviceTime }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
   countTransitions(before, change, draft)
-  if (final) observeOnce(call, seen.totalParticipants, draft)
+  if (final) observeOnce(call, known, seen, draft)
   countAnomalies(call, before, seen, draft)
   if (before !== undefined) reportLater(before, change, draft)
   call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
@@ -237,7 +227,7 @@ function countAllMinutes(
  * Counts the histograms and the recording of a finished call once, each as soon as it is known. The number of participants
  * comes from an answer that shows the call as final, because more may join while the call lasts.
  */
-function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | undefined, draft: DeltaDraft): void {
+function observeOnce(call: Mutable<TrackedCall>, known: TrackedCall, seen: SeenCall, draft: DeltaDraft): void {
   const { labels, status } = call.finish!
   const series = callSeries(labels)
   const once = (mark: number, histogram: HistogramSeries, value: number | undefined): void => {
@@ -248,10 +238,9 @@ function observeOnce(call: Mutable<TrackedCall>, totalParticipants: number | und
   const { answerDelay, duration } = answeredTimes(call, status)
   once(MARK.durationObserved, series.duration, duration)
   once(MARK.answerDelayObserved, series.answerDelay, answerDelay)
-  once(MARK.participantsObserved, series.participants, totalParticipants)
-  if ((call.marks & (MARK.recordingSeen | MARK.recordedCounted)) !== MARK.recordingSeen) return
-  call.marks |= MARK.recordedCounted
-  draft.add(seriesKey(COUNTERS.recorded), 1)
+  once(MARK.participantsObserved, series.participants, seen.totalParticipants)
+  const wasCounted = known.phase === 'final' && (known.marks & MARK.recordingSeen) !== 0
+  if ((call.marks & MARK.recordingSeen) !== 0 && !wasCounted) draft.add(seriesKey(COUNTERS.recorded), 1)
 }
 
 function countAnomalies(
@@ -271,8 +260,8 @@ function countAnomalies(
     ambiguous_session: before !== undefined && isAmbiguous(seen, before),
   }
   for (const kind of ANOMALIES) {
-    if (!present[kind] || (call.marks & ANOMALY_MARKS[kind]) !== 0) continue
-    call.marks |= ANOMALY_MARKS[kind]
+    if (!present[kind] || (call.marks & MARK[kind]) !== 0) continue
+    call.marks |= MARK[kind]
     draft.add(seriesKey(COUNTERS.anomalies, kind), 1)
   }
 }

@@ -59,8 +59,7 @@ export function contribution(call: TrackedCall): Series {
   addTo(series, 'callwatch_participant_minutes_total', { media: 'video' }, video)
   if (call.finish === undefined) return series
   addTo(series, 'callwatch_calls_total', { ...labels, status: call.finish.status }, 1)
-  const has = (mark: number) => (call.marks & mark) !== 0
-  if (has(MARK.recordedCounted)) addTo(series, 'callwatch_calls_recorded_total', {}, 1)
+  if ((call.marks & MARK.recordingSeen) !== 0) addTo(series, 'callwatch_calls_recorded_total', {}, 1)
   return series
 }
 

@@ -95,7 +95,7 @@ function daemon(options: Parameters<typeof ledgerBook>[0] = {}) {
     },
     result,
     crash: () => (identities = callIdentities()),
-    isAmbiguous: () => [...state.calls.values()].some(({ marks }) => (marks & MARK.ambiguousSession) !== 0),
+    isAmbiguous: () => [...state.calls.values()].some(({ marks }) => (marks & MARK.ambiguous_session) !== 0),
   }
 }
 type D = ReturnType<typeof daemon>

@@ -35,7 +35,7 @@ const FULL: TrackedCall = {
   },
   notFound: 1,
   retainUntil: 1_790_000_070,
-  marks: MARK.durationObserved | MARK.finalChanged | MARK.tooManyParticipants,
+  marks: MARK.durationObserved | MARK.final_changed | MARK.too_many_participants,
 }
 
 /** A call of which as little as possible is known. */
@@ -139,15 +139,14 @@ describe('the values of a call stay as stores contain them:', () => {
       answerDelayObserved: 0x2,
       participantsObserved: 0x4,
       recordingSeen: 0x8,
-      recordedCounted: 0x10,
       detailsWanted: 0x20,
-      finalChanged: 0x40,
-      unknownStatus: 0x80,
-      labelsChanged: 0x100,
-      badValue: 0x200,
-      timeReversed: 0x400,
-      tooManyParticipants: 0x800,
-      ambiguousSession: 0x1000,
+      final_changed: 0x40,
+      unknown_status: 0x80,
+      labels_changed: 0x100,
+      bad_value: 0x200,
+      time_reversed: 0x400,
+      too_many_participants: 0x800,
+      ambiguous_session: 0x1000,
       overAtSetUp: 0x2000,
       endCounted: 0x4000,
     })
