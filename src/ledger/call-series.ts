@@ -1,5 +1,5 @@
-import { ALL_LABELS, type FinalStatus, type Labels } from './call.ts'
-import { COUNTERS, HISTOGRAMS, seriesKey, type DurableHistogram } from './series.ts'
+import { ALL_LABELS, byValue, FINAL_STATUSES, type Labels } from './call.ts'
+import { COUNTERS, HISTOGRAMS, MEDIA, seriesKey, type DurableHistogram } from './series.ts'
 import type { Step } from './delta/transitions.ts'
 
 /** The keys of a histogram for one label set: one key per bucket (the last bucket has no upper bound), and the sum. */
@@ -26,26 +26,13 @@ export function transitionSeries(step: Step): string {
 
 function makeSeries({ type, mode, receiverType }: Labels) {
   const labels = [type, mode, receiverType]
-  const finished = (status: FinalStatus) => seriesKey(COUNTERS.finished, ...labels, status)
   return {
     started: seriesKey(COUNTERS.started, ...labels),
-    finished: {
-      ended: finished('ended'),
-      unanswered: finished('unanswered'),
-      rejected: finished('rejected'),
-      canceled: finished('canceled'),
-      other: finished('other'),
-    },
+    finished: byValue([...FINAL_STATUSES, 'other'], (status) => seriesKey(COUNTERS.finished, ...labels, status)),
     /** By level and medium, as MEASURES names them. */
     minutes: {
-      call: {
-        audio: seriesKey(COUNTERS.callMinutes, ...labels, 'audio'),
-        video: seriesKey(COUNTERS.callMinutes, ...labels, 'video'),
-      },
-      participant: {
-        audio: seriesKey(COUNTERS.participantMinutes, 'audio'),
-        video: seriesKey(COUNTERS.participantMinutes, 'video'),
-      },
+      call: byValue(MEDIA, (media) => seriesKey(COUNTERS.callMinutes, ...labels, media)),
+      participant: byValue(MEDIA, (media) => seriesKey(COUNTERS.participantMinutes, media)),
     },
     duration: histogramSeries(HISTOGRAMS.duration, labels),
     answerDelay: histogramSeries(HISTOGRAMS.answerDelay, [type, receiverType]),
@@ -53,7 +40,6 @@ function makeSeries({ type, mode, receiverType }: Labels) {
   }
 }
 
-/** The keys of one label set of a histogram: one for each bucket, the last without a bound, and the sum. */
 function histogramSeries(histogram: DurableHistogram, labels: readonly string[]) {
   const { buckets: bounds } = histogram
   return {

@@ -105,7 +105,11 @@ export function ownTime(call: Pick<SeenCall, 'initiatedAt' | 'startedAt' | 'ende
   return call.endedAt ?? call.startedAt ?? call.initiatedAt
 }
 
-function byValue<Value extends string, T>(values: readonly Value[], make: (value: Value) => T): Record<Value, T> {
+/** An object that has something made of each value. */
+export function byValue<Value extends string, T>(
+  values: readonly Value[],
+  make: (value: Value) => T,
+): Record<Value, T> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets the keys
   return Object.fromEntries(values.map((value) => [value, make(value)])) as Record<Value, T>
 }
