@@ -37,11 +37,11 @@ export type SyncState = {
   /** When the target was created in the store. */
   readonly created: number
   /** By how much the service's clock is ahead of the host's (seconds). The first value corrected `created`. */
-  readonly clockSkew: number | undefined
+  readonly clockSkew?: number | undefined
   /** Since when the skew has this value, by the host's clock; undefined if the clocks have always agreed. */
   readonly clockSkewSince?: number
   /** When the last complete sweep began. Undefined before the first one, which ends the baseline. */
-  readonly lastSweepBegan: number | undefined
+  readonly lastSweepBegan?: number | undefined
   /** When the last confirmed sweep began (polling/list/confirmed.ts). */
   readonly confirmedSweep?: number
   /** When the last but one confirmed sweep began, on which the horizon depends. */
@@ -49,12 +49,12 @@ export type SyncState = {
   /** The horizon of the last complete sweep. Never decreases. Absent before the first complete sweep. */
   readonly horizon?: number
   /** When the last two successful polls ended. Windows reach back to the earlier one. */
-  readonly lastSuccess: number | undefined
-  readonly previousSuccess: number | undefined
+  readonly lastSuccess?: number | undefined
+  readonly previousSuccess?: number | undefined
   /** The host's clock when the last successful poll ended. */
-  readonly lastSuccessHostTime: number | undefined
+  readonly lastSuccessHostTime?: number | undefined
   /** The list after the last successful poll; undefined before the first one. */
-  readonly list: KnownList | undefined
+  readonly list?: KnownList | undefined
   /**
    * When a webhook of each trigger came with the id of a call, and when any webhook came: first, and last to a day, by the host's
    * clock. After 30 days without one, the next is the first.
@@ -116,17 +116,6 @@ export type Delta = {
 
 /** The ledger of a new target. `created` in UNIX seconds by the host's clock. */
 export function newLedger(created: number): LedgerState {
-  const sync: SyncState = {
-    seq: 0,
-    created,
-    clockSkew: undefined,
-    lastSweepBegan: undefined,
-    lastSuccess: undefined,
-    previousSuccess: undefined,
-    lastSuccessHostTime: undefined,
-    list: undefined,
-    excluded: { baseline: 0, beforeHorizon: 0 },
-  }
   return {
     calls: trackedCalls(),
     open: new Map(),
@@ -134,7 +123,7 @@ export function newLedger(created: number): LedgerState {
     counters: new Map(),
     usage: new Map(),
     finished: keptFinishes(),
-    sync,
+    sync: { seq: 0, created, excluded: { baseline: 0, beforeHorizon: 0 } },
   }
 }
 
