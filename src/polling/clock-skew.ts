@@ -6,7 +6,7 @@ export type ClockSkew = {
   readonly agreeing: readonly number[]
   /** The latest twenty skews, and when the first answer came (monotonic seconds). */
   readonly all: readonly number[]
-  readonly since: number | undefined
+  readonly since?: number
   /** If the service's clock is further ahead than this (seconds), its skew is accepted only after an hour. */
   readonly mostAhead: number
   /** The number of answers without a `Date` header. */
@@ -15,7 +15,7 @@ export type ClockSkew = {
    * The skew to use. Until there is one, nothing is counted: the skew decides which calls were final before the target was
    * created.
    */
-  readonly accepted: number | undefined
+  readonly accepted?: number | undefined
 }
 
 /** Answers within this tolerance show the same clock: a `Date` has whole seconds, and an answer takes time. */
@@ -32,10 +32,8 @@ const [MAX_FIRST_AHEAD_SECONDS, MAX_STEP_AHEAD_SECONDS] = [3600 + TOLERANCE_SECO
 export const UNKNOWN_SKEW: ClockSkew = {
   agreeing: [],
   all: [],
-  since: undefined,
   undated: 0,
   mostAhead: MAX_FIRST_AHEAD_SECONDS,
-  accepted: undefined,
 }
 
 /**

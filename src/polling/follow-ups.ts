@@ -84,11 +84,10 @@ export async function followUps(
   const found = answers.filter(({ notFound, calls: shown }) => notFound.length === 0 || shown.length > 0)
   const notFoundCount = answers.length - found.length
   if (answers.length < 5 || notFoundCount * 2 <= answers.length) return answers
-  const control = [...listed.entries()].find(([, session]) => isRequestable(session))
-  const result = control && (await requestSession(control[1], [control[0]], -Infinity, options))
-  if (control !== undefined && result === undefined) return found
-  if (result !== undefined && 'problem' in result) options.onProblem(result.problem)
-  else if (result !== undefined && result.answer.calls.length > 0) return [...answers, result.answer]
+  const control = listed.entries().find(([, session]) => isRequestable(session))
+  const answer = control && (await requestSession(control[1], [control[0]], -Infinity, options))
+  if (options.aborted.aborted) return found
+  if (answer !== undefined && answer.calls.length > 0) return [...answers, answer]
   options.onDistrust()
   options.onProblem(
     new ServiceError('refused', `the service knows none of ${notFoundCount} open calls: wrong user or app?`),
@@ -102,7 +101,7 @@ export async function requestCalls(
   options: CallRequestOptions,
 ): Promise<ServiceAnswer[]> {
   const sessions = Map.groupBy(calls, sessionOf)
-  const results$ = from([...sessions].filter(([session]) => isRequestable(session))).pipe(
+  const answers$ = from([...sessions].filter(([session]) => isRequestable(session))).pipe(
     takeUntil(whenAborted(options.aborted)),
     mergeMap(
       ([session, wanted]) =>
@@ -111,13 +110,11 @@ export async function requestCalls(
     ),
     toArray(),
   )
-  const results = await lastValueFrom(results$)
-  for (const result of results) if (result !== undefined && 'problem' in result) options.onProblem(result.problem)
-  return results.flatMap((result) => (result !== undefined && 'answer' in result ? [result.answer] : []))
+  return (await lastValueFrom(answers$)).flatMap((answer) => answer ?? [])
 }
 
 /**
- * Requests calls of a session. Resolves to undefined when the poll is aborted.
+ * Requests calls of a session. Resolves to undefined after a problem, and when the poll is aborted.
  *
  * @param since other calls of the session count if they began since then (UNIX seconds). Earlier ones were listed, and a server that
  * lags behind may show them as they were.
@@ -126,20 +123,23 @@ async function requestSession(
   session: string,
   ids: readonly string[],
   since: number,
-  { fetchCalls, wall }: CallRequestOptions,
-): Promise<{ answer: ServiceAnswer } | { problem: ServiceError } | undefined> {
+  { fetchCalls, wall, onProblem }: CallRequestOptions,
+): Promise<ServiceAnswer | undefined> {
   try {
     const { calls, serviceTime, hostTime } = await fetchCalls(session, ids)
     const notFound = ids.filter((id) => !calls.some((call) => call.id === id))
     const isWanted = ({ id, initiatedAt, startedAt = -Infinity }: SeenCall) =>
       ids.includes(id) || (initiatedAt ?? startedAt) >= since
-    return { answer: answerFrom({ calls: calls.filter(isWanted), notFound, serviceTime, hostTime }) }
+    return answerFrom({ calls: calls.filter(isWanted), notFound, serviceTime, hostTime })
   } catch (error) {
     if (error instanceof AbortedError) return undefined
     if (!(error instanceof ServiceError)) throw error
-    if (error.kind !== 'not_found') return { problem: error }
+    if (error.kind !== 'not_found') {
+      onProblem(error)
+      return undefined
+    }
     const hostTime = wall()
-    return { answer: answerFrom({ notFound: [...ids], serviceTime: error.serviceTime ?? hostTime, hostTime }) }
+    return answerFrom({ notFound: [...ids], serviceTime: error.serviceTime ?? hostTime, hostTime })
   }
 }
 

@@ -121,7 +121,8 @@ function begin(options: ObserveOptions, aborted: AbortSignal) {
   const dueCalls = (limit: number) => singleCallsDue(options, poll, limit)
   const budget = requestBudget(rateLimiter.pace(), settings, (slice) => requests.made.length + dueCalls(slice).length)
   const isOver = () => elapsed() >= longest - 1e-3
-  const whyAborted = () => abortProblem(poll, longest, rateLimiter.pausedFor(), isOver())
+  const whyAborted = () =>
+    rateLimiter.pausedFor() > longest ? rateLimitPause(rateLimiter.pausedFor()) : endedEarly(poll, !isOver())
   return { options, longest, rateLimiter, elapsed, deadline, requests, poll, dueCalls, budget, isOver, whyAborted }
 }
 
@@ -196,7 +197,7 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
 
 /** The last observations of the poll. */
 function* conclude(poll: RunningPoll, answers: ServiceAnswer[]): Generator<Observation, void> {
-  const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, limited: poll.limited }
+  const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime }
   let rest = answers
   for (; rest.length > MAX_CALLS; rest = rest.slice(MAX_CALLS)) yield { answers: rest.slice(0, MAX_CALLS) }
   if (success === undefined && rest.length === 0) return
@@ -215,11 +216,6 @@ function singleCallsDue(
       .slice(0, limit)
   const times = { now, monotonic: clock.monotonic() }
   return chooseFollowUps(ledger, listed, memory.requestedAt, times, { limit, interval, maxPause: sweepInterval })
-}
-
-/** @param longest how long the poll may take (seconds); `pause` is what is left of the rate limit pause */
-function abortProblem(poll: RunningPoll, longest: number, pause: number, isOver: boolean): ServiceError {
-  return pause > longest ? rateLimitPause(pause) : endedEarly(poll, !isOver)
 }
 
 /** Requests pages. A page without an answer by the deadline fails like a request that timed out. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock/clock.ts'
 import { finalStatus } from '../ledger/call.ts'
-import type { ListedCall } from '../ledger/observation.ts'
 import { sessionOf } from '../ledger/identity.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -66,7 +65,8 @@ export function newPollContext(poll: RunningPoll, options: PollContextOptions): 
     poll.hostTime = page.hostTime
     poll.pages += 1
     if (page.items > 0) poll.lastPage = page
-    for (const call of page.calls) if (poll.listed.size === 0 || isOpen(call)) poll.listed.set(call.id, sessionOf(call))
+    for (const call of page.calls)
+      if (poll.listed.size === 0 || finalStatus(call) === undefined) poll.listed.set(call.id, sessionOf(call))
   }
 
   async function fetch(number: number, withoutRetries?: boolean): Promise<CallPage> {
@@ -118,8 +118,4 @@ export function isSweepDue({ memory, clock, sweepInterval }: PollContextOptions)
 /** A 4xx answer (RFC 9110 §15.5), with which many services answer a page past the last one. */
 export function isClientError({ kind }: ServiceError): boolean {
   return kind === 'refused' || kind === 'not_found'
-}
-
-function isOpen({ status, endedAt }: ListedCall): boolean {
-  return finalStatus({ status, endedAt }) === undefined
 }

@@ -63,9 +63,9 @@ function problemOf(
   return { problem: progress, ...(progress !== undefined && { fault: 'list' }) }
 }
 
-function outcomeOf({ pages, success, limited }: RunningPoll): PollReport['outcome'] {
+function outcomeOf({ pages, success }: RunningPoll): PollReport['outcome'] {
   if (pages === 0) return 'failed'
-  if (success === undefined || limited) return 'partial'
+  if (success === undefined || success.limited === true) return 'partial'
   return success.endsSweep ? 'complete' : 'incremental'
 }
 

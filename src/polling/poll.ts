@@ -12,32 +12,19 @@ export type RunningPoll = {
   hostTime: number
   /** The number of pages that were read, and the last page. */
   pages: number
-  lastPage: CallPage | undefined
+  lastPage?: CallPage
   /** The sessions of listed open calls, and of the first listed call, by the id of the call. */
   readonly listed: Map<string, string>
   /** The reading that ended without joining, and what it reached. */
-  ended: { reading: Reading; at: Ended['at'] } | undefined
+  ended?: { reading: Reading; at: Ended['at'] } | undefined
   /** Undefined if the poll is not successful. */
   success: PollSuccess | undefined
-  /** Whether the service does not show the rest of its list. */
-  limited: boolean
   /** Why the poll is not successful. */
-  problem: ServiceError | undefined
-  /** How the requests of single calls went; undefined if there were none. */
-  singleCalls: SingleCalls | undefined
+  problem?: ServiceError
+  /** How the requests of single calls went; absent if there were none. */
+  singleCalls?: SingleCalls
 }
 
 export function newPoll(): RunningPoll {
-  return {
-    serviceTime: 0,
-    hostTime: 0,
-    pages: 0,
-    lastPage: undefined,
-    listed: new Map(),
-    ended: undefined,
-    success: undefined,
-    limited: false,
-    problem: undefined,
-    singleCalls: undefined,
-  }
+  return { serviceTime: 0, hostTime: 0, pages: 0, listed: new Map(), success: undefined }
 }

@@ -160,7 +160,7 @@ async function listLookback(options: AuditTargetOptions & { client: CallsClient 
   try {
     const reading = await read().catch(readAgain)
     isEarly = reading.ended?.at === 'horizon'
-    if (reading.limited) problem = `the service shows no page from ${memory.depth.refusedFrom} on`
+    if (reading.success?.limited === true) problem = `the service shows no page from ${memory.depth.refusedFrom} on`
     else if (reading.success === undefined) problem = reading.problem?.message ?? 'the list has no end'
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error

@@ -20,10 +20,10 @@ export type Joining = {
   inPlace: number
   settled: number
   /** The index of the last row in the joint; undefined if it is not in the joint. */
-  place: number | undefined
+  place?: number | undefined
   /** How many rows came before the first row of the joint, and before the rows that join it. */
-  firstAt: number | undefined
-  joinedAt: number | undefined
+  firstAt?: number
+  joinedAt?: number
   /**
    * The next joint, from the end of the list as this reading shows it. And its settled rows in a row: the latest run, and the
    * longest.
@@ -40,9 +40,6 @@ export function newJoining(list: KnownList | undefined): Joining {
     rows: 0,
     inPlace: 0,
     settled: 0,
-    place: undefined,
-    firstAt: undefined,
-    joinedAt: undefined,
     top: [],
     run: 0,
     longestRun: 0,

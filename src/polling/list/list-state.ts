@@ -17,33 +17,33 @@ import type { Reading } from './reading.ts'
  * Changed in place.
  */
 export type ListMemory = {
-  list: KnownList | undefined
+  list?: KnownList | undefined
   /**
    * A reading that must end before a poll can be successful. Undefined between polls, unless the reading takes several polls.
    */
-  catchUp: Reading | undefined
+  catchUp?: Reading | undefined
   /** The sweep: a reading that continues over successful polls. */
   sweep: Sweep
   /** The first page that the service refuses to show. And the page that failed last, with the number of polls in a row. */
-  depth: { refusedFrom: number | undefined; failing: { page: number; polls: number } | undefined }
+  depth: { refusedFrom?: number | undefined; failing?: { page: number; polls: number } | undefined }
   total: Tripwire
   /**
    * The order that the latest pages showed. The number of items on a page that another page follows, and whether that number
    * varies. And the last page of a list that grows at its end.
    */
-  pages: { evidence: OrderEvidence; size: number | undefined; areUneven: boolean; last: number | undefined }
+  pages: { evidence: OrderEvidence; size?: number; areUneven: boolean; last?: number | undefined }
   /**
    * A list that has shrunk and is not accepted yet: in how many polls Get Call did not know the missing calls, and since when
    * (monotonic seconds).
    */
-  shrunk: { polls: number; since: number | undefined }
+  shrunk: { polls: number; since?: number | undefined }
 }
 
 /**
  * `last` is the last sweep that a successful poll completed: when it began (monotonic seconds), how long it took, and how
  * many pages it read.
  */
-export type Sweep = { last: { at: number; seconds: number; pages: number } | undefined } & (
+export type Sweep = { last?: { at: number; seconds: number; pages: number } | undefined } & (
   | { state: 'idle' }
   | { state: 'running'; reading: Reading }
   /** The next successful poll completes it. */
@@ -57,7 +57,7 @@ export type Sweep = { last: { at: number; seconds: number; pages: number } | und
 export type Tripwire = {
   state: 'watched' | 'tripped' | 'checked'
   /** The total after the last sweep, and how many rows have appeared since then. */
-  base: number | undefined
+  base?: number | undefined
   cameIn: number
   /** After a sweep that found nothing, it does not trip until this time (monotonic seconds). */
   ignoredUntil: number
@@ -67,17 +67,11 @@ export type Tripwire = {
 export function newListMemory({ list }: Pick<SyncState, 'list'>, sweptAt: number | undefined): ListMemory {
   return {
     list,
-    catchUp: undefined,
     sweep: { state: 'idle', last: sweptAt === undefined ? undefined : { at: sweptAt, seconds: 0, pages: 0 } },
-    depth: { refusedFrom: undefined, failing: undefined },
-    total: { state: 'watched', base: undefined, cameIn: 0, ignoredUntil: -Infinity },
-    pages: {
-      evidence: list === undefined ? NO_EVIDENCE : EVIDENCE_OF[list.end],
-      size: undefined,
-      areUneven: false,
-      last: undefined,
-    },
-    shrunk: { polls: 0, since: undefined },
+    depth: {},
+    total: { state: 'watched', cameIn: 0, ignoredUntil: -Infinity },
+    pages: { evidence: list === undefined ? NO_EVIDENCE : EVIDENCE_OF[list.end], areUneven: false },
+    shrunk: { polls: 0 },
   }
 }
 
@@ -85,7 +79,7 @@ export function newListMemory({ list }: Pick<SyncState, 'list'>, sweptAt: number
 export function forgetReadings(memory: ListMemory, { list }: Pick<SyncState, 'list'>): void {
   memory.list = list
   memory.catchUp = undefined
-  memory.sweep = { state: 'idle', last: undefined }
+  memory.sweep = { state: 'idle' }
 }
 
 /** How long the total is ignored after a sweep that found nothing (seconds), because it counts something else. */

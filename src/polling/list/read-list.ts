@@ -156,7 +156,6 @@ function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state:
   })
   memory.list = { ...memory.list!, unsure }
   memory.sweep = { state: 'idle', last }
-  poll.limited = at === 'refused' && !reachedHorizon
   poll.ended = { reading, at }
   poll.success = {
     ...poll.success!,
@@ -164,6 +163,7 @@ function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state:
     ...began(reading, poll),
     listed: listedIds(rows),
     isConfirmed,
+    limited: at === 'refused' && !reachedHorizon,
     list: memory.list,
   }
 }

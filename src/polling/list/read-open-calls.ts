@@ -3,7 +3,7 @@ import type { CallPage } from '../../service/calls-client.ts'
 import { ServiceError } from '../../service/service-error.ts'
 import { ownStart } from './list-order.ts'
 import type { PollContext } from '../poll-context.ts'
-import type { Reading } from './reading.ts'
+import { inwards, type Reading } from './reading.ts'
 
 /** Reading a page costs one request and saves one for each wanted call on it, so it must show at least this many. */
 const MIN_CALLS = 2
@@ -14,14 +14,13 @@ const MIN_CALLS = 2
  */
 export async function* readOpenCalls(
   { memory, wanted, read, poll, slice }: PollContext,
-  { end }: Reading,
+  reading: Reading,
 ): AsyncGenerator<CallPage, void> {
-  const inwards = end === 'first' ? 1 : -1
   let page = poll.lastPage
   // Final calls are requested for participants, which a list does not show.
   let missing = wanted().filter(({ phase }) => phase === 'open')
   for (let pages = 0; page !== undefined && pages < slice; pages++) {
-    const number = page.page + inwards
+    const number = page.page + inwards(reading)
     if (number < 1 || number >= (memory.depth.refusedFrom ?? Infinity)) return
     if (expectedOnNextPage(page, missing) < MIN_CALLS) return
     try {

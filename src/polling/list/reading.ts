@@ -9,7 +9,7 @@ export type Reading = {
   /** When it began (monotonic seconds). */
   readonly startedAt: number
   /** The service's clock and the host's clock when the first page was answered (UNIX seconds); undefined before. */
-  began: { serviceTime: number; hostTime: number } | undefined
+  began?: { serviceTime: number; hostTime: number }
   readonly end: KnownList['end']
   /** The page to read next. */
   next: number
@@ -42,7 +42,7 @@ export type Rows = {
    * last sweep.
    */
   found: number
-  lateBy: number | undefined
+  lateBy?: number | undefined
 }
 
 export type Pages = {
@@ -52,16 +52,16 @@ export type Pages = {
   read: number
   /** The highest number of a page with items, and the first and the highest total that such pages had. */
   furthest: number
-  total: { first: number; most: number } | undefined
+  total?: { first: number; most: number } | undefined
   /** The last page that was read in this poll. */
-  previous: PageRead | undefined
+  previous?: PageRead | undefined
   /** The page at which the reading last went back by one, and whether that page was equally short the second time. */
-  wentBackAt: number | undefined
+  wentBackAt?: number
   areUneven: boolean
   /** How many of the latest pages mostly repeated the page before them. */
   repeated: number
   /** The number of the last page according to the service. It may be wrong. */
-  last: number | undefined
+  last?: number | undefined
 }
 
 type PageRead = Pick<CallPage, 'page' | 'items' | 'total' | 'keys'>
@@ -71,7 +71,7 @@ export type Pass = {
   readonly isFirst: boolean
   /** The total number of items on its pages, and the last page that counts. */
   items: number
-  furthest: number | undefined
+  furthest?: number
   /** Whether it showed a call that no earlier pass had shown, although the call began before the reading. */
   hasNew: boolean
 }
@@ -114,31 +114,11 @@ export function newReading(made: {
   const { list, requested, ...fields } = made
   return {
     ...fields,
-    began: undefined,
     next: 1,
     joining: newJoining(list),
-    rows: {
-      seen: new Set(),
-      invalid: new Set(),
-      replaced: new Set(),
-      last: '',
-      oldest: Infinity,
-      found: 0,
-      lateBy: undefined,
-    },
-    pages: {
-      requested,
-      size: 0,
-      read: 0,
-      furthest: 0,
-      total: undefined,
-      previous: undefined,
-      wentBackAt: undefined,
-      areUneven: false,
-      repeated: 0,
-      last: undefined,
-    },
-    pass: { items: 0, furthest: undefined, hasNew: false, isFirst: true },
+    rows: { seen: new Set(), invalid: new Set(), replaced: new Set(), last: '', oldest: Infinity, found: 0 },
+    pages: { requested, size: 0, read: 0, furthest: 0, areUneven: false, repeated: 0 },
+    pass: { items: 0, hasNew: false, isFirst: true },
     order: newOrderAcrossPages(),
     reachedHorizon: false,
   }
@@ -314,7 +294,7 @@ function addInvalid({ seen, invalid }: Rows, { calls, keys }: CallPage): void {
 function endPass(reading: Reading, facts: Facts): Step {
   const { pass } = reading
   if (hasSeenAll(reading, facts) || !pass.hasNew) return 'end'
-  reading.pass = { items: 0, furthest: undefined, hasNew: false, isFirst: false }
+  reading.pass = { items: 0, hasNew: false, isFirst: false }
   reading.next = 1
   return 'next page'
 }

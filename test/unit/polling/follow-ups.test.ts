@@ -125,14 +125,17 @@ describe('the answers to follow-ups', () => {
 
   test('are dropped if most calls are unknown and the poll is aborted before the control call is answered', async () => {
     const known = { serviceTime: CREATED, hostTime: CREATED, limit: undefined, calls: [seen('a', 'ongoing')] }
+    const stop = new AbortController()
     const fetchCalls = async (id: string) => {
       if (id === 'a') return known
-      throw id === 'listed' ? new AbortedError() : new ServiceError('not_found', 'unknown', { status: 404 })
+      if (id !== 'listed') throw new ServiceError('not_found', 'unknown', { status: 404 })
+      stop.abort()
+      throw new AbortedError()
     }
     const calls = [...openCalls(...ids.map((id): [string, number] => [id, 1])).open.values()]
-    const asking = { fetchCalls, aborted: new AbortController().signal, wall: () => CREATED }
-    const notified = { onProblem: () => undefined, onDistrust: () => undefined }
-    const answers = await followUps(calls, new Set(['listed']), { ...asking, ...notified })
+    const notified = { onProblem: () => undefined, onDistrust: () => expect.unreachable() }
+    const asking = { fetchCalls, aborted: stop.signal, wall: () => CREATED, ...notified }
+    const answers = await followUps(calls, new Set(['listed']), asking)
     expect(answers.map(({ calls, notFound }) => [calls.map(({ id }) => id), notFound])).toEqual([[['a'], []]])
   })
 

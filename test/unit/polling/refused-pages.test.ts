@@ -26,8 +26,8 @@ describe.each<[string, ServiceError, number]>([
       const { success, problem } = await poll()
       expect([success, problem, memory.depth.refusedFrom]).toEqual([undefined, error, undefined])
     }
-    const { success, limited } = await poll()
-    expect([success?.endsSweep, limited, memory.depth.refusedFrom, tracked()]).toEqual([true, true, 5, 40])
+    const { success } = await poll()
+    expect([success?.endsSweep, success?.limited, memory.depth.refusedFrom, tracked()]).toEqual([true, true, 5, 40])
     service.calls = numbered(0, 100)
     expect(await next()).toEqual(['incremental', [1]])
   })
@@ -35,8 +35,8 @@ describe.each<[string, ServiceError, number]>([
   test('fail no poll of a list that was read to the horizon, and sweeps are not limited', async () => {
     const { poll, memory } = failing(error, { lookback: 12, sweepInterval: 300 })
     for (let n = 0; n < 100; n++) {
-      const { success, limited } = await poll()
-      expect([success !== undefined, limited]).toEqual([true, false])
+      const { success } = await poll()
+      expect([success !== undefined, success?.limited === true]).toEqual([true, false])
     }
     expect(memory.sweep.last?.at).toBeGreaterThan(900)
   })
@@ -85,7 +85,7 @@ test('a page that is refused once is read by the next poll', async () => {
   const { service, poll, memory, tracked } = failing(REFUSED)
   expect((await poll()).success).toBeUndefined()
   service.fails = () => undefined
-  expect((await poll()).limited).toBe(false)
+  expect((await poll()).success?.limited).not.toBe(true)
   expect([memory.depth.refusedFrom, tracked()]).toEqual([undefined, 100])
 })
 
@@ -98,7 +98,7 @@ test('pages that were shown before, and are refused, make the poll limited once 
   service.fails = (_operation, page) => (Number(page) >= 5 ? REFUSED : undefined)
   const polls = []
   for (let n = 0; n < 6; n++) polls.push(await poll())
-  expect(polls.map(({ success, limited }) => [success !== undefined, limited])).toContainEqual([true, true])
+  expect(polls.map(({ success }) => [success !== undefined, success?.limited])).toContainEqual([true, true])
 })
 
 test.each([
@@ -117,7 +117,7 @@ test.each([
     expect([memory.depth.refusedFrom, memory.catchUp?.next]).toEqual([undefined, 1])
     service.fails = () => undefined
     service.beforePage = () => undefined
-    expect(await poll()).toMatchObject({ limited: false, success: { endsSweep: true } })
+    expect(await poll()).toMatchObject({ success: { endsSweep: true, limited: false } })
     expect(tracked()).toBe(100)
   },
 )
@@ -137,7 +137,7 @@ test('an outage amid a long reading of a list that grows at its last page does n
   expect(Math.max(...[...asked].map(Number))).toBeLessThanOrEqual(11)
   service.fails = () => undefined
   service.beforePage = () => undefined
-  expect(await poll()).toMatchObject({ limited: false, success: { endsSweep: true } })
+  expect(await poll()).toMatchObject({ success: { endsSweep: true, limited: false } })
   expect(tracked()).toBe(100)
 })
 
@@ -148,7 +148,7 @@ test('a rate limit refuses no page, in either order', async () => {
     if (order === 'oldest first') service.calls = service.calls.toReversed()
     for (let n = 0; n < 20; n++) expect(await poll()).toMatchObject({ success: undefined, problem: LIMITED })
     service.fails = () => undefined
-    expect((await poll()).limited).toBe(false)
+    expect((await poll()).success?.limited).not.toBe(true)
     expect([memory.depth.refusedFrom, tracked()]).toEqual([undefined, 100])
   }
 })
@@ -163,8 +163,8 @@ test.each([
   service.says = { total, totalPages: Math.ceil(total / Math.max(10, total / 10)) }
   service.fails = (_operation, page) => (Number(page) > 10 ? REFUSED : undefined)
   await poll()
-  const { success, limited } = await poll()
-  expect([success === undefined, limited, memory.depth.refusedFrom ?? 'the end']).toEqual([
+  const { success } = await poll()
+  expect([success === undefined, success?.limited === true, memory.depth.refusedFrom ?? 'the end']).toEqual([
     false,
     refusedFrom !== 'the end',
     refusedFrom,
@@ -176,6 +176,6 @@ test('a page amid a list that grows at its last page hides no new calls', async 
   service.calls = service.calls.toReversed()
   service.fails = (_operation, page) => (page === 4 ? DOWN : undefined)
   for (let n = 0; n < 4; n++) expect((await poll()).success).toBeUndefined()
-  const { success, limited } = await poll()
-  expect([success !== undefined, limited, tracked(), memory.depth.refusedFrom]).toEqual([true, true, 70, undefined])
+  const { success } = await poll()
+  expect([success?.limited, tracked(), memory.depth.refusedFrom]).toEqual([true, 70, undefined])
 })
