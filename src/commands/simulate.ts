@@ -60,6 +60,9 @@ export const declare: Declare = (command, { print }) => {
     const settings = { ...given, ...calls, switches: switchesOf(options) }
     const names = namesOf(options.targets)
     const simulators = names.length === 0 ? [await startSimulator(settings)] : await startSimulators(names, settings)
+    // Of the webhooks' address, the last part of the path is the name of the service.
+    const to = options.webhook
+    if (to !== undefined) simulators.forEach((one, i) => one.sendWebhooks(new URL(names[i] ?? '', to)))
     for (const line of linesOf(simulators)) print(line)
     if (typeof options.history === 'object') {
       const lookback = Math.ceil(options.history.seconds / 86_400)

@@ -16,8 +16,6 @@ type ServerOptions = {
   port?: number
   /** Returns UNIX seconds with fractions; default: the host's clock. */
   clock?: () => number
-  /** Where webhooks are sent, with user and password; default: none are sent. */
-  webhook?: URL
 }
 
 export type SimulatorOptions = ServiceOptions & ServerOptions
@@ -60,23 +58,16 @@ export async function serve(service: CallsService, options: ServerOptions): Prom
   return simulator!
 }
 
-/** The most answers of all services that are recorded, and the sum of their bodies' lengths. */
-const MOST_RECORDED = { responses: 10_000, characters: 2e8 }
-
 /**
- * Starts several calls services on one port of 127.0.0.1, each with calls of its own: that of `app-1` below `/app-1/v3`. Of the webhooks'
- * address, the last part of the path is the name.
+ * Starts several calls services on one port of 127.0.0.1, each with calls of its own: that of `app-1` below `/app-1/v3`. They
+ * record no responses.
  *
  * @throws Error if the port is taken
  */
 export async function startSimulators(names: readonly string[], options: SimulatorOptions): Promise<Simulator[]> {
   const { seed = 1, clock = hostClock } = options
-  const most = {
-    mostRecordedResponses: Math.ceil(MOST_RECORDED.responses / names.length),
-    mostRecordedCharacters: MOST_RECORDED.characters / names.length,
-  }
   const services = names.map((name) => ({
-    service: createService({ ...options, ...most, seed: `${seed} ${name}` }, clock()),
+    service: createService({ ...options, mostRecordedResponses: 0, seed: `${seed} ${name}` }, clock()),
     prefix: `/${name}`,
   }))
   return serveAll(services, options)
@@ -86,7 +77,7 @@ type Prefixed = { service: CallsService; prefix: string }
 
 async function serveAll(
   services: readonly Prefixed[],
-  { port: asked = 0, clock = hostClock, webhook }: ServerOptions,
+  { port: asked = 0, clock = hostClock }: ServerOptions,
 ): Promise<Simulator[]> {
   const app = fastify({ forceCloseConnections: true })
   // Every body is JSON, whatever its content type: curl sends another one by default.
@@ -103,10 +94,7 @@ async function serveAll(
   })
   app.get('/_simulator/config', ({ headers: { host } }) => configText(`http://${host}`, services))
   const address = await app.listen({ host: '127.0.0.1', port: asked })
-  return served.map((one) => {
-    const to = webhook && one.prefix !== '' ? new URL(one.prefix.slice(1), webhook) : webhook
-    return simulatorOf(one, { app, address, webhook: to })
-  })
+  return served.map((one) => simulatorOf(one, app, address))
 }
 
 /** A configuration with a target for each service. */
@@ -120,10 +108,11 @@ function configText(address: string, services: readonly Prefixed[]): string {
 
 function simulatorOf(
   { service, prefix, now }: Prefixed & { now: () => number },
-  { app, address, webhook }: { app: FastifyInstance; address: string; webhook: URL | undefined },
+  app: FastifyInstance,
+  address: string,
 ): Simulator {
   let webhooks = newWebhooks(service)
-  let stopSending = webhook && sendWebhooks(webhooks, webhook, now)
+  let stopSending: (() => void) | undefined
   return {
     url: `${address}${prefix}/v3`,
     port: Number(new URL(address).port),

@@ -15,8 +15,6 @@ export type SwitchTable = Record<string, Switch<unknown>>
 
 /** The share of requests that meet a fault at intensity 1. */
 const FAULTS = 0.25
-const GET_CALL_FORMS = ['object', 'bare', 'list', 'bare_list'] as const
-const PREFIXES = ['X-RateLimit', 'X-Rate-Limit', 'absent'] as const
 
 /**
  * All switches: how the service behaves where its reference does not say, and what goes wrong. They may change while the
@@ -42,7 +40,7 @@ export const switchTable = {
   },
   perPageField: drawn(oneOf('lengths of pages in answers', ['absent', 'given'])),
   /** The call, bare or below `data`, alone or in a list. */
-  getCall: drawn(oneOf("Get Call's body", GET_CALL_FORMS)),
+  getCall: drawn(oneOf("Get Call's body", ['object', 'bare', 'list', 'bare_list'])),
   /**
    * With `reused`, meetings of a group have its id as session id, one after the other: some begin a second after the one before. A
    * meeting that finds the room in use for long has a session of its own.
@@ -59,10 +57,7 @@ export const switchTable = {
   /** The oldest calls leave the list. A daemon must count them like those of `listedSeconds`. */
   mostListed: wholeNumberOr('calls listed', ['all']),
   answerSeconds: numberUpTo('seconds an answer takes', 60),
-  rateLimitHeaders: {
-    ...oneOf("how the rate limit's headers begin", PREFIXES),
-    draw: (stream) => pick(stream, PREFIXES),
-  },
+  rateLimitHeaders: drawn(oneOf("how the rate limit's headers begin", ['X-RateLimit', 'X-Rate-Limit', 'absent'])),
   /** Applies to every request to the service. */
   fault: {
     ...probabilities('faults of a request', faultNames, 1),

@@ -62,7 +62,6 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
   }
   const hooks = new URL(`http://vendor:${HOOKS_PASSWORD}@127.0.0.1:${await freePort()}/hooks/chaos`)
   const simulator = await startWorld({
-    webhook: hooks,
     seed,
     speed: 400,
     callsPerMinute: 240,
@@ -70,6 +69,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     apiKey: API_KEY,
     mostRecordedResponses: 10,
   })
+  simulator.sendWebhooks(hooks)
   const slack = await failingSlack(random(seed, 'slack'), () => run.life)
   const onCall = await failingSlack(random(seed, 'on-call'), () => run.life, {
     name: 'on-call',

@@ -8,13 +8,13 @@ import { daemonInProcess, KEY } from '../../unit/daemon/daemon-in-process.ts'
 test('with webhooks that are lost, late, doubled, reordered, of another app and forged, the counts are exact and early', async () => {
   const port = await freePort()
   const simulator = await startSimulator({
-    webhook: new URL(`http://vendor:secret-password@127.0.0.1:${port}/hooks/production`),
     apiKey: KEY,
     callsPerMinute: 300,
     speed: 60,
     history: 20,
     switches: { webhookFault: { lost: 0.1, late: 0.1, twice: 0.2, reordered: 0.1, other_app: 0.1, forged: 0.1 } },
   })
+  simulator.sendWebhooks(new URL(`http://vendor:secret-password@127.0.0.1:${port}/hooks/production`))
   onTestFinished(() => simulator.close())
   const { targets } = configOf({
     targets: [

@@ -96,7 +96,8 @@ describe('webhooks of the simulator', () => {
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : undefined
     const webhook = new URL(`http://vendor:p%40ss@127.0.0.1:${port}/hooks/simulated`)
-    const simulator = await startSimulator({ webhook, callsPerMinute: 6000, speed: 100, history: 0 })
+    const simulator = await startSimulator({ callsPerMinute: 6000, speed: 100, history: 0 })
+    simulator.sendWebhooks(webhook)
     await vi.waitUntil(() => received.length > 20, { timeout: 5000 })
     await simulator.close()
     server.closeAllConnections()

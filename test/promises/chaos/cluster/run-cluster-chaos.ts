@@ -267,12 +267,12 @@ const REQUIRED = [
 async function startTarget(name: string, seed: string, relay: HooksRelay): Promise<ClusterTarget> {
   const simulator = await startWorld({
     seed,
-    webhook: relay.address(name),
     speed: 200,
     callsPerMinute: 12,
     history: 20,
     mostRecordedResponses: 1,
   })
+  simulator.sendWebhooks(relay.address(name))
   const { arrivals: _arrivals, outage: _outage, ...drawn } = drawSwitches(seed, INTENSITY, { mostDateOffset: 0 })
   // A call's row does not keep enough to take one with changed labels out of a comparison.
   const { labels_changed: _labels, ...facts } = drawn.facts
