@@ -32,18 +32,12 @@ export function assignTotal(
 }
 
 /**
- * How a new value changes the minutes: `add` goes to the counter, `correction` to the corrections, and `counted` is the new
- * value of the call's row. While a call is open, its minutes only grow. Once it is final they may decrease, so that minutes
- * less corrections equal the latest values of the service.
+ * The minutes of a call that are counted after an answer. While it is open, its minutes only grow. Once it is final they may
+ * decrease, so that minutes less corrections equal the latest values of the service.
  */
-export function countMinutes(
-  counted: number,
-  served: number | undefined,
-  final: boolean,
-): { counted: number; add: number; correction: number } {
-  if (served === undefined || served === counted) return { counted, add: 0, correction: 0 }
-  if (served > counted) return { counted: served, add: served - counted, correction: 0 }
-  return final ? { counted: served, add: 0, correction: counted - served } : { counted, add: 0, correction: 0 }
+export function minutesAfter(counted: number, served: number | undefined, final: boolean): number {
+  if (served === undefined) return counted
+  return final ? served : Math.max(counted, served)
 }
 
 /** The order of an answer's entries, in which minutes are added, may change, and sums of floats depend on it. */

@@ -1,7 +1,7 @@
 import { ANSWERED, CALL_COLUMNS, CALL_FIELDS, callOfNumbers, type Mutable } from '../call-fields.ts'
 import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type SeenCall } from '../call.ts'
 import type { DeltaDraft } from './delta-draft.ts'
-import { countMinutes, MEASURES, servedMinutes } from './minutes.ts'
+import { MEASURES, minutesAfter, servedMinutes } from './minutes.ts'
 import { callSeries, type HistogramSeries } from '../call-series.ts'
 import { isAmbiguous } from '../identity.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
@@ -206,21 +206,15 @@ function countAllMinutes(
 ): readonly number[] {
   const served = servedMinutes(seen, call.labels.type, final)
   const { minutes } = callSeries(call.labels)
-  let changed = false
-  const counted = MEASURES.map(({ level, media }, i) => {
-    const { counted, add, correction } = countMinutes(call.counted[i]!, served[i], final)
-    if (add > 0) {
-      draft.add(minutes[level][media], add)
-      if (level === 'participant') draft.use(add, now)
-    }
-    if (correction > 0) {
-      draft.add(seriesKey(COUNTERS.corrections, media, level), correction)
-      if (level === 'participant') draft.use(-correction, now)
-    }
-    if (counted !== call.counted[i]) changed = true
-    return counted
-  })
-  return changed ? counted : call.counted
+  const counted = call.counted.map((before, i) => minutesAfter(before, served[i], final))
+  if (counted.every((after, i) => after === call.counted[i])) return call.counted
+  for (const [i, { level, media }] of MEASURES.entries()) {
+    const change = counted[i]! - call.counted[i]!
+    if (change > 0) draft.add(minutes[level][media], change)
+    if (change < 0) draft.add(seriesKey(COUNTERS.corrections, media, level), -change)
+    if (change !== 0 && level === 'participant') draft.use(change, now)
+  }
+  return counted
 }
 
 /**

@@ -1,46 +1,16 @@
 import { expect, test } from 'vitest'
 import type { CallType } from '../../../src/ledger/call.ts'
-import { countMinutes, servedMinutes } from '../../../src/ledger/delta/minutes.ts'
+import { minutesAfter, servedMinutes } from '../../../src/ledger/delta/minutes.ts'
 import { seen } from './seen.ts'
 
 test.each([
-  {
-    what: 'increase while it is open',
-    counted: 1,
-    served: 1.5,
-    final: false,
-    result: { counted: 1.5, add: 0.5, correction: 0 },
-  },
-  {
-    what: 'do not decrease while it is open',
-    counted: 2,
-    served: 1,
-    final: false,
-    result: { counted: 2, add: 0, correction: 0 },
-  },
-  {
-    what: 'increase after its end',
-    counted: 2,
-    served: 2.25,
-    final: true,
-    result: { counted: 2.25, add: 0.25, correction: 0 },
-  },
-  {
-    what: 'are corrected after its end',
-    counted: 2,
-    served: 0.5,
-    final: true,
-    result: { counted: 0.5, add: 0, correction: 1.5 },
-  },
-  {
-    what: 'stay if an answer has none',
-    counted: 2,
-    served: undefined,
-    final: true,
-    result: { counted: 2, add: 0, correction: 0 },
-  },
-])('minutes of a call $what', ({ counted, served, final, result }) => {
-  expect(countMinutes(counted, served, final)).toEqual(result)
+  { what: 'increase while it is open', counted: 1, served: 1.5, final: false, after: 1.5 },
+  { what: 'do not decrease while it is open', counted: 2, served: 1, final: false, after: 2 },
+  { what: 'increase after its end', counted: 2, served: 2.25, final: true, after: 2.25 },
+  { what: 'are corrected after its end', counted: 2, served: 0.5, final: true, after: 0.5 },
+  { what: 'stay if an answer has none', counted: 2, served: undefined, final: true, after: 2 },
+])('minutes of a call $what', ({ counted, served, final, after }) => {
+  expect(minutesAfter(counted, served, final)).toBe(after)
 })
 
 test.each<{
