@@ -81,7 +81,7 @@ export function trackedCalls() {
   /** The calls of a session. */
   function ofSession(session: string): TrackedCall[] {
     const slot = slots.get(session)
-    const plain = slot !== undefined && sessions.get(slot) === undefined ? [read(slot, session)] : []
+    const plain = slot !== undefined && sessions.get(slot) === undefined ? [read(slot, ids[slot]!)] : []
     const others = sessions.slotsOf(session)
     return others === undefined ? plain : [...plain, ...Array.from(others, (one) => read(one, ids[one]!))]
   }

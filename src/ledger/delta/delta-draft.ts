@@ -53,7 +53,8 @@ export function newDraft(sync: SyncState) {
     },
     /** Counts the transitions and reports each of them. */
     recordTransition: (change: Seen, from: TransitionPoint, to: TransitionPoint) => {
-      for (const step of path(change.call, from, to)) delta.transitions.push({ ...change, ...step })
+      for (const step of path(change.call, from, to))
+        delta.transitions.push({ ...change, from: step.from, to: step.to, observed: step.observed })
     },
   }
 }

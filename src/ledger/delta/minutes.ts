@@ -23,11 +23,9 @@ export function servedMinutes(seen: SeenCall, type: CallType, final: boolean): (
 }
 
 /** Assigns minutes without a medium to the call's type. */
-export function assignTotal(
-  { audio, video, total }: SeenMinutes,
-  type: CallType,
-): { audio: number | undefined; video: number | undefined } {
-  if (total === undefined) return { audio, video }
+export function assignTotal(minutes: SeenMinutes, type: CallType): Pick<SeenMinutes, 'audio' | 'video'> {
+  const { audio, video, total } = minutes
+  if (total === undefined) return minutes
   return type === 'video' ? { audio, video: (video ?? 0) + total } : { audio: (audio ?? 0) + total, video }
 }
 

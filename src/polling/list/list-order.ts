@@ -91,7 +91,7 @@ export function addToOrder(order: OrderAcrossPages, starts: readonly number[]): 
     order.above = start > order.bound + FAR_SECONDS ? order.above + 1 : 0
     order.isBroken ||= order.above > MAX_IN_A_ROW
   }
-  const times = Float64Array.from([...order.pending, ...starts]).toSorted()
+  const times = new Float64Array([...order.pending, ...starts]).toSorted()
   const isEnough = times.length >= MIN_CALLS
   order.pending = isEnough ? [] : [...times]
   if (!isEnough) return

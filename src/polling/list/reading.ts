@@ -326,5 +326,5 @@ export function listedIds({ seen, invalid }: Rows): ReadonlySet<string> {
 }
 
 function medianOf(times: readonly number[]): number {
-  return Float64Array.from(times).toSorted()[times.length >> 1] ?? Infinity
+  return new Float64Array(times).toSorted()[times.length >> 1] ?? Infinity
 }

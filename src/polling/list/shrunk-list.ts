@@ -33,8 +33,9 @@ export function missingCalls({ ended, success }: RunningPoll, { calls, sync }: L
   let [shown, missing] = [0, 0]
   const outermost = calls.outermost(REQUESTED, (id, time) => {
     if (time > newest || (seen.size > 0 && time <= oldest)) return false
-    if (seen.has(id)) shown += 1
-    if (seen.has(id) || calls.phase(id) === 'lost') return false
+    const isShown = seen.has(id)
+    if (isShown) shown += 1
+    if (isShown || calls.phase(id) === 'lost') return false
     const call = calls.get(id)!
     if (replaced.has(sessionOf(call)) || (seen.size > 0 && !beganAfterOldest(call))) return false
     missing += 1
