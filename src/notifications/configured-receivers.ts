@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
 import { logReceiver, type LogLine } from './log-receiver.ts'
-import type { MessageReceiver, Receiver, ReceiverType, SendContext } from './receiver.ts'
-import type { ConfiguredReceiver, NotifyConfig } from './notify-section.ts'
+import type { MessageReceiver, Receiver, ReceiverType } from './receiver.ts'
+import type { NotifyConfig } from './notify-section.ts'
 import { receivers } from './receivers.ts'
 
 export type ReceiverDeps = {
@@ -17,13 +17,6 @@ export function pageUrlIn(notify: NotifyConfig): string | undefined {
   return notify.receivers
     .map(({ config }) => ('dashboardUrl' in config ? config.dashboardUrl : undefined))
     .find((url) => url !== undefined)
-}
-
-async function createReceiver(configured: ConfiguredReceiver, context: Omit<SendContext, 'name'>): Promise<Receiver> {
-  const { name, config } = configured
-  const type: ReceiverType = receivers[configured.type]
-  if (!('create' in type)) return { name, refresh: await type.createState(config, { ...context, name }) }
-  return { name, ...type.traits?.(config), send: await type.create(config, { ...context, name }) }
 }
 
 /** Receivers, each with the configuration that created it. */
@@ -43,7 +36,9 @@ export async function configuredReceivers(
   const known = (from: unknown) => before.find((one) => isDeepStrictEqual(one.from, from))
   const created = notify.receivers.map(async (configured) => {
     const from = { configured, pageUrl }
-    return known(from) ?? { from, receiver: await createReceiver(configured, { ...context, pageUrl }) }
+    const { name, config } = configured
+    const type: ReceiverType = receivers[configured.type]
+    return known(from) ?? { from, receiver: { name, ...(await type.create(config, { ...context, pageUrl, name })) } }
   })
   const all = await Promise.all(created)
   if (all.some(({ receiver }) => takesMessages(receiver))) return all

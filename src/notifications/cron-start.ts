@@ -4,14 +4,14 @@ import { text } from '../schema/scalars.ts'
 /** Five cron fields: minute, hour, day of the month, month, day of the week. */
 export function cronStart() {
   const expected = 'five cron fields (minute, hour, day of the month, month, day of the week), such as `0 2 * * 6`'
-  return text(expected, isCron).refine((fields) => !isCron(fields) || comes(fields), {
+  return text(expected, isCron).refine((fields) => startsOf(fields, 1)?.length !== 0, {
     error: 'a day that some month has',
   })
 }
 
 function isCron(fields: string): boolean {
   // croner would also accept a name such as `@daily`, a date, and `?` for the current time.
-  return /^[^\s?]+(?: +[^\s?]+){4}$/.test(fields) && read(fields) !== undefined
+  return /^[^\s?]+(?: +[^\s?]+){4}$/.test(fields) && startsOf(fields, 1) !== undefined
 }
 
 /** This many starts are compared with the next one. */
@@ -24,26 +24,17 @@ const COMPARED = 1000
  * @param duration seconds
  */
 export function neverEnds(fields: string, duration: number): boolean {
-  if (!isCron(fields)) return false
-  const cron = read(fields)
-  let start = cron?.nextRun(new Date(0))
-  for (let i = 0; i < COMPARED; i++) {
-    const next = start && cron?.nextRun(start)
-    if (!start || !next || next.getTime() - start.getTime() > duration * 1000) return false
-    start = next
-  }
-  return true
+  const starts = (isCron(fields) && startsOf(fields, COMPARED + 1)) || []
+  const gaps = starts.slice(1).map((start, i) => start - starts[i]!)
+  return gaps.length === COMPARED && gaps.every((gap) => gap <= duration)
 }
 
-/** Whether the start ever comes. False for a date such as 30 February. */
-function comes(fields: string): boolean {
-  return read(fields)?.nextRun(new Date(0)) !== null
-}
-
-/** Without a callback, croner schedules nothing. */
-function read(fields: string): Cron | undefined {
+/** The first starts (UNIX seconds), of a date such as 30 February none; undefined if these are no five fields of cron. */
+function startsOf(fields: string, most: number): number[] | undefined {
   try {
-    return new Cron(fields, { mode: '5-part', timezone: 'UTC' })
+    // Without a callback, croner schedules nothing.
+    const cron = new Cron(fields, { mode: '5-part', timezone: 'UTC' })
+    return cron.nextRuns(most, new Date(0)).map((start) => start.getTime() / 1000)
   } catch {
     return undefined
   }

@@ -14,53 +14,50 @@ import { cronStart, neverEnds } from './cron-start.ts'
 
 type ReportProblem = (path: (string | number)[], message: string) => void
 
+type AnyMap = Readonly<Record<string, unknown>>
+
 /** Cross-checks the names of receivers, and the routes that name them. Any value may be missing or invalid. */
-function checkReceivers(notify: Readonly<Record<string, unknown>>, report: ReportProblem): void {
-  const given: unknown[] = Array.isArray(notify['receivers']) ? notify['receivers'] : []
-  const named = given.map((item) => (isMap(item) ? item : {}))
+function checkReceivers(notify: AnyMap, report: ReportProblem): void {
+  const named = listIn(notify['receivers']).map(mapIn)
   const shorthands = receiverNames.filter((type) => notify[type] !== undefined)
+  const all = [...shorthands.map((type) => ({ name: type, [type]: notify[type] })), ...named]
   /** What has a name already. */
   const taken = new Map<unknown, string>([
     [LOG, `\`${LOG}\` is the name of the log, which is notified if there is no receiver`],
     ...shorthands.map((type) => [type, `the same name as \`notify.${type}\``] as const),
   ])
   named.forEach(({ name }, index) => {
-    if (typeof name !== 'string' || name === '') return
+    if (!isName(name)) return
     const problem = taken.get(name)
     if (problem !== undefined) report(['receivers', index, 'name'], `${problem}; expected a name of its own`)
     else taken.set(name, `the same name as \`receivers[${index}]\``)
   })
-  const all = [...shorthands.map((type) => ({ name: type, [type]: notify[type] })), ...named]
-  checkRoutes(notify['routes'], all, report)
-}
-
-function checkRoutes(routes: unknown, all: readonly Record<string, unknown>[], report: ReportProblem): void {
-  const names = all.filter((one) => notRouted(one) === undefined).map(({ name }) => name)
-  if (!Array.isArray(routes)) return
-  routes.forEach((item: unknown, index) => {
-    const given: unknown = isMap(item) ? item['notify'] : undefined
-    if (!Array.isArray(given)) return
-    given.forEach((name: unknown, position) => {
-      if (typeof name !== 'string' || name === '' || names.includes(name)) return
-      report(['routes', index, 'notify', position], problemWith(name))
-    })
-  })
-
-  function problemWith(name: string): string {
-    const why = notRouted(all.find((one) => one['name'] === name) ?? {})
-    if (why !== undefined) return `${why}; expected a receiver of messages`
-    const shorthand = messageReceiverNames.find((type) => type === name)
-    if (shorthand !== undefined) {
-      return `\`${shorthand}\` is not configured; expected \`notify.${shorthand}\` as well`
+  for (const [index, route] of listIn(notify['routes']).map(mapIn).entries()) {
+    for (const [position, name] of listIn(route['notify']).entries()) {
+      const problem = isName(name) ? routeProblem(name, all) : undefined
+      if (problem !== undefined) report(['routes', index, 'notify', position], problem)
     }
-    return unknownName(name, 'receiver', names, '`[]`')
   }
 }
 
-/** Why a route cannot name a receiver. */
-function notRouted(receiver: Record<string, unknown>): string | undefined {
-  const type = receiverNames.map((name) => receiver[name] !== undefined && receivers[name]).find(Boolean)
-  return type && 'notRouted' in type ? type.notRouted : undefined
+const listIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const mapIn = (value: unknown): AnyMap => (isMap(value) ? value : {})
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** Why a route cannot name a receiver like this. */
+function routeProblem(name: string, all: readonly AnyMap[]): string | undefined {
+  const names = all.filter((one) => notRouted(one) === undefined).map((one) => one['name'])
+  if (names.includes(name)) return undefined
+  const why = notRouted(all.find((one) => one['name'] === name) ?? {})
+  if (why !== undefined) return `${why}; expected a receiver of messages`
+  const shorthand = messageReceiverNames.find((type) => type === name)
+  if (shorthand !== undefined) return `\`${shorthand}\` is not configured; expected \`notify.${shorthand}\` as well`
+  return unknownName(name, 'receiver', names, '`[]`')
+}
+
+function notRouted(receiver: AnyMap): string | undefined {
+  const type: ReceiverType | undefined = receivers[receiverNames.find((name) => receiver[name] !== undefined)!]
+  return type?.notRouted
 }
 
 const digest = section({
@@ -174,22 +171,17 @@ const given = section(
         'While an alert of the group fires, the least time between two messages; 0: each change is sent at once',
       ),
     ...receiverSections(receiverNames),
-    receivers: z
-      .array(namedReceiver)
-      .prefault([])
-      .describe('More receivers, each with a name of your choice; a key such as `slack` is short for one of that name'),
+    receivers: listOf(namedReceiver).describe(
+      'More receivers, each with a name of your choice; a key such as `slack` is short for one of that name',
+    ),
     digest: digest.optional().describe('A daily summary; default: none'),
-    routes: z
-      .array(route)
-      .prefault([])
-      .describe(
-        'Which receivers are notified of which alerts: the first route that matches decides; without one, all receivers are',
-      ),
-    inhibit: z
-      .array(inhibition)
-      .prefault([])
-      .describe('Further alerts that are not notified while others fire, besides less severe ones'),
-    mutes: z.array(mute).prefault([]).describe('Recurring times at which matching alerts are not notified'),
+    routes: listOf(route).describe(
+      'Which receivers are notified of which alerts: the first route that matches decides; without one, all receivers are',
+    ),
+    inhibit: listOf(inhibition).describe(
+      'Further alerts that are not notified while others fire, besides less severe ones',
+    ),
+    mutes: listOf(mute).describe('Recurring times at which matching alerts are not notified'),
   },
   checkReceivers,
 )
@@ -234,6 +226,11 @@ export const notifySection = z.codec(given, z.custom<NotifyConfig>(), {
     return { ...Object.fromEntries(own), receivers: listed, ...rest }
   },
 })
+
+/** A list that may be left out. */
+function listOf<Item extends z.ZodType>(item: Item) {
+  return z.array(item).prefault([])
+}
 
 /** An optional key for each of these receivers. */
 function receiverSections<Name extends ReceiverName>(names: readonly Name[]) {

@@ -26,13 +26,9 @@ export type MessageReceiver = {
   /** As in the `receiver` label and the outbox. */
   name: string
   send: Send
-} & Traits
-
-/** What a receiver of messages is besides; default: nothing of it. */
-export type Traits = {
-  /** It edits the message of an incident while the incident lasts. */
+  /** It edits the message of an incident while the incident lasts; default: no. */
   edits?: boolean
-  /** It gets what Alertmanager would send: a group for each rule, and no digest. */
+  /** It gets what Alertmanager would send: a group for each rule, and no digest; default: no. */
   isLikeAlertmanager?: boolean
 }
 
@@ -49,20 +45,14 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
   section: Section
   /** Why a valid section cannot work, in a sentence without secrets; undefined if nothing is known against it. */
   warning?(config: z.output<Section>): string | undefined
-  /** At most one may be configured, so `notify.receivers` cannot contain it. */
-  isSingle?: boolean
-} & (
-  | {
-      /** Loads the code that sends. Every command reads the configuration, but few commands send anything. */
-      create(config: z.output<Section>, context: SendContext): Promise<Send>
-      traits?(config: z.output<Section>): Traits
-    }
-  | {
-      createState(config: z.output<Section>, context: SendContext): Promise<Refresh>
-      /** Why a route cannot name it, in a sentence. */
-      notRouted: string
-    }
-)
+  /** Why a route cannot name it, in a sentence; only for a receiver of the state. */
+  notRouted?: string
+  /** Loads the code that sends. Every command reads the configuration, but few commands send anything. */
+  create(
+    config: z.output<Section>,
+    context: SendContext,
+  ): Promise<Omit<MessageReceiver, 'name'> | Omit<StateReceiver, 'name'>>
+}
 
 /** What a sender gets besides its section. */
 export type SendContext = {

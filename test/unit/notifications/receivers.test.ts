@@ -37,7 +37,7 @@ export const pager: ReceiverType<typeof pagerSection> = {
     const { httpSender } = await import('../../../network/http-sender.ts')
     const deliver = httpSender({ receiver: 'the pager', url, clock })
     const headers = { authorization: routingKey }
-    return ({ kind }) => deliver((request) => request({ method: 'POST', headers, body: kind }))
+    return { send: ({ kind }) => deliver((request) => request({ method: 'POST', headers, body: kind })) }
   },
 }
 `

@@ -9,6 +9,8 @@ export const alertmanager: ReceiverType<typeof alertmanagerSection> = {
   about: 'An Alertmanager that gets every alert, as Prometheus would send it',
   section: alertmanagerSection,
   notRouted: 'an Alertmanager gets every alert, and selects by routes of its own',
-  createState: async ({ url }, context) =>
-    (await import('./alertmanager-refresh.ts')).alertmanagerRefresh({ ...context, url }),
+  create: async ({ url }, context) => {
+    const { alertmanagerRefresh } = await import('./alertmanager-refresh.ts')
+    return { refresh: alertmanagerRefresh({ ...context, url }) }
+  },
 }

@@ -61,7 +61,7 @@ export type EmailConfig = z.output<typeof emailSection>
 export const email: ReceiverType<typeof emailSection> = {
   about: 'People, by e-mail through an SMTP server',
   section: emailSection,
-  create: async (config, context) => (await import('./email-send.ts')).emailSend(config, context),
+  create: async (config, context) => ({ send: (await import('./email-send.ts')).emailSend(config, context) }),
 }
 
 /** Checked as browsers do: an address that mail servers accept without extensions and quotes. */

@@ -13,10 +13,12 @@ const heartbeatSection = section({
 export type HeartbeatConfig = z.output<typeof heartbeatSection>
 
 /** A dead man's switch: a service that notices when the requests of its URL stop. */
-export const heartbeat = {
+export const heartbeat: ReceiverType<typeof heartbeatSection> = {
   about: "Dead man's switch: a URL that is requested while callwatch works",
   section: heartbeatSection,
-  isSingle: true,
   notRouted: 'the heartbeat gets no alerts',
-  createState: async (config, { clock }) => (await import('./heartbeats.ts')).heartbeats({ ...config, clock }),
-} satisfies ReceiverType<typeof heartbeatSection>
+  create: async (config, { clock }) => {
+    const { heartbeats } = await import('./heartbeats.ts')
+    return { refresh: heartbeats({ ...config, clock }) }
+  },
+}

@@ -41,7 +41,6 @@ export type SlackConfig = z.output<typeof slackSection>
 export const slack: ReceiverType<typeof slackSection> = {
   about: 'A Slack channel, by its incoming webhook or by a bot',
   section: slackSection,
-  traits: ({ token }) => ({ edits: token !== undefined }),
   warning: ({ webhookUrl }) => {
     if (webhookUrl === undefined) return undefined
     const path = /^https:\/\/hooks\.slack(?:-gov)?\.com(\/(?:triggers|workflows)\/)/.exec(new URL(webhookUrl).href)?.[1]
@@ -51,7 +50,7 @@ export const slack: ReceiverType<typeof slackSection> = {
   create: async (config, context) => {
     const { token, channel, webhookUrl } = config
     if (token !== undefined && channel !== undefined)
-      return (await import('./slack-bot.ts')).slackBot({ ...config, token, channel }, context)
-    return (await import('./slack-send.ts')).slackSend({ ...config, webhookUrl: webhookUrl! }, context)
+      return { send: (await import('./slack-bot.ts')).slackBot({ ...config, token, channel }, context), edits: true }
+    return { send: (await import('./slack-send.ts')).slackSend({ ...config, webhookUrl: webhookUrl! }, context) }
   },
 }

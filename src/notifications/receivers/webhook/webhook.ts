@@ -57,6 +57,8 @@ export type WebhookConfig = z.output<typeof webhookSection>
 export const webhook: ReceiverType<typeof webhookSection> = {
   about: 'A generic webhook',
   section: webhookSection,
-  traits: ({ format }) => ({ isLikeAlertmanager: format === 'alertmanager' }),
-  create: async (config, context) => (await import('./webhook-send.ts')).webhookSend(config, context),
+  create: async (config, context) => {
+    const { webhookSend } = await import('./webhook-send.ts')
+    return { send: webhookSend(config, context), isLikeAlertmanager: config.format === 'alertmanager' }
+  },
 }
