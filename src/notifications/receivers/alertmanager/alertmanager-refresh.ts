@@ -3,8 +3,9 @@ import { readHttpDate } from '../../../clock/times.ts'
 import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
+import { parseMap } from '../../../schema/path.ts'
 import { alertmanagerAlert, type AlertmanagerAlert } from '../../../views/messages/alertmanager.ts'
-import type { Refresh, State } from '../../receiver.ts'
+import type { Refresh } from '../../receiver.ts'
 
 /** An alert's identity: two alerts with the same key have the same labels in Alertmanager. */
 export function alertKey({ target, instance: { key, rule } }: LiveAlert): string {
@@ -36,8 +37,7 @@ export function alertmanagerPost({ url: address, clock }: { url: string; clock: 
 /** Alertmanager explains a refusal in a JSON string, or in `message` if the form of the request is wrong. */
 function reasonIn(body: string): string | undefined {
   try {
-    const parsed: unknown = JSON.parse(body)
-    const message = typeof parsed === 'object' && parsed !== null && 'message' in parsed ? parsed.message : parsed
+    const message = parseMap(body)?.['message'] ?? (JSON.parse(body) as unknown)
     return typeof message === 'string' ? message.slice(0, MAX_REASON_LENGTH) : undefined
   } catch {
     return undefined
@@ -87,56 +87,36 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   let lookedAt = clock.monotonic()
   const postAt = posterBySkew({ clock, post })
 
-  /** After such a pause this daemon is the leader again, and another daemon has posted since. */
-  function forgetOlder(now: number): void {
-    if (now - lookedAt > MAX_PAUSE_SECONDS) {
+  return ({ alerts, interval }) => {
+    const started = clock.monotonic()
+    // After such a pause this daemon is the leader again, and another daemon has posted since.
+    if (started - lookedAt > MAX_PAUSE_SECONDS) {
       posted.clear()
       accepted = new Set()
-      refreshAt = 0
     }
-    lookedAt = now
-  }
-
-  function refresh({ alerts, interval }: State): (() => Promise<void>) | undefined {
-    const started = clock.monotonic()
-    forgetOlder(started)
-    const firing = firingOf(alerts())
-    endOthers(firing, started)
+    lookedAt = started
+    const fires = alerts().filter(({ instance }) => instance.state !== 'pending')
+    const firing = new Map(fires.map((live) => [alertKey(live), live]))
+    // Also while nothing may be posted: the alert ended now, not when it can be posted.
+    for (const [key, one] of posted) if (!firing.has(key)) one.ended ??= started
     const isDue = accepted.symmetricDifference(firing).size > 0 || (posted.size > 0 && started >= refreshAt)
     if (!isDue) return undefined
     return async () => {
       await postAt((skew) => {
         // Recorded before the answer: Alertmanager may have accepted a post whose answer was lost.
-        for (const [key, instance] of firing) posted.set(key, instance)
+        for (const [key, live] of firing) posted.set(key, { ...live })
         const lifetime = Math.max(LIFETIME_POLLS * interval(), MIN_LIFETIME_SECONDS)
-        return [...posted.values()].map((one) => alertOf(one, lifetime, skew))
+        const now = clock.wall() + skew
+        return [...posted.values()].map(({ ended, ...live }) => {
+          const endsAt = now + (ended === undefined ? lifetime : ended - clock.monotonic())
+          return alertmanagerAlert(live, { now, endsAt }, pageUrl)
+        })
       })
       accepted = new Set(firing.keys())
       refreshAt = started + REFRESH_SECONDS
-      forgetEnded(started)
+      for (const [key, { ended = Infinity }] of posted) if (started - ended >= REFRESH_SECONDS) posted.delete(key)
     }
   }
-
-  /** Also runs while nothing may be posted: the alert ended now, not when it can be posted. */
-  function endOthers(firing: ReadonlyMap<string, LiveAlert>, monotonic: number): void {
-    for (const [key, one] of posted) {
-      if (!firing.has(key)) one.ended ??= monotonic
-    }
-  }
-
-  function alertOf({ ended, ...instance }: Posted, lifetime: number, skew: number) {
-    const now = clock.wall() + skew
-    const endsAt = now + (ended === undefined ? lifetime : ended - clock.monotonic())
-    return alertmanagerAlert(instance, { now, endsAt }, pageUrl)
-  }
-
-  function forgetEnded(postedAt: number): void {
-    for (const [key, { ended }] of posted) {
-      if (ended !== undefined && postedAt - ended >= REFRESH_SECONDS) posted.delete(key)
-    }
-  }
-
-  return refresh
 }
 
 /** If the host's clock moves by more than this against elapsed time (seconds), it was set, or the host was suspended. */
@@ -170,13 +150,4 @@ function posterBySkew({ clock, post }: { clock: Clock; post: PostAlerts }) {
     if (isOld) await postDated([]).catch(onlyRefusals)
     await postDated(alertsAt(known.skew))
   }
-}
-
-/** The firing and recovering alerts, by their identity in Alertmanager. */
-function firingOf(instances: Iterable<LiveAlert>): Map<string, LiveAlert> {
-  const firing = new Map<string, LiveAlert>()
-  for (const { target, instance } of instances) {
-    if (instance.state !== 'pending') firing.set(alertKey({ target, instance }), { target, instance })
-  }
-  return firing
 }
