@@ -62,7 +62,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
       if (composed === undefined) continue
       // Before the message: if what is discarded stayed, it might follow.
       await write(moment)
-      return sendMessage(composed, moment.now, { receiver, attempts, store, unwritten })
+      return sendMessage(composed, moment.now, { ...options, receiver, attempts })
     }
     await write(moment)
     return undefined

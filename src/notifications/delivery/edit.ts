@@ -8,6 +8,7 @@ import { messageOf } from './compose.ts'
 import type { Round } from './deliver.ts'
 import type { DeliverOptions } from './deliver-outbox.ts'
 import { readMoment, type Moment } from './moment.ts'
+import { sendMessage, writeRest } from './send-message.ts'
 import { lasting } from './wait.ts'
 
 /** The least time between two edits of a message, and between any two edits (seconds). Slack allows fifty a minute. */
@@ -19,7 +20,7 @@ const PACE_SECONDS = 2
  * failure delays no message, and is retried after a pause of its own.
  */
 export function editRound(receiver: MessageReceiver, options: DeliverOptions): Round {
-  const { store, clock } = options
+  const { store, clock, unwritten } = options
   const { name } = receiver
   const attempts = attemptsOn(clock)
   let hasFailed = false
@@ -39,6 +40,7 @@ export function editRound(receiver: MessageReceiver, options: DeliverOptions): R
 
   return async () => {
     if (receiver.edits !== true || attempts.isPaused()) return undefined
+    await writeRest(name, store, unwritten)
     const told = await store.toldGroups(name)
     const group = nextOf(told)
     if (group === undefined) return undefined
@@ -47,19 +49,12 @@ export function editRound(receiver: MessageReceiver, options: DeliverOptions): R
     const moment = await readMoment(await store.outbox(name), { told, ...NO_AGES }, options)
     // Nothing of what was told fires any more if none of it lasts.
     const incident = lasting(moment, group, []) && moment.incident(group)
-    const message = incidentNow(incident, before, moment)
-    let posted = before.posted!
-    const work = async () => (posted = (await receiver.send(message)) ?? posted)
-    const attempt = await attempts.attempt(work, { subject: group })
-    const isSent = attempt.outcome === 'sent'
-    // It was posted again, because somebody had deleted it, or nothing fires any more and no end was sent.
-    if (isSent && (incident === undefined || posted !== before.posted)) {
-      const next = incident === undefined ? { ...before, targets: 0 } : { ...before, posted }
-      await store.removeFromOutbox([], [], { receiver: name, group, told: next })
-    }
-    const isNews = !isSent || hasFailed
-    hasFailed = !isSent
-    return isNews ? { receiver: name, ...attempt } : undefined
+    const content = incidentNow(incident, before, moment)
+    const edit = { subject: group, entries: [], message: content, told: incident ? before : { ...before, targets: 0 } }
+    const { message: _, ...delivery } = await sendMessage(edit, moment.now, { ...options, receiver, attempts })
+    const isNews = delivery.outcome !== 'sent' || hasFailed
+    hasFailed = delivery.outcome !== 'sent'
+    return isNews ? delivery : undefined
   }
 }
 

@@ -82,7 +82,7 @@ function ownClaims(entries: readonly OutboxEntry[]): number[] {
 
 /** Whether a message has only alerts that ended long ago. */
 function isPast(message: Message, now: number): boolean {
-  if (message.kind !== 'alerts') return false
+  if (message.kind !== 'alerts' || message.isEdit === true) return false
   const { alerts, flapped } = message
   const ends = [
     ...alerts.map(({ notification }) => (hasEnded(notification) ? notification.at : now)),

@@ -60,28 +60,22 @@ export function slackBot(
   /** The last text of each message that is edited. An equal one is not sent again. */
   const shown = new Map<string, string>()
 
-  const call = caller(config, clock)
+  const postMessage = methodOf('chat.postMessage', config, clock)
+  const update = methodOf('chat.update', config, clock, GONE)
+  const history = methodOf('conversations.history', config, clock, UNREADABLE)
 
   async function post(message: SlackMessage, more: Record<string, unknown> = {}): Promise<string> {
-    const { ts } = await call('chat.postMessage', { channel, ...message, ...more })
+    const { ts } = await postMessage({ channel, ...message, ...more })
     return String(ts)
   }
-
-  /** The message that has replaced one that somebody deleted. */
-  const replaced = new Map<string, string>()
 
   /** Whether the message still exists. */
   async function edit(ts: string, message: SlackMessage): Promise<boolean> {
     const text = JSON.stringify(message)
     if (shown.get(ts) === text) return true
-    try {
-      await call('chat.update', { channel, ts, ...message })
-    } catch (error) {
-      if (error instanceof Refused && GONE.includes(error.code)) return false
-      throw error
-    }
-    shown.set(ts, text)
-    return true
+    const { ok } = await update({ channel, ts, ...message })
+    if (ok === true) shown.set(ts, text)
+    return ok === true
   }
 
   /** A reply whose answer is lost is not repeated: the message itself says the same. */
@@ -93,20 +87,24 @@ export function slackBot(
     })
   }
 
+  /** The newest message of an incident, if an attempt that got no answer has posted it, and the bot may read the channel. */
+  async function find(id: string, since: number): Promise<string | undefined> {
+    const asked = { channel, oldest: String(since - SKEW_SECONDS), limit: LOOKED_AT, include_all_metadata: true }
+    const { messages } = await history(asked)
+    const all: unknown[] = Array.isArray(messages) ? messages : []
+    const own = all.filter(isMap).filter(({ metadata }) => isMap(metadata) && idIn(metadata) === id)
+    return own.map(({ ts }) => String(ts)).toSorted((a, b) => Number(b) - Number(a))[0]
+  }
+
   async function showIncident(message: AlertMessage): Promise<string> {
     const { posted, begun, isEdit, incident } = message
     const now = isEdit === true ? Math.floor(clock.wall() / AGE_SECONDS) * AGE_SECONDS : clock.wall()
     // The message of a single target lists each alert.
     const own = slackMessage({ ...message, alerts: wholeGroup(message) }, { now, dashboardUrl })
     const id = idOf(name, message)
-    const lookedUp =
-      posted === undefined && message.mayBePosted === true ? await find(call, channel, id, begun) : undefined
-    const known = posted === undefined ? lookedUp : (replaced.get(posted) ?? posted)
-    if (known === undefined || !(await edit(known, own))) {
-      const ts = await post(own, { metadata: { event_type: EVENT, event_payload: { id } } })
-      if (posted !== undefined) replaced.set(posted, ts)
-      return ts
-    }
+    const known = posted ?? (message.mayBePosted === true ? await find(id, begun) : undefined)
+    if (known === undefined || !(await edit(known, own)))
+      return post(own, { metadata: { event_type: EVENT, event_payload: { id } } })
     if (incident === undefined) shown.delete(known)
     if (isEdit !== true && posted !== undefined) await reply(known, message)
     return known
@@ -119,46 +117,40 @@ export function slackBot(
   }
 }
 
-/** Calls a method of the API, and resolves to its answer. */
-function caller({ token, apiUrl = 'https://slack.com/api' }: BotConfig, clock: Clock) {
+/**
+ * A method of the API, which resolves to its answer.
+ *
+ * @param answers the errors that are answers, too
+ */
+function methodOf(
+  method: string,
+  { token, apiUrl = 'https://slack.com/api' }: BotConfig,
+  clock: Clock,
+  answers: readonly string[] = [],
+) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json; charset=utf-8' }
   let answer: Record<string, unknown> = {}
-  const read = (text: string) => (answer = parseMap(text) ?? {})
-  const senders = new Map<string, ReturnType<typeof httpSender>>()
-  const senderOf = (method: string) => {
-    const sender =
-      senders.get(method) ??
-      httpSender({
-        receiver: 'Slack',
-        url: `${apiUrl.replace(/\/$/, '')}/${method}`,
-        clock,
-        maxBytes: MAX_ANSWER,
-        accepts: (text) => [true, false].find((each) => read(text)['ok'] === each),
-        reasonIn: (text) => reasonOf(read(text)),
-      })
-    senders.set(method, sender)
-    return sender
+  const read = (text: string) => {
+    answer = parseMap(text) ?? {}
+    const { error } = answer
+    if (!TRANSIENT.some((code) => code === error)) return answer
+    throw new DeliveryError(`Slack answered ${String(error)}`, { retryable: true, mayHaveArrived: true })
   }
-  return async (method: string, body: Record<string, unknown>): Promise<Record<string, unknown>> => {
-    answer = {}
-    const init = { method: 'POST', headers, body: JSON.stringify(body) }
-    await senderOf(method)((request) => request(init)).catch((error: unknown) => {
-      throw refusedWith(error, answer)
-    })
+  const deliver = httpSender({
+    receiver: 'Slack',
+    url: `${apiUrl.replace(/\/$/, '')}/${method}`,
+    clock,
+    maxBytes: MAX_ANSWER,
+    accepts: (text) => {
+      const { ok, error } = read(text)
+      return answers.some((code) => code === error) || [true, false].find((each) => each === ok)
+    },
+    reasonIn: (text) => reasonOf(read(text)),
+  })
+  return async (body: object): Promise<Record<string, unknown>> => {
+    await deliver((request) => request({ method: 'POST', headers, body: JSON.stringify(body) }))
     return answer
   }
-}
-
-/** The newest message of an incident, if an attempt that got no answer has posted it, and the bot may read the channel. */
-async function find(call: Call, channel: string, id: string, since: number): Promise<string | undefined> {
-  const asked = { channel, oldest: String(since - SKEW_SECONDS), limit: LOOKED_AT, include_all_metadata: true }
-  const { messages } = await call('conversations.history', asked).catch((error: unknown) => {
-    if (error instanceof Refused && UNREADABLE.includes(error.code)) return { messages: [] }
-    throw error
-  })
-  const all: unknown[] = Array.isArray(messages) ? messages : []
-  const own = all.filter(isMap).filter(({ metadata }) => isMap(metadata) && idIn(metadata) === id)
-  return own.map(({ ts }) => String(ts)).toSorted((a, b) => Number(b) - Number(a))[0]
 }
 
 /** Names the incidents of a group in the metadata of their messages. */
@@ -169,26 +161,8 @@ function idOf(receiver: string, { group }: AlertMessage): string {
     .slice(0, 32)
 }
 
-type Call = ReturnType<typeof caller>
-
 function idIn({ event_type: type, event_payload: payload }: Record<string, unknown>): unknown {
   return type === EVENT && isMap(payload) ? payload['id'] : undefined
-}
-
-/** A refusal by the API, with its code. */
-class Refused extends DeliveryError {
-  readonly code: string
-
-  constructor(code: string, error: DeliveryError) {
-    super(error.message, error)
-    this.code = code
-  }
-}
-
-function refusedWith(error: unknown, { error: code }: Record<string, unknown>): unknown {
-  if (!(error instanceof DeliveryError) || typeof code !== 'string') return error
-  if (!TRANSIENT.includes(code)) return new Refused(code, error)
-  return new DeliveryError(error.message, { retryable: true, mayHaveArrived: true })
 }
 
 /** Only a code of Slack is shown, with what to do about it. */
