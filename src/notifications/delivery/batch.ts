@@ -5,10 +5,12 @@ import type { Message } from '../message.ts'
 import type { Attempt } from './attempts.ts'
 import type { MergedChanges } from './merge-changes.ts'
 
-/** An alert's entries in the outbox, oldest first, and their changes. */
+/** A change of an alert that waits in the outbox. */
+export type WaitingChange = OutboxEntry & { content: Notification }
+
+/** An alert's entries in the outbox, oldest first. */
 export type WaitingAlert = {
-  entries: OutboxEntry[]
-  changes: Notification[]
+  entries: WaitingChange[]
   /** Less severe alerts on the same calls, which it inhibits. */
   inhibits?: readonly WaitingAlert[]
 }
@@ -38,6 +40,6 @@ export type Delivery = Attempt & {
 }
 
 /** The latest waiting change of an alert. */
-export function latestOf({ changes }: WaitingAlert): Notification {
-  return changes.at(-1)!
+export function latestOf({ entries }: WaitingAlert): Notification {
+  return entries.at(-1)!.content
 }

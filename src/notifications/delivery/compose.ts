@@ -69,7 +69,7 @@ function aboutGroup({ group, alerts, incident, told }: Content, { targets, publi
 /** What a message has of what the receiver was told before. */
 function aboutTold({ alerts, incident, told }: Content) {
   return {
-    begun: told?.begun ?? Math.min(...alerts.flatMap(({ changes }) => changes.map(({ at }) => at))),
+    begun: told?.begun ?? Math.min(...alerts.flatMap(({ entries }) => entries.map(({ content }) => content.at))),
     ...(told?.posted !== undefined && { posted: told.posted }),
     isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
     mayBePosted: alerts.some(({ entries }) => entries.some(({ claimed }) => claimed)),

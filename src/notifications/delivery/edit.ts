@@ -64,9 +64,9 @@ const NO_AGES = { age: () => 0, toldAge: () => 0 }
 /** All that fires in an incident, as if it had changed; or that nothing does, if its end was not notified, because it was silenced or muted. */
 function incidentNow(incident: Incident | undefined, told: ToldGroup, moment: Moment): AlertMessage {
   const alerts = (incident?.firing ?? []).map((alert): ReadyAlert => {
-    const notification = { ...alert, kind: 'firing' as const, at: moment.now }
-    const merged = { kind: 'update' as const, update: { notification, flaps: 0 }, isNew: false }
-    return { entries: [], changes: [notification], merged }
+    const content = { ...alert, kind: 'firing' as const, at: moment.now }
+    const merged = { kind: 'update' as const, update: { notification: content, flaps: 0 }, isNew: false }
+    return { entries: [{ id: 0, claimed: false, content }], merged }
   })
   const group = { labels: incident?.labels ?? {}, route: undefined }
   return { ...messageOf({ group, alerts, incident, told }, moment), isEdit: true }

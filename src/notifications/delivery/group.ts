@@ -4,7 +4,7 @@ import { hasEnded, instanceOf } from '../../alerts/notification.ts'
 import type { OutboxEntry, OutboxContent } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { DigestMessage } from '../message.ts'
-import { latestOf, type Batch, type Composed, type WaitingAlert } from './batch.ts'
+import { latestOf, type Batch, type Composed, type WaitingAlert, type WaitingChange } from './batch.ts'
 import { isKnown } from './merge-changes.ts'
 
 /**
@@ -58,9 +58,6 @@ function digestIn(all: readonly OutboxEntry[]): Composed[] {
 
 /** Groups the entries by alert. */
 export function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {
-  const all = entries.flatMap((entry) => (entry.content.kind === 'digest' ? [] : { entry, change: entry.content }))
-  return [...Map.groupBy(all, ({ change }) => alertOf(change)).values()].map((own) => ({
-    entries: own.map(({ entry }) => entry),
-    changes: own.map(({ change }) => change),
-  }))
+  const all = entries.filter((entry): entry is WaitingChange => entry.content.kind !== 'digest')
+  return [...Map.groupBy(all, ({ content }) => nameOf(content)).values()].map((own) => ({ entries: own }))
 }

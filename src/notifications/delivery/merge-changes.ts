@@ -17,7 +17,7 @@ export type MergedChanges =
  * flapped in between. If calls could not be read or requests failed for a while, and no receiver knows, that is no news any more: undefined.
  */
 export function mergeChanges(alert: WaitingAlert): MergedChanges | undefined {
-  const { changes } = alert
+  const changes = alert.entries.map(({ content }) => content)
   const [first, last] = [changes[0]!, changes.at(-1)!]
   const ends = changes.filter(hasEnded)
   if (!hasEnded(last)) {
@@ -48,19 +48,19 @@ export function mergeChanges(alert: WaitingAlert): MergedChanges | undefined {
  * Whether the recipients know that the alert fires. If a process died that may have delivered the notification, they may
  * know, so the end must be notified as well.
  */
-export function isKnown({ entries, changes }: WaitingAlert): boolean {
-  return changes[0]!.kind !== 'firing' || entries[0]?.claimed === true
+export function isKnown({ entries: [first] }: WaitingAlert): boolean {
+  return first!.content.kind !== 'firing' || first!.claimed
 }
 
 /** One time that an alert fired: its entries, the time of the first change, and the last change. */
 export type UnknownTime = { entries: readonly OutboxEntry[]; from: number; change: Notification }
 
 /** The times that an alert fired and ended without any recipient knowing. */
-export function unknownTimes({ entries, changes }: WaitingAlert): UnknownTime[] {
-  const all = changes.map((change, i) => ({ change, entry: entries[i]! }))
-  return [...Map.groupBy(all, ({ change }) => change.firingSince).values()].flatMap((time) => {
-    const [{ change: first }, { change }] = [time[0]!, time.at(-1)!]
-    const isUnknown = first.kind === 'firing' && hasEnded(change) && !time.some(({ entry }) => entry.claimed)
-    return isUnknown ? { entries: time.map(({ entry }) => entry), from: first.at, change } : []
+export function unknownTimes(alert: WaitingAlert): UnknownTime[] {
+  const times = Map.groupBy(alert.entries, ({ content }) => content.firingSince)
+  return [...times.values()].flatMap((entries) => {
+    const [first, change] = [entries[0]!.content, entries.at(-1)!.content]
+    const isUnknown = first.kind === 'firing' && hasEnded(change) && !entries.some(({ claimed }) => claimed)
+    return isUnknown ? { entries, from: first.at, change } : []
   })
 }

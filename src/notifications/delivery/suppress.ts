@@ -39,7 +39,7 @@ export async function suppress(waiting: readonly WaitingAlert[], moment: Moment)
   const times = waiting.flatMap(unknownTimes)
   const discarded = times.length === 0 ? [] : discardedOf(times, mutes, await past())
   moment.suppressed.push(...discarded, ...alerts.filter(({ by }) => by.length > 0))
-  const removed = new Set(discarded.flatMap(({ entries }) => entries))
+  const removed = new Set<OutboxEntry>(discarded.flatMap(({ entries }) => entries))
   moment.discarded.push(...removed)
   const inhibited = Map.groupBy(
     alerts.filter(({ by }) => by.length > 0 && by.every((each) => each.by === 'inhibition')),
@@ -48,16 +48,9 @@ export async function suppress(waiting: readonly WaitingAlert[], moment: Moment)
   return alerts.flatMap(({ alert, change, by }) => {
     if (by.length > 0) return []
     const inhibits = inhibited.get(placeOf(change))?.map((each) => each.alert)
-    return without(removed, inhibits === undefined ? alert : { ...alert, inhibits })
+    const entries = alert.entries.filter((entry) => !removed.has(entry))
+    return entries.length === 0 ? [] : { ...alert, entries, ...(inhibits && { inhibits }) }
   })
-}
-
-/** What is left of an alert; nothing if no entry is. */
-function without(removed: ReadonlySet<OutboxEntry>, alert: WaitingAlert): WaitingAlert | [] {
-  const { entries, changes } = alert
-  const isLeft = (_: unknown, i: number) => !removed.has(entries[i]!)
-  const left = { ...alert, entries: entries.filter(isLeft), changes: changes.filter(isLeft) }
-  return left.changes.length === 0 ? [] : left
 }
 
 /**

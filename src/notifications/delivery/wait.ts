@@ -63,7 +63,7 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
     if (merged === undefined) moment.discarded.push(...alert.entries)
     else all.push({ ...alert, merged })
   }
-  const ageOf = ({ entries, changes }: WaitingAlert, i = 0) => moment.age(String(entries.at(i)!.id), changes.at(i)!.at)
+  const ageOf = ({ entries }: WaitingAlert, i = 0) => moment.age(String(entries.at(i)!.id), entries.at(i)!.content.at)
   const timing = timingOf({ group, alerts }, moment)
   const onPlace = Map.groupBy(alerts, (alert) => placeOf(latestOf(alert)))
   const hasWaited = (alert: ReadyAlert) => {
@@ -163,7 +163,7 @@ function isNew({ merged }: ReadyAlert): boolean {
 
 /** Whether an alert fires that the receiver may not know of: a claimed entry may not have arrived. */
 function isUntold(each: ReadyAlert): boolean {
-  return isNew(each) || (!hasEnded(latestOf(each)) && each.entries[0]?.claimed === true)
+  return isNew(each) || (!hasEnded(latestOf(each)) && each.entries[0]!.claimed)
 }
 
 /** Until each target of the group was polled, by the slowest of their polls. */

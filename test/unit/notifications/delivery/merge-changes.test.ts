@@ -45,7 +45,7 @@ describe('the merged changes of an alert', () => {
   test('has its last values', () => {
     const all = waiting('frf')
     const merged = mergeChanges(all)
-    expect(merged).toMatchObject({ update: { notification: all.changes[2] } })
+    expect(merged).toMatchObject({ update: { notification: all.entries[2]?.content } })
   })
 
   test.each([
@@ -53,7 +53,7 @@ describe('the merged changes of an alert', () => {
     ['below', 0.1],
   ] as const)('that flapped has the latest firing, the worst value and the last end: %s', (breach, peak) => {
     const all = waiting('frfr', { breach })
-    const [, , firing, end] = all.changes
+    const [, , firing, end] = all.entries.map(({ content }) => content)
     const merged = mergeChanges(all)
     expect(merged).toEqual({ kind: 'flapped', flapped: { notification: firing, times: 2, peak, endedAt: end!.at } })
   })
@@ -67,7 +67,7 @@ describe('the merged changes of an alert', () => {
 
   test('counts each time, where one of them lasted', () => {
     const [brief, long] = [waiting('fr', { seconds: 1 }), waiting('fr')]
-    const both = { entries: [...long.entries, ...brief.entries], changes: [...long.changes, ...brief.changes] }
+    const both = { entries: [...long.entries, ...brief.entries] }
     expect(mergeChanges(both)).toMatchObject({ kind: 'flapped', flapped: { times: 2 } })
   })
 })

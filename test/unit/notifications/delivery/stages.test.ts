@@ -14,6 +14,7 @@ import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
 import { GROUPED } from '../sample.ts'
 import { AT, changeOf, inShort, liveAlert, NO_PAST, QUIET, type Named } from './outbox-sending.ts'
+import { waitingOf } from './waiting-alert.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -190,7 +191,7 @@ test('a message has what explains the value of each alert now, and links where i
   const alerts = [{ ...live, instance: now }]
   const composed = (merged: MergedChanges = update, publicUrl?: string) => {
     const moment = momentOf({ ...QUIET, now: AT, alerts, publicUrl }, inhibition([]))
-    const { message } = compose(groupOf(change), [{ entries: [], changes: [change], merged }], moment)
+    const { message } = compose(groupOf(change), [{ ...waitingOf(change), merged }], moment)
     if (message.kind !== 'alerts') throw new Error('no message about alerts')
     return message
   }
@@ -215,6 +216,6 @@ test('a message has what explains the value of each alert now, and links where i
     },
     inhibition([]),
   )
-  const { message } = compose(groupOf(change), [{ entries: [], changes: [firing(B)], merged: update }], fires)
+  const { message } = compose(groupOf(change), [{ ...waitingOf(firing(B)), merged: update }], fires)
   expect(message).toMatchObject({ unchanged: [{ notification: { alert: 'A' }, links: { alert: links?.alert } }] })
 })

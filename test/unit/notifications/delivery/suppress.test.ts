@@ -7,6 +7,7 @@ import { suppress, type Mute } from '../../../../src/notifications/delivery/supp
 import { inhibition, type Inhibition } from '../../../../src/notifications/delivery/inhibition.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, changeOf, liveAlert, QUIET, type Named } from './outbox-sending.ts'
+import { waitingOf } from './waiting-alert.ts'
 
 const A = { name: 'A' }
 const FIRED = changeOf(A, 'firing', AT)
@@ -25,7 +26,7 @@ async function waits(
   now: string | number,
   { mutes = [], inhibit = [], silences = [], alerts = [], change = FIRED }: Setting = {},
 ): Promise<boolean> {
-  const waiting = [{ entries: [], changes: [change] }]
+  const waiting = [waitingOf(change)]
   const at = typeof now === 'string' ? utc(now) : now
   const moment = momentOf({ ...QUIET, now: at, silences, mutes, alerts }, inhibition(inhibit))
   const next = await suppress(waiting, moment)
@@ -177,7 +178,7 @@ describe('an alert is inhibited by', () => {
   })
 
   test('none that its receiver is not notified of, but what a rule names all the same', async () => {
-    const waiting = [{ entries: [], changes: [FIRED] }]
+    const waiting = [waitingOf(FIRED)]
     const passes = (rules: readonly Inhibition[]) => {
       const inhibitorsAmong = inhibition(rules, ({ severity }) => severity !== 'critical')
       const alerts = [fires(A), fires(CRITICAL)]
@@ -193,7 +194,7 @@ describe('an alert is inhibited by', () => {
   })
 
   test('an alert that is inhibited is noted with the one that inhibits it', async () => {
-    const waiting = [{ entries: [], changes: [FIRED] }]
+    const waiting = [waitingOf(FIRED)]
     const inhibitorsAmong = inhibition([rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })])
     const moment = momentOf({ ...QUIET, now: AT, alerts: [fires(CRITICAL), other] }, inhibitorsAmong)
     await suppress(waiting, moment)

@@ -181,7 +181,10 @@ describe('the group wait of a message', () => {
       const warned = new Map([...told(1)].map(([key, one]) => [key, { ...one, severity: 'warning' as const }]))
       const critical = {
         ...young('A'),
-        changes: young('A').changes.map((change) => ({ ...change, severity: 'critical' as const })),
+        entries: young('A').entries.map((one) => ({
+          ...one,
+          content: { ...one.content, severity: 'critical' as const },
+        })),
       }
       const at = (alerts: WaitingAlert[]) =>
         waited(alerts, momentNow(AT, { told: warned, incidents: () => firingOn(1) }))
@@ -196,7 +199,7 @@ describe('the group wait of a message', () => {
     [[20, 15], 25],
     [[300], 30],
   ])('is by default for the polls of the targets: gaps of %j s, %i s', async (lastGaps, seconds) => {
-    const change = waiting('f', { name: 'A', seconds: 1 }).changes[0]!
+    const change = waiting('f', { name: 'A', seconds: 1 }).entries[0]!.content
     const one = liveAlert({ name: 'A' }, change)
     const alerts = [{ ...one, instance: { ...one.instance, lastGaps } }]
     const at = (age: number) =>

@@ -4,6 +4,9 @@ import { AT, changeOf } from './outbox-sending.ts'
 
 type Setting = { name?: string; seconds?: number; breach?: 'above' | 'below' }
 
+/** An alert of which only this change waits. */
+export const waitingOf = (content: Notification): WaitingAlert => ({ entries: [{ id: 0, claimed: false, content }] })
+
 /**
  * Changes of an alert that wait, a minute apart: `f` firing, `m` a reminder, `r` resolved, `c` expired; a capital was claimed.
  * The latest was a minute ago.
@@ -19,8 +22,5 @@ export function waiting(changes: string, { name = 'A', seconds = 60, breach = 'a
     return changeOf({ name }, kind, at, known, { breach })
   })
   const isClaimed = (change: string) => change !== change.toLowerCase()
-  return {
-    entries: all.map((content, i) => ({ id: i + 1, content, claimed: isClaimed(changes[i]!) })),
-    changes: all,
-  }
+  return { entries: all.map((content, i) => ({ id: i + 1, content, claimed: isClaimed(changes[i]!) })) }
 }
