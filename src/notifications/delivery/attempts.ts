@@ -15,6 +15,9 @@ const LONGEST = {
 /** The subject of a pause of all that is delivered to a receiver. */
 const EVERYTHING = ''
 
+/** What a bug counts as. */
+const BUG = new DeliveryError('internal error', { retryable: true, mayHaveArrived: true })
+
 /** The outcome of one attempt to deliver. */
 export type Attempt = {
   /** `retried`: callwatch sends it again. `dropped`: the receiver refused it permanently, and it is not sent again. */
@@ -51,7 +54,8 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   let failures = 0
   /** By subject, the end of its pause (monotonic seconds). */
   const pauses = new Map<string, number>()
-  const refused = refusedAlerts()
+  /** The alerts that the receiver has refused, in the order in which those of a group are offered again, and why. */
+  const refused = new Map<string, string>()
 
   const isPausedFor = (subject: string) => clock.monotonic() < (pauses.get(subject) ?? -Infinity)
 
@@ -60,75 +64,54 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     pauses.set(subject, clock.monotonic() + seconds)
   }
 
-  function failed(retryAfter?: number): void {
-    failures += 1
-    const delay = retryAfter ?? Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
-    pause(EVERYTHING, Math.min(delay, longest.retryAfter))
+  function failed(error: unknown, { subject = EVERYTHING, drops = false, ids = [] }: What): Attempt {
+    const isBug = !(error instanceof DeliveryError)
+    const { message: problem, retryable, retryAfter, mayHaveArrived } = isBug ? BUG : error
+    const failure = { problem, mayHaveArrived, ...(isBug && { error }) }
+    failures = retryable ? failures + 1 : 0
+    if (retryable) {
+      const delay = retryAfter ?? Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
+      pause(EVERYTHING, Math.min(delay, longest.retryAfter))
+    } else if (drops || (mayHaveArrived && of === 'message')) {
+      return { outcome: 'dropped', ...failure }
+    } else {
+      pause(subject, longest.delay)
+      for (const id of ids) {
+        refused.delete(id)
+        refused.set(id, problem)
+      }
+    }
+    return { outcome: 'retried', ...failure }
   }
 
   return {
     /** @param subject as it was given to `attempt` */
     isPaused: (subject = EVERYTHING) => isPausedFor(EVERYTHING) || isPausedFor(subject),
     /** What of a group may be sent now: the alerts that were not refused, together, and one that was. */
-    offered: <Alert>(subject: string, alerts: ReadonlyMap<string, Alert>): Alert[][] =>
-      refused.parts(alerts, !isPausedFor(subject)),
-    keepRefused: refused.keep,
+    offered: <Alert>(subject: string, alerts: ReadonlyMap<string, Alert>): Alert[][] => {
+      const again = isPausedFor(subject) ? undefined : refused.keys().find((id) => alerts.has(id))
+      const others = [...alerts].flatMap(([id, alert]) => (refused.has(id) ? [] : [alert]))
+      return [others, again === undefined ? [] : [alerts.get(again)!]].filter((part) => part.length > 0)
+    },
+    /** Forgets refused alerts that do not wait any more. */
+    keepRefused: (waiting: ReadonlySet<string>): void => {
+      for (const id of refused.keys()) if (!waiting.has(id)) refused.delete(id)
+    },
     /**
      * Never rejects. After a bug it is retried as well: no message may be lost for that. What is refused is retried because
      * the receiver may be the cause, such as a webhook that was rotated; it is dropped if some recipients have got it, or by choice.
      */
-    attempt: async (
-      work: () => Promise<unknown>,
-      { subject = EVERYTHING, drops = false, ids = [] }: What = {},
-    ): Promise<Attempt> => {
+    attempt: async (work: () => Promise<unknown>, what: What = {}): Promise<Attempt> => {
       try {
         await work()
-        failures = 0
-        const problem = refused.accepted(ids)
-        return { outcome: 'sent', ...(problem !== undefined && { problem }) }
       } catch (error) {
-        if (!(error instanceof DeliveryError)) {
-          failed()
-          return { outcome: 'retried', problem: 'internal error', error, mayHaveArrived: true }
-        }
-        const { message: problem, retryable, retryAfter, mayHaveArrived } = error
-        if (retryable) {
-          failed(retryAfter)
-          return { outcome: 'retried', problem, mayHaveArrived }
-        }
-        failures = 0
-        if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
-        pause(subject, longest.delay)
-        refused.add(ids, problem)
-        return { outcome: 'retried', problem, mayHaveArrived }
+        return failed(error, what)
       }
-    },
-  }
-}
-
-/** The alerts that one receiver has refused, in the order in which those of a group are offered again, and why. */
-function refusedAlerts() {
-  const refused = new Map<string, string>()
-  return {
-    parts: <Alert>(alerts: ReadonlyMap<string, Alert>, isDue: boolean): Alert[][] => {
-      const again = isDue ? [...refused.keys()].find((id) => alerts.has(id)) : undefined
-      const others = [...alerts].flatMap(([id, alert]) => (refused.has(id) ? [] : [alert]))
-      return [others, again === undefined ? [] : [alerts.get(again)!]].filter((part) => part.length > 0)
-    },
-    /** Forgets alerts that do not wait any more. */
-    keep: (waiting: ReadonlySet<string>): void => {
-      for (const id of refused.keys()) if (!waiting.has(id)) refused.delete(id)
-    },
-    add: (ids: readonly string[], problem: string): void => {
-      for (const id of ids) {
-        refused.delete(id)
-        refused.set(id, problem)
-      }
-    },
-    /** Returns why alerts are still refused. If one of these was refused before, perhaps the receiver now accepts the rest as well. */
-    accepted: (ids: readonly string[]): string | undefined => {
-      if (ids.some((id) => refused.has(id))) refused.clear()
-      return refused.values().next().value
+      failures = 0
+      // If one of these was refused before, perhaps the receiver now accepts the rest as well.
+      if (what.ids?.some((id) => refused.has(id)) === true) refused.clear()
+      const [problem] = refused.values()
+      return { outcome: 'sent', ...(problem !== undefined && { problem }) }
     },
   }
 }

@@ -57,68 +57,50 @@ export function lasting(
  * sent together, after the wait and the interval. Those that need no message are discarded, and delay nothing.
  */
 export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAlert[] {
-  const all: ReadyAlert[] = []
-  for (const alert of alerts) {
+  const all = alerts.flatMap((alert): ReadyAlert | [] => {
     const merged = mergeChanges(alert)
     if (merged === undefined) moment.discarded.push(...alert.entries)
-    else all.push({ ...alert, merged })
-  }
-  const ageOf = ({ entries }: WaitingAlert, i = 0) => moment.age(String(entries.at(i)!.id), entries.at(i)!.content.at)
-  const timing = timingOf({ group, alerts }, moment)
-  const onPlace = Map.groupBy(alerts, (alert) => placeOf(latestOf(alert)))
-  const hasWaited = (alert: ReadyAlert) => {
-    // The end of an alert that flapped before, or was inhibited, may be the first of many.
-    const isEnding = hasEnded(latestOf(alert)) && timing.told !== undefined
-    const ends = [alert, ...onPlace.get(placeOf(latestOf(alert)))!.filter(isKnown)]
-    const own = isEnding ? Math.min(...ends.map((one) => ageOf(one, -1))) : ageOf(alert)
-    // An alert that became more severe waits no longer for that.
-    return Math.max(own, ...(alert.inhibits ?? []).map((one) => ageOf(one))) >= timing.wait
-  }
-  return readyOf(all, hasWaited, timing)
-}
-
-type Timing = ReturnType<typeof timingOf>
-
-function timingOf({ group, alerts }: Batch, moment: Moment) {
-  const before = moment.told.get(group.key)
-  return {
-    wait: group.wait ?? waitFor(alerts, moment),
-    interval: group.interval,
-    /** What the receiver was told of the group last, how long ago, and the same if something of that lasts. */
-    before,
-    sinceLast: before === undefined ? Infinity : moment.toldAge(`${before.at}`, before.at),
-    told: lasting(moment, group.key, alerts),
-    /** On how many targets alerts of the group fire. */
-    firing: moment.incident(group.key)?.targets.firing ?? 0,
-    toldAge: moment.toldAge,
-  }
-}
-
-function readyOf(
-  all: readonly ReadyAlert[],
-  hasWaited: (alert: ReadyAlert) => boolean,
-  timing: Timing,
-): readonly ReadyAlert[] {
-  const { interval, before, sinceLast, told } = timing
+    return merged === undefined ? [] : { ...alert, merged }
+  })
+  const { key, interval, wait: least = waitFor(alerts, moment) } = group
+  const told = lasting(moment, key, alerts)
+  const before = moment.told.get(key)
+  const sinceLast = before === undefined ? Infinity : moment.toldAge(`${before.at}`, before.at)
+  const ageOf = waitedBy(alerts, told, moment)
+  const hasWaited = (alert: ReadyAlert) => ageOf(alert) >= least
   if (told !== undefined && interval > 0) {
-    const isDue = isIntervalOver(told, timing) && all.some((each) => hasWaited(each) && isNews(each, told, timing))
-    return isDue || hasGrown(all.filter(isUntold), told, timing) ? all : []
+    const isDue =
+      isIntervalOver(told, group, moment) && all.some((each) => hasWaited(each) && isNews(each, told, interval))
+    const firing = moment.incident(key)?.targets.firing ?? 0
+    return isDue || hasGrown(all.filter(isUntold), told, firing, sinceLast >= least) ? all : []
   }
   const mayFlap = sinceLast >= interval
   if (!mayFlap && before !== undefined && hasFlapped(before, all)) return []
   if (all.some((each) => isNew(each) && hasWaited(each))) return all
-  return all.filter((each) => {
-    if (each.merged.kind === 'flapped') return mayFlap && hasWaited(each)
-    return !isNew(each) || hasWaited(each)
-  })
+  return all.filter((each) =>
+    each.merged.kind === 'flapped' ? mayFlap && hasWaited(each) : !isNew(each) || hasWaited(each),
+  )
+}
+
+/** How long an alert has waited (seconds). One that became more severe waits no longer for that. */
+function waitedBy(alerts: readonly WaitingAlert[], told: ToldGroup | undefined, { age }: Moment) {
+  const ageOf = ({ entries }: WaitingAlert, i = 0) => age(String(entries.at(i)!.id), entries.at(i)!.content.at)
+  const onPlace = Map.groupBy(alerts, (alert) => placeOf(latestOf(alert)))
+  return (alert: WaitingAlert): number => {
+    // The end of an alert that flapped before, or was inhibited, may be the first of many.
+    const isEnding = hasEnded(latestOf(alert)) && told !== undefined
+    const ends = [alert, ...onPlace.get(placeOf(latestOf(alert)))!.filter(isKnown)]
+    const own = isEnding ? Math.min(...ends.map((one) => ageOf(one, -1))) : ageOf(alert)
+    return Math.max(own, ...(alert.inhibits ?? []).map((one) => ageOf(one)))
+  }
 }
 
 /** From when the interval counts after a message that is sent now (UNIX seconds). A message about growth does not begin it again. */
-export function intervalAfter(told: ToldGroup | undefined, { interval }: Group, { now, toldAge }: Moment): number {
-  return told === undefined || isIntervalOver(told, { interval, toldAge }) ? now : told.interval
+export function intervalAfter(told: ToldGroup | undefined, group: Group, moment: Moment): number {
+  return told === undefined || isIntervalOver(told, group, moment) ? moment.now : told.interval
 }
 
-function isIntervalOver(told: ToldGroup, { interval, toldAge }: Pick<Timing, 'interval' | 'toldAge'>): boolean {
+function isIntervalOver(told: ToldGroup, { interval }: Group, { toldAge }: Moment): boolean {
   return toldAge(`${told.interval}`, told.interval) >= interval
 }
 
@@ -138,17 +120,17 @@ const LATER_GROWTH = 8
  * Whether the incident is more severe than the receiver was told, over, or much larger. So an incident that grows by one target after
  * the other is few messages.
  */
-function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, { wait, firing, sinceLast }: Timing): boolean {
+function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, firing: number, mayGrow: boolean): boolean {
   if (firing === 0 || added.some((alert) => isMoreSevere(latestOf(alert), told))) return true
   const growth = told.hasGrown ? LATER_GROWTH : FIRST_GROWTH
-  return added.length > 0 && firing >= growth * told.targets && sinceLast >= wait
+  return added.length > 0 && firing >= growth * told.targets && mayGrow
 }
 
 /**
  * On several targets it is no news that an alert came and went, that one which was told of ended and fires again, or that it still fires
  * soon after a message that said so.
  */
-function isNews(each: ReadyAlert, { targets, at }: ToldGroup, { interval }: Timing): boolean {
+function isNews(each: ReadyAlert, { targets, at }: ToldGroup, interval: number): boolean {
   const { merged } = each
   if (targets === 1) return true
   if (merged.kind === 'flapped') return false
