@@ -33,9 +33,10 @@ export function grouping(
   /** The rules that measure the same. */
   const onSubjectOf = (alert: Grouped) => {
     const subject = subjectOf(alert)
-    const known = bySubject.get(subject)
-    if (known !== undefined) return known
-    const own = worstFirst.filter((rule) => subjectOf({ ...rule, labels: labelsBy(rule, alert) }) === subject)
+    const values = valuesOf(alert)
+    const own =
+      bySubject.get(subject) ??
+      worstFirst.filter((rule) => subjectOf({ ...rule, labels: labelsAmong(rule.by, values) }) === subject)
     bySubject.set(subject, own)
     return own
   }
@@ -44,11 +45,7 @@ export function grouping(
     const route = routeOf(alert)
     const worst = onSubjectOf(alert).find((rule) => routeOf({ ...alert, ...named(rule) }) === route)
     const values = valuesOf({ ...alert, ...(worst && named(worst)) })
-    const labels: AlertMatch = Object.fromEntries(
-      (route?.groupBy ?? notify.groupBy).flatMap((label) =>
-        values[label] === undefined ? [] : [[label, values[label]]],
-      ),
-    )
+    const labels = labelsAmong(route?.groupBy ?? notify.groupBy, values)
     const key = JSON.stringify([route?.match ?? null, labels])
     return {
       key,
@@ -62,8 +59,7 @@ export function grouping(
 
 const named = ({ name: alert, severity }: Rule) => ({ alert, severity })
 
-/** The labels that an alert of a rule has for the same calls. */
-function labelsBy({ by }: Rule, alert: Grouped): Grouped['labels'] {
-  const values = valuesOf(alert)
-  return Object.fromEntries(by.flatMap((label) => (values[label] === undefined ? [] : [[label, values[label]]])))
+/** Those of the labels that have a value. */
+function labelsAmong(labels: readonly (keyof AlertMatch)[], values: AlertMatch): AlertMatch {
+  return Object.fromEntries(labels.flatMap((label) => (values[label] === undefined ? [] : [[label, values[label]]])))
 }

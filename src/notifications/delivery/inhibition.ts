@@ -28,23 +28,21 @@ export function inhibition(
   rules: readonly Inhibition[],
   isNotified: (alert: Inhibited) => boolean = () => true,
 ): Inhibitors {
+  const inhibits = (source: Inhibited, alert: Inhibited) =>
+    (isWorse(source, alert) && isNotified(source)) || rules.some((rule) => isInhibiting(rule, source, alert))
   return (alerts) => {
     const sources = alerts.flatMap((one) => {
       if (!('instance' in one)) return one
       return one.instance.state === 'pending' ? [] : alertOf(one)
     })
-    const byTarget = Map.groupBy(sources.filter(isNotified), ({ target }) => target)
-    const byRule = rules.map((rule) => ({ rule, of: sources.filter((source) => matches(rule.sourceMatch, source)) }))
-    const inhibits = (source: Inhibited, alert: Inhibited) =>
-      (isWorse(source, alert) && isNotified(source)) || rules.some((rule) => isInhibiting(rule, source, alert))
-    return (alert: Inhibited) => {
-      const candidates = new Set([
-        ...(byTarget.get(alert.target) ?? []).filter((source) => isWorse(source, alert)),
-        ...byRule.flatMap(({ rule, of }) =>
-          matches(rule.targetMatch, alert) ? of.filter((source) => isInhibiting(rule, source, alert)) : [],
-        ),
-      ])
-      return [...candidates].filter((source) => nameOf(source) !== nameOf(alert) && !inhibits(alert, source))
+    const onTarget = Map.groupBy(sources, ({ target }) => target)
+    const named = sources.filter((source) => rules.some(({ sourceMatch }) => matches(sourceMatch, source)))
+    return (alert) => {
+      const mayInhibit = rules.some(({ targetMatch }) => matches(targetMatch, alert)) ? named : []
+      const candidates = new Set([...(onTarget.get(alert.target) ?? []), ...mayInhibit])
+      return [...candidates].filter(
+        (source) => nameOf(source) !== nameOf(alert) && inhibits(source, alert) && !inhibits(alert, source),
+      )
     }
   }
 }

@@ -60,37 +60,40 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
   }
 
   async function post(attempted: Attempted): Promise<void> {
+    const { about, mail, to: recipients } = attempted
     const late = new AbortController()
     const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
-    const progress = { isPartly: attempted === partly.get(attempted.about), isSending: false }
+    const progress = { isPartly: attempted === partly.get(about), isSending: false }
     const transport = createTransport(options)
-    transport.use('stream', (mail, done) => {
-      mail.message.processFunc((input) => Readable.from(noted(input, progress)))
+    transport.use('stream', (sent, done) => {
+      sent.message.processFunc((input) => Readable.from(noted(input, progress)))
       done()
     })
     let missing: readonly Failure[] = []
     try {
-      const envelope = { from, to: [...attempted.to] }
-      const { rejectedErrors = [] } = await transport.sendMail({ ...attempted.mail, envelope, signal: late.signal })
-      missing = rejectedErrors
+      const envelope = { from, to: [...recipients] }
+      missing = (await transport.sendMail({ ...mail, envelope, signal: late.signal })).rejectedErrors ?? []
     } catch (error) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all its errors have this form, every field being optional
-      const failed = deliveryError(error as Failure, { isLate: late.signal.aborted, ...progress })
-      if (progress.isPartly && !failed.retryable) partly.delete(attempted.about)
-      throw failed
+      const failure = error as Failure
+      missing = failure.rejectedErrors ?? []
+      const failed =
+        missing.length > 0 ? undefined : deliveryError(failure, { isLate: late.signal.aborted, ...progress })
+      if (progress.isPartly && failed?.retryable === false) partly.delete(about)
+      if (failed !== undefined) throw failed
     } finally {
       giveUp.unsubscribe()
     }
-    const refused = [...attempted.refused, ...missing.filter(({ permanent }) => permanent === true)]
     const later = missing.filter(({ permanent }) => permanent !== true)
-    const retryable = later.length > 0
+    const refused = [...attempted.refused, ...missing.filter((failure) => !later.includes(failure))]
+    const [retryable, mayHaveArrived] = [later.length > 0, progress.isPartly || missing.length < recipients.length]
     const rest = { ...attempted, to: later.flatMap(({ recipient }) => recipient ?? []), refused }
-    if (retryable) partly.set(attempted.about, rest)
-    else partly.delete(attempted.about)
-    const others = [...refused, ...later]
+    if (retryable && mayHaveArrived) partly.set(about, rest)
+    else partly.delete(about)
+    const others = [...attempted.refused, ...missing].map((failure) => `${failure.recipient}${reasonOf(failure)}`)
     if (others.length === 0) return
-    const problem = `the mail server did not accept the message for ${recipientsIn(others)}`
-    throw new DeliveryError(problem, { retryable, mayHaveArrived: true })
+    const problem = `the mail server did not accept the message for ${others.join(', ')}`
+    throw new DeliveryError(problem, { retryable, mayHaveArrived })
   }
 }
 
@@ -134,10 +137,6 @@ async function* noted(message: AsyncIterable<Buffer>, progress: { isSending: boo
   yield* message
 }
 
-function recipientsIn(failures: readonly Failure[]): string {
-  return failures.map((failure) => `${failure.recipient}${reasonOf(failure)}`).join(', ')
-}
-
 /**
  * Turns a failure into a problem that does not quote what was sent: during a login, a server may repeat the password.
  *
@@ -147,31 +146,21 @@ function deliveryError(
   error: Failure,
   { isLate, isPartly, isSending }: { isLate: boolean; isPartly: boolean; isSending: boolean },
 ): DeliveryError {
-  const { code, responseCode } = error
-  const isUnanswered = code === 'ETLS' || responseCode === undefined
-  if (!isLate && !isUnanswered) return refusal(error, responseCode, isPartly)
-  const problem = isLate ? `did not accept the message within ${TIMEOUT_SECONDS} s` : connectionProblem(error)
-  return new DeliveryError(`the mail server ${problem}`, { retryable: true, mayHaveArrived: isPartly || isSending })
+  const { code = '', responseCode, command = '', permanent = false } = error
+  if (isLate || code === 'ETLS' || responseCode === undefined) {
+    const problem = isLate ? `did not accept the message within ${TIMEOUT_SECONDS} s` : connectionProblem(error)
+    return new DeliveryError(`the mail server ${problem}`, { retryable: true, mayHaveArrived: isPartly || isSending })
+  }
+  const isLogin = command.startsWith('AUTH')
+  const did = permanent ? `refused ${isLogin ? 'the login' : 'the message'}` : 'answered'
+  const problem = `the mail server ${did}${isLogin ? `: ${responseCode}` : reasonOf(error)}`
+  return new DeliveryError(problem, { retryable: !permanent, mayHaveArrived: isPartly })
 }
 
 function connectionProblem({ code, originalCode = code }: Failure): string {
   const isLogin = code === 'EAUTH' || code === 'ENOAUTH'
   const what = isLogin ? 'offers no login that callwatch knows' : 'could not be reached'
   return originalCode === undefined ? what : `${what}: ${originalCode}`
-}
-
-/** The error for a server that answered with this status. */
-function refusal(error: Failure, status: number, mayHaveArrived: boolean): DeliveryError {
-  const { command = '', permanent = false, rejectedErrors = [] } = error
-  if (rejectedErrors.length > 0) {
-    const retryable = rejectedErrors.some((rejected) => rejected.permanent !== true)
-    const problem = `the mail server did not accept the message for ${recipientsIn(rejectedErrors)}`
-    return new DeliveryError(problem, { retryable, status, mayHaveArrived })
-  }
-  const isLogin = command.startsWith('AUTH')
-  const reason = isLogin ? `: ${status}` : reasonOf(error)
-  const did = permanent ? `refused ${isLogin ? 'the login' : 'the message'}` : 'answered'
-  return new DeliveryError(`the mail server ${did}${reason}`, { retryable: !permanent, status, mayHaveArrived })
 }
 
 /** The server's answer on one line, such as `: 550 no such user`. */
@@ -196,22 +185,18 @@ function idsOf(
     `<${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}@${domain}>`
   switch (message.kind) {
     case 'alerts': {
-      const { alerts, flapped, silenced } = message
+      const { group, begun, alerts, flapped, silenced } = message
       const changes = [
-        ...alerts.map(({ notification: { target, key, kind, at, firingSince }, flaps }) => ({
-          change: [target, key, kind, at, flaps],
-          thread: [firingSince, target, key],
-        })),
-        ...flapped.map(({ notification: { target, key, firingSince }, times, endedAt }) => ({
-          change: [target, key, 'flapped', endedAt, times],
-          thread: [target, key, firingSince],
-        })),
+        ...alerts.map(({ notification, flaps: times }) => ({ ...notification, times })),
+        ...flapped.map(({ notification, times, endedAt: at }) => ({ ...notification, kind: 'flapped', at, times })),
       ]
+      const content = changes.map(({ target, key, kind, at, times }) => [target, key, kind, at, times])
+      const firings = changes.slice(0, MAX_REFERENCES).map(({ firingSince, target, key }) => [firingSince, target, key])
       return {
-        id: idOf(receiver, ...(changes.length === 0 ? [silenced] : changes.map(({ change }) => change))),
+        id: idOf(receiver, ...(content.length === 0 ? [silenced] : content)),
         references: [
-          idOf(receiver, 'group', message.group, message.begun),
-          ...new Set(changes.slice(0, MAX_REFERENCES).map(({ thread }) => idOf(receiver, ...thread))),
+          idOf(receiver, 'group', group, begun),
+          ...new Set(firings.map((firing) => idOf(receiver, ...firing))),
         ],
       }
     }
