@@ -66,17 +66,14 @@ const digest = section({
 })
 
 /** Selects alerts. Each given value must equal the alert's, or be an expression that matches it. */
-export function alertMatch() {
-  const { severity, type, mode, receiver_type } = MATCH_VALUES
-  return labelMap({
-    alert: matched('the name of a rule', 'Name of the rule'),
-    severity: matched('', 'Severity of the rule', severity),
-    target: matched('the name of a target', 'Name of the target'),
-    type: matched('', 'The type of the call', type),
-    mode: matched('', 'The mode of the call; only `call` rings', mode),
-    receiver_type: matched('', 'Whom the call is for', receiver_type),
-  })
-}
+export const alertMatch = labelMap({
+  alert: matched('the name of a rule', 'Name of the rule'),
+  severity: matched('', 'Severity of the rule', MATCH_VALUES.severity),
+  target: matched('the name of a target', 'Name of the target'),
+  type: matched('', 'The type of the call', MATCH_VALUES.type),
+  mode: matched('', 'The mode of the call; only `call` rings', MATCH_VALUES.mode),
+  receiver_type: matched('', 'Whom the call is for', MATCH_VALUES.receiver_type),
+})
 
 /** A value of a match: a text or one of the given words, or `=~` and an expression that matches one of them. */
 function matched(what: string, about: string, words?: readonly string[]) {
@@ -97,30 +94,23 @@ function matched(what: string, about: string, words?: readonly string[]) {
   return forEditors.optional().describe(listed === undefined ? about : `${about} (${listed})`)
 }
 
+const labels = z.array(oneOf(MATCH_KEYS))
+const groupTime = duration({ min: 0, max: longestTimer })
+
 const route = section({
-  match: alertMatch()
+  match: alertMatch
     .prefault({})
     .describe('Which alerts; default: all. A value may be `=~` and a regular expression (alerting.md)'),
   notify: eachOnce(text('the name of a receiver')).describe('Names of the receivers that are notified; []: none'),
-  group_by: groupBy().optional().describe('Instead of `notify.group_by`, for these alerts'),
-  group_wait: groupTime().optional().describe('Instead of `notify.group_wait`, for these alerts'),
-  group_interval: groupTime().optional().describe('Instead of `notify.group_interval`, for these alerts'),
+  group_by: labels.optional().describe('Instead of `notify.group_by`, for these alerts'),
+  group_wait: groupTime.optional().describe('Instead of `notify.group_wait`, for these alerts'),
+  group_interval: groupTime.optional().describe('Instead of `notify.group_interval`, for these alerts'),
 })
 
-/** What alerts in one message have in common. */
-function groupBy() {
-  return z.array(oneOf(MATCH_KEYS))
-}
-
-function groupTime() {
-  return duration({ min: 0, max: longestTimer })
-}
-
 const inhibition = section({
-  source_match: alertMatch().describe('Which alerts inhibit others while they fire'),
-  target_match: alertMatch().describe('Which alerts are inhibited'),
-  equal: z
-    .array(oneOf(MATCH_KEYS))
+  source_match: alertMatch.describe('Which alerts inhibit others while they fire'),
+  target_match: alertMatch.describe('Which alerts are inhibited'),
+  equal: labels
     .prefault(['target'])
     .describe('Labels that must have the same value in both alerts; a label that both lack counts as equal'),
 })
@@ -130,7 +120,7 @@ const mute = section(
     start: cronStart().describe('When it begins: minute, hour, day of the month, month, day of the week'),
     duration: duration().describe('How long it lasts'),
     timezone: timezone().prefault('UTC').describe('Time zone of `start` (IANA name)'),
-    match: alertMatch().prefault({}).describe('Which alerts; default: all'),
+    match: alertMatch.prefault({}).describe('Which alerts; default: all'),
   },
   ({ start, duration: lasts }, report) => {
     if (typeof start !== 'string' || typeof lasts !== 'number' || !neverEnds(start, lasts)) return
@@ -157,15 +147,15 @@ const namedReceiver = section(
 
 const given = section(
   {
-    group_by: groupBy()
+    group_by: labels
       .prefault(['alert', 'severity'])
       .describe('Alerts with the same values of these are one message; []: all alerts are'),
-    group_wait: groupTime()
+    group_wait: groupTime
       .optional()
       .describe(
         'How long the first alert of a group waits for others; 0: not at all; default: the slowest of their polls and 5s, from 20s to 30s',
       ),
-    group_interval: groupTime()
+    group_interval: groupTime
       .prefault('5m')
       .describe(
         'While an alert of the group fires, the least time between two messages; 0: each change is sent at once',

@@ -1,9 +1,8 @@
 import type { OutboxEntry, ToldGroup } from '../../store/store.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import type { Group } from '../grouping.ts'
-import type { Message } from '../message.ts'
+import type { AlertUpdate, FlappedAlert, Message } from '../message.ts'
 import type { Attempt } from './attempts.ts'
-import type { MergedChanges } from './merge-changes.ts'
 
 /** A change of an alert that waits in the outbox. */
 export type WaitingChange = OutboxEntry & { content: Notification }
@@ -16,7 +15,7 @@ export type WaitingAlert = {
 }
 
 /** An alert to send now, with its changes merged. */
-export type ReadyAlert = WaitingAlert & { merged: MergedChanges }
+export type ReadyAlert = WaitingAlert & { merged: AlertUpdate | FlappedAlert }
 
 /** Alerts that are sent together. */
 export type Batch = { group: Group; alerts: readonly WaitingAlert[] }

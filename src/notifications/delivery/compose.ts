@@ -39,7 +39,7 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
     ...aboutTold(content),
     alerts,
     unchanged: unchangedIn(firing, ready.map(latestOf), moment),
-    flapped: ready.flatMap(({ merged }) => (merged.kind === 'flapped' ? withLinks(merged.flapped, moment) : [])),
+    flapped: ready.flatMap(({ merged }) => ('times' in merged ? withLinks(merged, moment) : [])),
     silenced: silencedAmong(firing, moment),
     inhibited: inhibitedBy(
       alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one)),
@@ -107,7 +107,7 @@ function againAfter(before: ToldGroup | undefined, interval: number, now: number
 /** The changes in a message, with their current values. */
 function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] {
   const lives = new Map(moment.alerts.map((live) => [nameOf(alertOf(live)), live]))
-  const updates = ready.flatMap(({ merged }) => (merged.kind === 'update' ? merged.update : []))
+  const updates = ready.flatMap(({ merged }) => ('times' in merged ? [] : merged))
   const current = worstFirst(updates.map((update) => withCurrentValue(update, lives)))
   const isOver = ({ notification }: AlertUpdate) => hasEnded(notification)
   const ordered = [...current.filter((update) => !isOver(update)), ...current.filter(isOver)]

@@ -65,8 +65,7 @@ const NO_AGES = { age: () => 0, toldAge: () => 0 }
 function incidentNow(incident: Incident | undefined, told: ToldGroup, moment: Moment): AlertMessage {
   const alerts = (incident?.firing ?? []).map((alert): ReadyAlert => {
     const content = { ...alert, kind: 'firing' as const, at: moment.now }
-    const merged = { kind: 'update' as const, update: { notification: content, flaps: 0 }, isNew: false }
-    return { entries: [{ id: 0, claimed: false, content }], merged }
+    return { entries: [{ id: 0, claimed: false, content }], merged: { notification: content, flaps: 0 } }
   })
   const group = { labels: incident?.labels ?? {}, route: undefined }
   return { ...messageOf({ group, alerts, incident, told }, moment), isEdit: true }

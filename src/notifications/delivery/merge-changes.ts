@@ -6,41 +6,26 @@ import type { FlappedAlert, AlertUpdate } from '../message.ts'
 import type { WaitingAlert } from './batch.ts'
 
 /**
- * The waiting changes of one alert as a message shows them: its current state, or a note that it fired and resolved in between.
+ * Merges all changes of an alert that were not notified yet. A message shows the alert's current state, and how often it flapped in
+ * between, or notes that it fired and resolved in between. If calls could not be read or requests failed for a while, and no receiver
+ * knows, that is no news any more: undefined.
  */
-export type MergedChanges =
-  | { kind: 'update'; update: AlertUpdate; isNew: boolean }
-  | { kind: 'flapped'; flapped: FlappedAlert }
-
-/**
- * Merges all changes of an alert that were not notified yet. The message shows the alert's current state, and how often it
- * flapped in between. If calls could not be read or requests failed for a while, and no receiver knows, that is no news any more: undefined.
- */
-export function mergeChanges(alert: WaitingAlert): MergedChanges | undefined {
+export function mergeChanges(alert: WaitingAlert): AlertUpdate | FlappedAlert | undefined {
   const changes = alert.entries.map(({ content }) => content)
   const [first, last] = [changes[0]!, changes.at(-1)!]
   const ends = changes.filter(hasEnded)
   if (!hasEnded(last)) {
     const kind = first.kind === 'firing' || ends.length > 0 ? 'firing' : last.kind
-    const update = { notification: { ...last, kind }, flaps: ends.length }
-    return { kind: 'update', update, isNew: !isKnown(alert) }
+    return { notification: { ...last, kind }, flaps: ends.length }
   }
-  if (isKnown(alert)) {
-    const update = { notification: last, flaps: ends.length - 1 }
-    return { kind: 'update', update, isNew: false }
-  }
+  if (isKnown(alert)) return { notification: last, flaps: ends.length - 1 }
   if (isCause(last)) return undefined
-  const peak = ends.map((end) => end.peak).reduce((worst, value) => (isBeyond(last, value, worst) ? value : worst))
-  const notification = changes.findLast(({ kind }) => kind === 'firing')!
   return {
-    kind: 'flapped',
-    flapped: {
-      notification,
-      times: ends.length,
-      peak,
-      endedAt: last.at,
-      ...(last.kind === 'expired' && { hasExpired: true }),
-    },
+    notification: changes.findLast(({ kind }) => kind === 'firing')!,
+    times: ends.length,
+    peak: ends.map((end) => end.peak).reduce((worst, value) => (isBeyond(last, value, worst) ? value : worst)),
+    endedAt: last.at,
+    ...(last.kind === 'expired' && { hasExpired: true }),
   }
 }
 

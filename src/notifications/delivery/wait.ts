@@ -77,9 +77,7 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
   const mayFlap = sinceLast >= interval
   if (!mayFlap && before !== undefined && hasFlapped(before, all)) return []
   if (all.some((each) => isNew(each) && hasWaited(each))) return all
-  return all.filter((each) =>
-    each.merged.kind === 'flapped' ? mayFlap && hasWaited(each) : !isNew(each) || hasWaited(each),
-  )
+  return all.filter((each) => ('times' in each.merged ? mayFlap && hasWaited(each) : !isNew(each) || hasWaited(each)))
 }
 
 /** How long an alert has waited (seconds). One that became more severe waits no longer for that. */
@@ -131,16 +129,15 @@ function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, firing: number,
  * soon after a message that said so.
  */
 function isNews(each: ReadyAlert, { targets, at }: ToldGroup, interval: number): boolean {
-  const { merged } = each
   if (targets === 1) return true
-  if (merged.kind === 'flapped') return false
-  const { kind, at: changedAt } = merged.update.notification
+  if ('times' in each.merged) return false
+  const { kind, at: changedAt } = each.merged.notification
   if (kind === 'reminder') return changedAt - at >= interval
   return kind !== 'firing' || isUntold(each)
 }
 
-function isNew({ merged }: ReadyAlert): boolean {
-  return merged.kind === 'update' && merged.isNew
+function isNew(alert: ReadyAlert): boolean {
+  return !hasEnded(latestOf(alert)) && !isKnown(alert)
 }
 
 /** Whether an alert fires that the receiver may not know of: a claimed entry may not have arrived. */

@@ -339,7 +339,7 @@ test('the warning of a shipped rule says how far it looks back', () => {
 })
 
 test('a route, a mute and a silence may match the labels of calls, the severity, and any rule and target', () => {
-  const { shape } = alertMatch().in
+  const { shape } = alertMatch.in
   expect(Object.keys(shape)).toEqual(MATCH_KEYS)
   const { alert, target: ofTarget, ...others } = shape
   expect([alert, ofTarget].every((name) => name.safeParse('any').success)).toBe(true)

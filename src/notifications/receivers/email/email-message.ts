@@ -12,7 +12,8 @@ export type EmailMessage = { subject: string; text: string; html: string }
 
 /** The content from which both forms of the body are made. Its texts are bounded. */
 type Content = { subject: string; parts: Section[]; notes?: string[]; links?: Link[] }
-type Section = { title: string; lines: string[]; facts?: [name: string, value: string][]; links?: Link[] }
+/** Without a title, its lines are small print. */
+type Section = { title?: string; lines: string[]; facts?: [name: string, value: string][]; links?: Link[] }
 
 /** Characters. Mail programs show fewer in lists. */
 const MAX_SUBJECT = 200
@@ -22,8 +23,8 @@ const MAX_PROBLEM = 500
 /** A message as an e-mail, with enough to decide without opening anything else. */
 export function emailMessage(message: Message, { now, dashboardUrl }: TextOptions): EmailMessage {
   const { subject, parts, notes = [], links = [] } = contentOf(message, now)
-  const body = { parts, notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }
-  return { subject: oneLine(subject, MAX_SUBJECT), text: plainBody(body), html: htmlBody(body) }
+  const all = [...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }]
+  return { subject: oneLine(subject, MAX_SUBJECT), text: plainBody(all), html: htmlBody(all) }
 }
 
 function contentOf(message: Message, now: number): Content {
@@ -107,36 +108,27 @@ function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage
   return `[${counts}] ${severity} on ${target}: ${names}`
 }
 
-type Body = { parts: Section[]; notes: string[]; links: Link[] }
-
-function plainBody({ parts, notes, links }: Body): string {
-  const blocks = parts.map(({ title, lines, facts = [], links: own = [] }) => [
-    title.trim(),
-    ...lines,
-    ...[...facts, ...shown(own)].map(([name, value]) => `${name}: ${value}`),
-  ])
-  const after = [...notes, ...shown(links).map(([name, url]) => `${name}: ${url}`)]
-  const all = [...blocks, after].filter(({ length }) => length > 0)
+function plainBody(sections: readonly Section[]): string {
+  const blocks = sections.map(({ title, lines, facts = [], links = [] }) =>
+    [title?.trim() ?? [], lines, [...facts, ...shown(links)].map(([name, value]) => `${name}: ${value}`)].flat(),
+  )
+  const all = blocks.filter(({ length }) => length > 0)
   return `${all.map((block) => block.join('\n')).join('\n\n')}\n`
 }
 
 /** HTML that every mail program can show: no style sheet, no image. */
-function htmlBody({ parts, notes, links }: Body): string {
-  const body = parts.flatMap(({ title, lines, facts = [], links: own = [] }) => {
+function htmlBody(sections: readonly Section[]): string {
+  const body = sections.flatMap(({ title, lines, facts = [], links = [] }) => {
+    const texts = lines.map((line) => escaped(line).replaceAll('\n', '<br>'))
     const rows = facts.map(([name, value]) => `<tr><td>${escaped(name)}&nbsp;</td><td>${escaped(value)}</td></tr>`)
     return [
-      `<h3>${escaped(title)}</h3>`,
-      ...lines.map((line) => `<p>${escaped(line).replaceAll('\n', '<br>')}</p>`),
+      ...(title === undefined ? [] : [`<h3>${escaped(title)}</h3>`]),
+      ...texts.map((text) => (title === undefined ? `<p><small>${text}</small></p>` : `<p>${text}</p>`)),
       ...(rows.length === 0 ? [] : [`<table>${rows.join('')}</table>`]),
-      ...anchors(own),
+      ...shown(links).map(([name, url]) => `<p><a href="${escaped(url)}">${escaped(name)}</a></p>`),
     ]
   })
-  const small = notes.map((note) => `<p><small>${escaped(note)}</small></p>`)
-  return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body>\n${[...body, ...small, ...anchors(links)].join('\n')}\n</body></html>\n`
-}
-
-function anchors(links: readonly Link[]): string[] {
-  return shown(links).map(([name, url]) => `<p><a href="${escaped(url)}">${escaped(name)}</a></p>`)
+  return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body>\n${body.join('\n')}\n</body></html>\n`
 }
 
 /** The links that a browser can open. */

@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { mergeChanges } from '../../../../src/notifications/delivery/merge-changes.ts'
+import { isKnown, mergeChanges } from '../../../../src/notifications/delivery/merge-changes.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { waiting } from './waiting-alert.ts'
 
 /** What becomes of it, in a word or two. */
 function text(changes: string): string {
-  const merged = mergeChanges(waiting(changes))
+  const alert = waiting(changes)
+  const merged = mergeChanges(alert)
   if (merged === undefined) return 'nothing'
-  if (merged.kind === 'flapped') return `flapped ×${merged.flapped.times}`
-  const { update, isNew } = merged
-  return `${isNew ? 'new ' : ''}${update.notification.kind}${update.flaps === 0 ? '' : ` +${update.flaps}`}`
+  if ('times' in merged) return `flapped ×${merged.times}`
+  const { notification, flaps } = merged
+  const isNew = notification.kind === 'firing' && !isKnown(alert)
+  return `${isNew ? 'new ' : ''}${notification.kind}${flaps === 0 ? '' : ` +${flaps}`}`
 }
 
 describe('the merged changes of an alert', () => {
@@ -45,7 +47,7 @@ describe('the merged changes of an alert', () => {
   test('has its last values', () => {
     const all = waiting('frf')
     const merged = mergeChanges(all)
-    expect(merged).toMatchObject({ update: { notification: all.entries[2]?.content } })
+    expect(merged).toMatchObject({ notification: all.entries[2]?.content })
   })
 
   test.each([
@@ -55,19 +57,19 @@ describe('the merged changes of an alert', () => {
     const all = waiting('frfr', { breach })
     const [, , firing, end] = all.entries.map(({ content }) => content)
     const merged = mergeChanges(all)
-    expect(merged).toEqual({ kind: 'flapped', flapped: { notification: firing, times: 2, peak, endedAt: end!.at } })
+    expect(merged).toEqual({ notification: firing, times: 2, peak, endedAt: end!.at })
   })
 
   test('of failed polls or requests that is over, and that nobody knows of, is nothing', () => {
     expect(mergeChanges(waiting('fr', { name: POLL_AGE.name }))).toBeUndefined()
     expect(mergeChanges(waiting('Fr', { name: POLL_AGE.name }))).toMatchObject({
-      update: { notification: { kind: 'resolved' } },
+      notification: { kind: 'resolved' },
     })
   })
 
   test('counts each time, where one of them lasted', () => {
     const [brief, long] = [waiting('fr', { seconds: 1 }), waiting('fr')]
     const both = { entries: [...long.entries, ...brief.entries] }
-    expect(mergeChanges(both)).toMatchObject({ kind: 'flapped', flapped: { times: 2 } })
+    expect(mergeChanges(both)).toMatchObject({ times: 2 })
   })
 })

@@ -8,7 +8,7 @@ import { compose } from '../../../../src/notifications/delivery/compose.ts'
 import { due } from '../../../../src/notifications/delivery/deliver-outbox.ts'
 import { group } from '../../../../src/notifications/delivery/group.ts'
 import { inhibition } from '../../../../src/notifications/delivery/inhibition.ts'
-import type { MergedChanges } from '../../../../src/notifications/delivery/merge-changes.ts'
+import type { ReadyAlert } from '../../../../src/notifications/delivery/batch.ts'
 import type { OutboxEntry, OutboxContent } from '../../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
@@ -187,9 +187,9 @@ test('a message has what explains the value of each alert now, and links where i
   const change = { ...firing(A), contributor, trend: [0.1, 0.5], window: before }
   const live = liveAlert(A, change)
   const now = { ...live.instance, value: 0.9, evidence: { trend: [0.5, 0.9], window: after } }
-  const update = { kind: 'update' as const, update: { notification: change, flaps: 0 }, isNew: true }
+  const update = { notification: change, flaps: 0 }
   const alerts = [{ ...live, instance: now }]
-  const composed = (merged: MergedChanges = update, publicUrl?: string) => {
+  const composed = (merged: ReadyAlert['merged'] = update, publicUrl?: string) => {
     const moment = momentOf({ ...QUIET, now: AT, alerts, publicUrl }, inhibition([]))
     const { message } = compose(groupOf(change), [{ ...waitingOf(change), merged }], moment)
     if (message.kind !== 'alerts') throw new Error('no message about alerts')
@@ -203,7 +203,7 @@ test('a message has what explains the value of each alert now, and links where i
   expect(notification).not.toHaveProperty('contributor')
   expect(links?.calls).toContain(`until=${encodeURIComponent(new Date(AT * 1000 + 1).toISOString())}`)
   const flapped = { notification: change, times: 2, peak: 0.9, endedAt: AT }
-  const over = composed({ kind: 'flapped', flapped }, 'https://callwatch.test')
+  const over = composed(flapped, 'https://callwatch.test')
   expect(over).toMatchObject({ flapped: [{ links: { alert: links?.alert } }] })
   expect(composed().alerts[0]).not.toHaveProperty('links')
   const fires = momentOf(
