@@ -69,22 +69,6 @@ export async function waitingChangesIn(sql: Sql) {
 /** What waits for a receiver; `since` is absent if no alert does. */
 export type Waiting = { pending: number; since?: number }
 
-/** How much waits for each receiver, and since when the oldest change of an alert waits (UNIX seconds). */
-export async function waitingIn(sql: Sql): Promise<ReadonlyMap<string, Waiting>> {
-  const rows = await sql.all(WAITING)
-  return new Map(
-    rows.map(({ receiver, n, oldest }) => [
-      String(receiver),
-      { pending: Number(n), ...(oldest !== null && { since: Number(oldest) }) },
-    ]),
-  )
-}
-
-async function toldGroupsIn(sql: Sql, receiver: string): Promise<ReadonlyMap<string, ToldGroup>> {
-  const rows = await sql.all('SELECT name, data FROM callwatch.told_groups WHERE receiver = $1', [receiver])
-  return new Map(rows.map(({ name, data }) => [String(name), parse<ToldGroup>(data)]))
-}
-
 export type Outbox = ReturnType<typeof outboxOf>
 
 export type OutboxOptions = {
@@ -120,7 +104,8 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
       const update = `UPDATE callwatch.outbox SET claimed = ${claimed} WHERE id IN wholes($1)`
       const fence = (claimed && cluster?.senderFence()) || []
       await sql.batch([...fence, { statement: update, args: [list(ids)] }]).catch((error: unknown) => {
-        throw error instanceof StoreError && error.kind === 'stale' ? notSender() : error
+        if (!(error instanceof StoreError && error.kind === 'stale')) throw error
+        throw new StoreError('stale', 'this daemon is not the leader; only the leader sends notifications')
       })
     },
     /**
@@ -138,15 +123,27 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
       await sql.transaction(async (removing) => {
         const remove = 'DELETE FROM callwatch.outbox WHERE id IN wholes($1) RETURNING id'
         const [removed] = await removing.batch([{ statement: remove, args: [list(ids)] }])
-        if (removed!.length > 0 || ids.length === 0)
-          await removing.batch([...noteSteps(notes), ...tellingSteps(telling)])
+        if (removed!.length === 0 && ids.length > 0) return
+        const told = telling && [telling.receiver, telling.group, JSON.stringify(telling.told)]
+        await removing.batch([...noteSteps(notes), ...(told ? [{ statement: TELL, given: [told] }] : [])])
       })
     },
     /** What a receiver was told of each group. */
-    toldGroups: (receiver: string) => toldGroupsIn(sql, receiver),
+    toldGroups: async (receiver: string): Promise<ReadonlyMap<string, ToldGroup>> => {
+      const rows = await sql.all('SELECT name, data FROM callwatch.told_groups WHERE receiver = $1', [receiver])
+      return new Map(rows.map(({ name, data }) => [String(name), parse<ToldGroup>(data)]))
+    },
     /** Notes the delivery of alerts in their history. */
     noteEpisodes: async (notes: readonly EpisodeNote[]): Promise<void> => void (await sql.batch(noteSteps(notes))),
-    waiting: () => waitingIn(sql),
+    /** How much waits for each receiver, and since when the oldest change of an alert waits (UNIX seconds). */
+    waiting: async (): Promise<ReadonlyMap<string, Waiting>> => {
+      const rows = await sql.all(WAITING)
+      const waitingOf = ({ n, oldest }: (typeof rows)[number]): Waiting => ({
+        pending: Number(n),
+        ...(oldest !== null && { since: Number(oldest) }),
+      })
+      return new Map(rows.map((row) => [String(row['receiver']), waitingOf(row)]))
+    },
     /** Enqueues an entry for each receiver, unless this deduplication key was used before. */
     enqueueOnce: async (key: string, content: OutboxContent, names: readonly string[]): Promise<void> => {
       const data = JSON.stringify(content)
@@ -210,19 +207,11 @@ function writeEpisodes(changes: readonly Notification[]): Step[] {
   return [{ statement: WRITE_EPISODES, given }]
 }
 
-function notSender(): StoreError {
-  return new StoreError('stale', 'this daemon is not the leader; only the leader sends notifications')
-}
-
 function noteSteps(notes: readonly EpisodeNote[]): Step[] {
-  const rows = inOrder(notes).map(({ target, key, since, lines }) => [target, key, since, lines])
-  return rows.map((row) => ({ statement: NOTE, given: [row] }))
-}
-
-function tellingSteps(telling: Telling | undefined): Step[] {
-  if (telling === undefined) return []
-  const { receiver, group, told } = telling
-  return [{ statement: TELL, given: [[receiver, group, JSON.stringify(told)]] }]
+  return inOrder(notes).map(({ target, key, since, lines }) => ({
+    statement: NOTE,
+    given: [[target, key, since, lines]],
+  }))
 }
 
 function inOrder<T extends { target: string; key: string; since: number }>(rows: readonly T[]): T[] {
