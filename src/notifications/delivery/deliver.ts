@@ -3,7 +3,7 @@ import type { State, StateReceiver } from '../receiver.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import type { Attempts } from './attempts.ts'
-import type { Delivery } from './batch.ts'
+import type { Delivery } from './waiting-alert.ts'
 
 /** Attempts to deliver what is due for a receiver; undefined if nothing is due. */
 export type Round = () => Promise<Delivery | undefined>

@@ -4,8 +4,7 @@ import { hasEnded, instanceOf } from '../../alerts/notification.ts'
 import type { OutboxEntry, OutboxContent } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { DigestMessage } from '../message.ts'
-import { latestOf, type Batch, type Composed, type WaitingAlert, type WaitingChange } from './batch.ts'
-import { isKnown } from './merge-changes.ts'
+import { latestOf, type Batch, type Composed, type WaitingAlert, type WaitingChange, isKnown } from './waiting-alert.ts'
 
 /**
  * Groups a receiver's waiting entries, the most urgent first, then the digests.

@@ -1,13 +1,15 @@
 import type { LiveAlert } from '../../alerts/alert.ts'
+import type { Episode } from '../../alerts/episode.ts'
 import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
 import type { Silence } from '../../alerts/match.ts'
-import type { OutboxEntry, ToldGroup } from '../../store/store.ts'
+import type { Severity } from '../../alerts/match-keys.ts'
+import { parse } from '../../store/sql.ts'
+import type { OutboxEntry, Store, ToldGroup } from '../../store/store.ts'
 import type { DeliverOptions } from './deliver-outbox.ts'
 import { alertOf, waitingAlerts, withWaiting } from './group.ts'
-import { inhibition, type Inhibitors } from './inhibition.ts'
-import { unknownTimes } from './merge-changes.ts'
+import { inhibition, type Inhibited, type Inhibitors } from './inhibition.ts'
+import { unknownTimes } from './waiting-alert.ts'
 import type { Suppressed } from './note.ts'
-import { pastSince, type Past } from './past.ts'
 import { activeAt, type Mute } from './suppress.ts'
 import type { Age } from './wait.ts'
 
@@ -103,4 +105,27 @@ export function momentOf({ incidents, ...read }: Read, inhibitorsAmong: Inhibito
 function once<T>(compute: () => T): () => T {
   let known: { value: T } | undefined
   return () => (known ??= { value: compute() }).value
+}
+
+/** What may have suppressed alerts since a time, including what still does; limited by what the store keeps. */
+export type Past = { silences: readonly Silence[]; fired: readonly Inhibited[] }
+
+/** Reads what may have suppressed alerts since a time (UNIX seconds by the host's clock). */
+export async function pastSince(store: Pick<Store, 'silences' | 'rows'>, from: number): Promise<Past> {
+  const rows = await store.rows(
+    `SELECT target, alert, since, until, rule, severity, data FROM callwatch.alert_episodes
+    WHERE until IS NULL OR until > $1`,
+    [from],
+  )
+  const fired = rows.map((row) => ({
+    ...parse<Episode>(row['data']),
+    target: String(row['target']),
+    key: String(row['alert']),
+    alert: String(row['rule']),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
+    severity: row['severity'] as Severity,
+    firingSince: Number(row['since']),
+    until: Number(row['until'] ?? Infinity),
+  }))
+  return { silences: await store.silences(from), fired }
 }

@@ -6,10 +6,9 @@ import type { Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { OutboxEntry } from '../../store/store.ts'
 import type { NotifyConfig } from '../notify-section.ts'
-import { latestOf, type WaitingAlert } from './batch.ts'
+import { latestOf, type WaitingAlert, isKnown, unknownTimes, type UnknownTime } from './waiting-alert.ts'
 import type { Moment } from './moment.ts'
 import type { Inhibited } from './inhibition.ts'
-import { isKnown, unknownTimes, type UnknownTime } from './merge-changes.ts'
 import type { Suppressed } from './note.ts'
 
 /** A recurring period in which matching alerts are not notified. */

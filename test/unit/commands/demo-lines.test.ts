@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { targetAuditView, type AuditReport } from '../../../src/views/audit.ts'
 import type { ComparedCall } from '../../../src/views/audit.ts'
-import {
-  areDelivered,
-  demoSummary,
-  slackLines,
-  transitionLine,
-  webhookLines,
-} from '../../../src/commands/demo/lines.ts'
+import { areDelivered, demoSummary, slackLines, transitionLine, webhookLines } from '../../../src/commands/demo/lines.ts'
 import { link, section } from '../../../src/notifications/receivers/slack/slack-blocks.ts'
-import { slackMessage } from '../../../src/notifications/receivers/slack/slack-send.ts'
+import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
 import { seen } from '../ledger/seen.ts'
 import { finish, finishedCall, POLLED, NOW, openCall } from '../metrics/hand-made-target.ts'
 import { AT, FIRING, messageOf, update } from '../notifications/sample.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { recipientsBy, type Route } from '../../../src/notifications/routes.ts'
+import { recipientsBy, type Route } from '../../../src/notifications/grouping.ts'
 import { AT, changeOf } from './delivery/outbox-sending.ts'
 
 const RECEIVERS = ['slack', 'webhook', 'log']

@@ -1,7 +1,7 @@
 import { firstValueFrom, NEVER, timer } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
-import type { Delivery } from '../../../src/notifications/delivery/batch.ts'
+import type { Delivery } from '../../../src/notifications/delivery/waiting-alert.ts'
 import type { Message } from '../../../src/notifications/message.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { deliver } from '../../../src/notifications/delivery/deliver.ts'

@@ -89,7 +89,7 @@ function asSentence(note: string): string {
 }
 
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
-function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage): string {
+function subjectOf({ target, severity, alerts, flapped }: AlertMessage): string {
   const all = [
     ...alerts.map(({ notification }) => ({ notification, state: notification.kind, what: resultOf(notification) })),
     ...flapped.map((each) => {
@@ -97,9 +97,7 @@ function subjectOf({ target, severity, alerts, flapped, silenced }: AlertMessage
       return { notification: each.notification, state, what: flappedText(each) }
     }),
   ]
-  const [first] = all
-  if (first === undefined)
-    return `[silenced] ${severity} on ${target}: ${silenced.map(({ alert }) => alert).join(', ')}`
+  const first = all[0]!
   if (alerts.length === 1 || all.length === 1)
     return `[${first.state}] ${severity} ${titleOf(first.notification)} on ${target}: ${first.what}`
   const kinds = Map.groupBy(all, ({ state }) => state)

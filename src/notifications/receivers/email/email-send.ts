@@ -185,7 +185,7 @@ function idsOf(
     `<${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}@${domain}>`
   switch (message.kind) {
     case 'alerts': {
-      const { group, begun, alerts, flapped, silenced } = message
+      const { group, begun, alerts, flapped } = message
       const changes = [
         ...alerts.map(({ notification, flaps: times }) => ({ ...notification, times })),
         ...flapped.map(({ notification, times, endedAt: at }) => ({ ...notification, kind: 'flapped', at, times })),
@@ -193,7 +193,7 @@ function idsOf(
       const content = changes.map(({ target, key, kind, at, times }) => [target, key, kind, at, times])
       const firings = changes.slice(0, MAX_REFERENCES).map(({ firingSince, target, key }) => [firingSince, target, key])
       return {
-        id: idOf(receiver, ...(content.length === 0 ? [silenced] : content)),
+        id: idOf(receiver, ...content),
         references: [
           idOf(receiver, 'group', group, begun),
           ...new Set(firings.map((firing) => idOf(receiver, ...firing))),

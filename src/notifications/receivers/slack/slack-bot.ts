@@ -8,7 +8,7 @@ import type { AlertMessage } from '../../message.ts'
 import { wholeGroup } from '../../text/group-text.ts'
 import type { Send, SendContext } from '../../receiver.ts'
 import type { SlackMessage } from './slack-blocks.ts'
-import { slackMessage } from './slack-send.ts'
+import { slackMessage } from './slack-message.ts'
 import type { SlackConfig } from './slack.ts'
 
 type BotConfig = SlackConfig & { token: string; channel: string }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isKnown, mergeChanges } from '../../../../src/notifications/delivery/merge-changes.ts'
+import { isKnown, mergeChanges } from '../../../../src/notifications/delivery/waiting-alert.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { waiting } from './waiting-alert.ts'
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { AlertMessage } from '../../../../src/notifications/message.ts'
-import { slackMessage } from '../../../../src/notifications/receivers/slack/slack-send.ts'
+import { slackMessage } from '../../../../src/notifications/receivers/slack/slack-message.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { AT, ruleNamed, sending, type Named } from './outbox-sending.ts'
 

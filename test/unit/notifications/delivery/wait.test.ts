@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LiveAlert } from '../../../../src/alerts/alert.ts'
 import { incidentsOf } from '../../../../src/alerts/incidents.ts'
-import type { WaitingAlert } from '../../../../src/notifications/delivery/batch.ts'
+import type { WaitingAlert } from '../../../../src/notifications/delivery/waiting-alert.ts'
 import { due } from '../../../../src/notifications/delivery/deliver-outbox.ts'
 import { inhibition } from '../../../../src/notifications/delivery/inhibition.ts'
 import { momentOf, type Read } from '../../../../src/notifications/delivery/moment.ts'

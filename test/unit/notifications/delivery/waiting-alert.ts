@@ -1,5 +1,5 @@
 import type { Notification } from '../../../../src/alerts/notification.ts'
-import type { WaitingAlert } from '../../../../src/notifications/delivery/batch.ts'
+import type { WaitingAlert } from '../../../../src/notifications/delivery/waiting-alert.ts'
 import { AT, changeOf } from './outbox-sending.ts'
 
 type Setting = { name?: string; seconds?: number; breach?: 'above' | 'below' }

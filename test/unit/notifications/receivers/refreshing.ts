@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs'
 import type { Clock } from '../../../../src/clock/clock.ts'
 import { attemptsOn } from '../../../../src/notifications/delivery/attempts.ts'
-import type { Delivery } from '../../../../src/notifications/delivery/batch.ts'
+import type { Delivery } from '../../../../src/notifications/delivery/waiting-alert.ts'
 import { deliver, stateRound } from '../../../../src/notifications/delivery/deliver.ts'
 import type { State, StateReceiver } from '../../../../src/notifications/receiver.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../../../../src/notifications/message.ts'
-import { slackMessage } from '../../../../../src/notifications/receivers/slack/slack-send.ts'
+import { slackMessage } from '../../../../../src/notifications/receivers/slack/slack-message.ts'
 import { anyDashboard, anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts'
 import {
   AT,
@@ -89,7 +89,6 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
     }),
   ],
   'flapped-and-silenced': [messageOf([], { flapped: PASSED, silenced: SILENCED })],
-  silenced: [messageOf([], { silenced: SILENCED })],
   digest: [DIGEST],
   'store-failing': [STORE_FAILING],
   'store-recovered': [STORE_RECOVERED],

@@ -1,12 +1,15 @@
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import { plural } from '../../../text/format.ts'
-import type { AlertMessage, FlappedAlert, TextOptions } from '../../message.ts'
-import { nameIn } from '../../text/bounded.ts'
+import type { AlertMessage, DigestMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
+import { nameIn, oneLine } from '../../text/bounded.ts'
+import { digestParts } from '../../text/digest-text.ts'
 import { groupLines, groupTitle } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
+import { storeText } from '../../text/store-text.ts'
 import {
   actions,
+  code,
   context,
   escape,
   fallback,
@@ -21,6 +24,44 @@ import {
   type SlackMessage,
 } from './slack-blocks.ts'
 
+/**
+ * A message in Slack's Block Kit, with enough to decide without opening anything else, and always within Slack's limits.
+ * Texts from the configuration can neither break it nor mention users.
+ */
+export function slackMessage(message: Message, options: TextOptions): SlackMessage {
+  switch (message.kind) {
+    case 'alerts':
+      return alertsMessage(message, options)
+    case 'digest':
+      return digestMessage(message, options)
+    default:
+      return storeMessage(message, options)
+  }
+}
+
+/** A day, target by target. */
+function digestMessage(message: DigestMessage, { dashboardUrl }: TextOptions): SlackMessage {
+  const { title, days, more, note } = digestParts(message)
+  const lines = days.map(({ target, line, split }) => [`${code(target)} *${line}*`, ...split].join('\n'))
+  const all = days.map(({ target, line }) => `${target}: ${line}`).join('; ')
+  return withoutPreviews(fallback(`📊 ${title}: ${all || 'no target'}`, 1000), [
+    header(`📊 ${title}`),
+    ...sections([...lines, ...more]),
+    ...context([escape(note)]),
+    ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
+  ])
+}
+
+function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): SlackMessage {
+  const { title, before, problem, after } = storeText(message)
+  const headline = `${message.state === 'failing' ? '🔴' : '✅'} ${title}`
+  return withoutPreviews(fallback(`${headline}. ${before}${problem}${after}`, 1000), [
+    header(headline),
+    section(`${before}${code(oneLine(problem, 500))}${after}`),
+    ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
+  ])
+}
+
 const FIRING_SIGNS = { critical: '🔴', warning: '🟠', info: '🔵' } as const
 const SIGNS = { resolved: '✅', expired: '⚪' } as const
 
@@ -33,7 +74,7 @@ function signOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): st
 const FALLBACK = 500
 
 /** The alerts of a group: of one target one by one, of several targets as an incident. */
-export function alertsMessage(message: AlertMessage, options: TextOptions): SlackMessage {
+function alertsMessage(message: AlertMessage, options: TextOptions): SlackMessage {
   const title = titleOfMessage(message)
   const blocks = message.target === undefined ? groupBlocks(message, options) : targetBlocks(message, options)
   return withoutPreviews(fallback(`${title}: ${whatIn(message)}`, FALLBACK), [header(title), ...blocks])
@@ -97,7 +138,7 @@ function lineText({ notification, over, name, page, text }: AlertLine): string {
 
 /** What a phone's notification shows below the title, if there is room for a line. */
 function whatIn(message: AlertMessage): string {
-  const { target, alerts, flapped, silenced } = message
+  const { target, alerts, flapped } = message
   if (target === undefined) return groupLines(message)[0] ?? ''
   const [first] = alerts
   if (first !== undefined && alerts.length === 1) {
@@ -105,17 +146,16 @@ function whatIn(message: AlertMessage): string {
     return first.notification.kind === 'resolved' ? summaryOf(first.notification) : resultOf(first.notification)
   }
   if (alerts.length === 0 && flapped.length === 1) return flappedText(flapped[0]!)
-  const names = [...alerts, ...flapped].map(({ notification }) => titleOf(notification))
-  return names.length > 0 ? names.join(', ') : silenced.map(({ alert }) => alert).join(', ')
+  return [...alerts, ...flapped].map(({ notification }) => titleOf(notification)).join(', ')
 }
 
 /** `🔴 critical: HighFailureRate on production`: what a phone's lock screen shows. */
 function titleOfMessage(message: AlertMessage): string {
-  const { target, severity, alerts, flapped, silenced } = message
+  const { target, severity, alerts, flapped } = message
   if (target === undefined) return titleOfGroup(message)
   const on = `on ${nameIn(target, 40)}`
   const [first, second] = alerts
-  if (first === undefined) return titleOfPast(flapped, silenced.length, on)
+  if (first === undefined) return titleOfPast(flapped, on)
   const { kind } = first.notification
   const kinds = Map.groupBy(alerts, ({ notification }) => (hasEnded(notification) ? notification.kind : 'firing'))
   const sign = signOf(kinds.has('firing') || kinds.size === 1 ? first.notification : { kind: 'expired', severity })
@@ -127,8 +167,7 @@ function titleOfMessage(message: AlertMessage): string {
   return `${sign} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
 }
 
-function titleOfPast(flapped: readonly FlappedAlert[], silenced: number, on: string): string {
-  if (flapped.length === 0) return `🔕 silenced: ${plural(silenced, 'alert')} ${on}`
+function titleOfPast(flapped: readonly FlappedAlert[], on: string): string {
   const what = flapped.length === 1 ? nameIn(titleOf(flapped[0]!.notification), 75) : plural(flapped.length, 'alert')
   const hasExpired = flapped.some((each) => each.hasExpired)
   return hasExpired
