@@ -8,15 +8,8 @@ import { receivers } from './receivers.ts'
 export type ReceiverDeps = {
   clock: Clock
   log: (line: LogLine) => void
-  /** Where the page shows alerts; default: {@link pageUrlIn}. */
+  /** Where the page shows alerts; default: the first such link among the receivers. */
   pageUrl?: string | undefined
-}
-
-/** Where the page shows alerts: the first such link among the receivers. */
-export function pageUrlIn(notify: NotifyConfig): string | undefined {
-  return notify.receivers
-    .map(({ config }) => ('dashboardUrl' in config ? config.dashboardUrl : undefined))
-    .find((url) => url !== undefined)
 }
 
 /** Receivers, each with the configuration that created it. */
@@ -30,9 +23,13 @@ export type CreatedReceivers = readonly { receiver: Receiver; from: unknown }[]
  */
 export async function configuredReceivers(
   notify: NotifyConfig,
-  { log, pageUrl = pageUrlIn(notify), ...context }: ReceiverDeps,
+  { log, ...context }: ReceiverDeps,
   before: CreatedReceivers = [],
 ): Promise<CreatedReceivers> {
+  const dashboards = notify.receivers.flatMap(
+    ({ config }) => ('dashboardUrl' in config ? config.dashboardUrl : undefined) ?? [],
+  )
+  const { pageUrl = dashboards[0] } = context
   const known = (from: unknown) => before.find((one) => isDeepStrictEqual(one.from, from))
   const created = notify.receivers.map(async (configured) => {
     const from = { configured, pageUrl }

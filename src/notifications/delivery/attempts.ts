@@ -116,26 +116,23 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   }
 }
 
-/** Since when nothing could be delivered to a receiver (UNIX seconds by the host's clock), and why the last attempt failed. */
-type Failure = { since: number; problem: string }
+export type Failures = ReturnType<typeof deliveryFailures>
 
-/** Which receivers nothing can be delivered to, as this daemon has seen it. */
-export type Failures = {
-  note: (delivery: Attempt & { receiver: string }) => void
-  of: (receiver: string) => Failure | undefined
-  /** Call it when another configuration of the receiver becomes active. */
-  forget: (receiver: string) => void
-}
-
-/** @param mask removes secrets */
-export function deliveryFailures({ wall }: Pick<Clock, 'wall'>, mask: (text: string) => string): Failures {
-  const failures = new Map<string, Failure>()
+/**
+ * Which receivers nothing can be delivered to, as this daemon has seen it.
+ *
+ * @param mask removes secrets
+ */
+export function deliveryFailures({ wall }: Pick<Clock, 'wall'>, mask: (text: string) => string) {
+  /** Since when (UNIX seconds by the host's clock), and why the last attempt failed. */
+  const failures = new Map<string, { since: number; problem: string }>()
   return {
-    note: ({ receiver, outcome, problem = '' }) => {
+    note: ({ receiver, outcome, problem = '' }: Attempt & { receiver: string }): void => {
       if (outcome === 'sent' && problem === '') failures.delete(receiver)
       else failures.set(receiver, { since: failures.get(receiver)?.since ?? wall(), problem: mask(problem) })
     },
-    of: (receiver) => failures.get(receiver),
-    forget: (receiver) => void failures.delete(receiver),
+    of: (receiver: string) => failures.get(receiver),
+    /** Call it when another configuration of the receiver becomes active. */
+    forget: (receiver: string): void => void failures.delete(receiver),
   }
 }
