@@ -4,10 +4,9 @@ import type { Store } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { MessageReceiver } from '../receiver.ts'
 import type { Attempts } from './attempts.ts'
-import type { Batch, Composed } from './waiting-alert.ts'
+import { type Batch, type Composed, alertOf, group, isChange } from './waiting-alert.ts'
 import { compose } from './compose.ts'
 import type { Round } from './deliver.ts'
-import { alertOf, group } from './group.ts'
 import type { Inhibited, Inhibition } from './inhibition.ts'
 import { readMoment, type Moment } from './moment.ts'
 import { sendMessage, writeFound, writeRest, type Unwritten } from './send-message.ts'
@@ -54,7 +53,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
     const told = await store.toldGroups(name)
     // Also of groups that this round does not reach: what is not asked for is forgotten.
     for (const { at, interval } of told.values()) for (const time of [at, interval]) toldAge(`${time}`, time)
-    for (const { id, content } of entries) if (content.kind !== 'digest') age(String(id), content.at)
+    for (const { id, content } of entries.filter(isChange)) age(String(id), content.at)
     const moment = await readMoment(entries, { told, age, toldAge }, options)
     attempts.keepRefused(moment.waiting)
     for (const batch of group(entries, groupOf).flatMap((all) => offered(all, attempts))) {

@@ -1,13 +1,12 @@
 import type { OutboxEntry, Store } from '../../store/store.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
-import { hasEnded } from '../../alerts/notification.ts'
+import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { Message } from '../message.ts'
 import type { MessageReceiver } from '../receiver.ts'
 import type { Attempts } from './attempts.ts'
-import type { Composed, Delivery } from './waiting-alert.ts'
+import { type Composed, type Delivery, alertOf, isChange } from './waiting-alert.ts'
 import type { Moment } from './moment.ts'
-import { alertOf } from './group.ts'
-import { deliveryNotes, suppressionNotes } from './note.ts'
+import { suppressionName, type EpisodeNote, type Notice, type Suppression } from '../../alerts/episode.ts'
 
 /** A message about the ends of alerts that a receiver refuses is offered again for this long after the last of them. */
 const LONGEST_REFUSED_SECONDS = 86_400
@@ -30,6 +29,7 @@ export function writeFound(name: string, store: Pick<Store, 'removeFromOutbox' |
 export type Unwritten = Map<string, (store: Outbox) => Promise<void>>
 
 type Outbox = Pick<Store, 'claimOutbox' | 'removeFromOutbox'>
+type Sender = { receiver: MessageReceiver; attempts: Attempts; store: Outbox; unwritten: Unwritten }
 
 /**
  * Attempts to send a message. Claims its entries before: if the process dies meanwhile, the message may have been delivered. Claims them
@@ -42,30 +42,21 @@ type Outbox = Pick<Store, 'claimOutbox' | 'removeFromOutbox'>
 export async function sendMessage(
   { subject, entries, message, told }: Composed,
   now: number,
-  {
-    receiver,
-    attempts,
-    store,
-    unwritten,
-  }: { receiver: MessageReceiver; attempts: Attempts; store: Outbox; unwritten: Unwritten },
+  { receiver, attempts, store, unwritten }: Sender,
 ): Promise<Delivery> {
   const { name } = receiver
   await store.claimOutbox(ownClaims(entries), true)
   const ids = [...new Set(entries.map(({ content }) => alertOf(content)))]
-  let posted: string | undefined
+  let knows = told
   const work = async () => {
-    posted = (await receiver.send(message)) ?? undefined
+    const posted = await receiver.send(message)
+    if (told !== undefined && typeof posted === 'string') knows = { ...told, posted }
   }
-  const drops = isPast(message, now)
-  const attempt = await attempts.attempt(work, { subject, drops, ids })
+  const attempt = await attempts.attempt(work, { subject, drops: isPast(message, now), ids })
   const { outcome, mayHaveArrived } = attempt
   if (outcome !== 'retried') {
     const notes = deliveryNotes(entries, { receiver: name, at: now, outcome })
-    const telling = told && {
-      receiver: name,
-      group: subject,
-      told: { ...told, ...(posted !== undefined && { posted }) },
-    }
+    const telling = knows && { receiver: name, group: subject, told: knows }
     unwritten.set(name, (outbox) => outbox.removeFromOutbox(idsOf(entries), notes, telling))
   } else if (!mayHaveArrived) unwritten.set(name, (outbox) => outbox.claimOutbox(ownClaims(entries), false))
   await writeRest(name, store, unwritten).catch(onlyStoreErrors(undefined))
@@ -98,3 +89,48 @@ export async function writeRest(name: string, store: Outbox, unwritten: Unwritte
 }
 
 const idsOf = (entries: readonly OutboxEntry[]) => entries.map(({ id }) => id)
+
+/** The notes about a message in the history of alerts: for each alert, one that it fires and one that it ended. */
+export function deliveryNotes(entries: readonly OutboxEntry[], notice: Omit<Notice, 'kind'>): EpisodeNote[] {
+  const episodes = Map.groupBy(entries.filter(isChange), ({ content }) => episodeOf(content))
+  return [...episodes.values()].map((all) => {
+    const begun = all.find(({ content }) => !hasEnded(content))
+    const ended = all.find(({ content }) => hasEnded(content))
+    const notes = [begun, ended]
+      .filter((one) => one !== undefined)
+      .map((one): Notice => ({ ...notice, kind: one.content.kind }))
+    // The message reports only the end. Whether the earlier message arrived is unknown.
+    if (begun?.claimed === true && ended !== undefined) notes[0]!.outcome = 'unknown'
+    return noteOn(all[0]!.content, notes)
+  })
+}
+
+/** Names one time that an alert fired. */
+const episodeOf = ({ target, key, firingSince }: Notification) => JSON.stringify([target, key, firingSince])
+
+/** What suppresses an alert, and the alert's latest change. */
+export type Suppressed = { change: Notification; by: readonly Suppression[] }
+
+/** The most notes that are kept in memory: then all are forgotten, and what still holds is noted once more. */
+const MAX_NOTED = 200_000
+
+/** Notes in the history why alerts wait, each reason once in the life of a sender. */
+export function suppressionNotes(
+  store: Pick<Store, 'noteEpisodes'>,
+): (suppressed: readonly Suppressed[]) => Promise<void> {
+  const noted = new Set<string>()
+  const nameOf = (change: Notification, by: Suppression) => `${episodeOf(change)} ${suppressionName(by)}`
+  return async (suppressed) => {
+    const unnoted = suppressed
+      .map(({ change, by }) => ({ change, by: by.filter((one) => !noted.has(nameOf(change, one))) }))
+      .filter(({ by }) => by.length > 0)
+    if (unnoted.length === 0) return
+    await store.noteEpisodes(unnoted.map(({ change, by }) => noteOn(change, by)))
+    for (const { change, by } of unnoted) for (const one of by) noted.add(nameOf(change, one))
+    if (noted.size > MAX_NOTED) noted.clear()
+  }
+}
+
+function noteOn({ target, key, firingSince }: Notification, notes: readonly (Notice | Suppression)[]): EpisodeNote {
+  return { target, key, since: firingSince, lines: notes.map((note) => `${JSON.stringify(note)}\n`).join('') }
+}

@@ -9,7 +9,7 @@ import type { NotifyConfig } from '../notify-section.ts'
 import { latestOf, type WaitingAlert, isKnown, unknownTimes, type UnknownTime } from './waiting-alert.ts'
 import type { Moment } from './moment.ts'
 import type { Inhibited } from './inhibition.ts'
-import type { Suppressed } from './note.ts'
+import type { Suppressed } from './send-message.ts'
 
 /** A recurring period in which matching alerts are not notified. */
 export type Mute = NotifyConfig['mutes'][number]

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
-import { deliveryNotes } from '../../../src/notifications/delivery/note.ts'
+import { deliveryNotes } from '../../../src/notifications/delivery/send-message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { firingOf, POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
 import { completePoll, CREATED } from '../ledger/seen.ts'

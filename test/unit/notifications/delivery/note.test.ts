@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readNotes, type EpisodeNote, type Suppression } from '../../../../src/alerts/episode.ts'
 import type { Notification } from '../../../../src/alerts/notification.ts'
-import { deliveryNotes, suppressionNotes } from '../../../../src/notifications/delivery/note.ts'
+import { deliveryNotes, suppressionNotes } from '../../../../src/notifications/delivery/send-message.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
 import type { OutboxContent, OutboxEntry } from '../../../../src/store/store.ts'
 import { AT, changeOf } from './outbox-sending.ts'

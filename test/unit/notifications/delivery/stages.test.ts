@@ -5,15 +5,14 @@ import { incidentsOf } from '../../../../src/alerts/incidents.ts'
 import { momentOf, type Read, type Past } from '../../../../src/notifications/delivery/moment.ts'
 import { compose } from '../../../../src/notifications/delivery/compose.ts'
 import { due } from '../../../../src/notifications/delivery/deliver-outbox.ts'
-import { group } from '../../../../src/notifications/delivery/group.ts'
+import { group, type ReadyAlert } from '../../../../src/notifications/delivery/waiting-alert.ts'
 import { inhibition } from '../../../../src/notifications/delivery/inhibition.ts'
-import type { ReadyAlert } from '../../../../src/notifications/delivery/waiting-alert.ts'
 import type { OutboxEntry, OutboxContent } from '../../../../src/store/store.ts'
 import { POLL_AGE } from '../../alerts/sample-rules.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
 import { GROUPED } from '../sample.ts'
-import { AT, changeOf, inShort, liveAlert, NO_PAST, QUIET, type Named } from './outbox-sending.ts'
 import { waitingOf } from './waiting-alert.ts'
+import { AT, changeOf, inShort, liveAlert, NO_PAST, QUIET, type Named } from './outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
