@@ -6,10 +6,9 @@ import { takesMessages } from '../notifications/configured-receivers.ts'
 import { dailyDigest } from '../notifications/daily-digest.ts'
 import type { Unwritten } from '../notifications/delivery/send-message.ts'
 import { attemptsOn, type Attempts } from '../notifications/delivery/attempts.ts'
-import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
+import { deliver, stateRound, type Round, outboxRound } from '../notifications/delivery/deliver.ts'
 import { editRound } from '../notifications/delivery/edit.ts'
-import type { Inhibited } from '../notifications/delivery/inhibition.ts'
-import { outboxRound } from '../notifications/delivery/deliver-outbox.ts'
+import type { Inhibited } from '../notifications/delivery/suppress.ts'
 import { grouping, recipientsBy } from '../notifications/grouping.ts'
 import type { Receiver, Send, State } from '../notifications/receiver.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
@@ -102,10 +101,7 @@ export function digests(parts: DaemonParts): Job {
   const makeDigest = dailyDigest({
     digest: () => {
       const { digest } = config().notify
-      const recipients = receivers
-        .all()
-        .filter(takesMessages)
-        .filter((one) => one.isLikeAlertmanager !== true)
+      const recipients = receivers.all().filter((one) => takesMessages(one) && one.isLikeAlertmanager !== true)
       return digest && { ...digest, receivers: recipients.map(({ name }) => name) }
     },
     clock,

@@ -66,8 +66,21 @@ export async function waitingChangesIn(sql: Sql) {
   })
 }
 
-/** What waits for a receiver; `since` is absent if no alert does. */
-export type Waiting = { pending: number; since?: number }
+/** What waits for each receiver; `since` is absent if no alert does. */
+async function waitingIn(sql: Sql): Promise<ReadonlyMap<string, { pending: number; since?: number }>> {
+  const rows = await sql.all(WAITING)
+  return new Map(
+    rows.map(({ receiver, n, oldest }) => [
+      String(receiver),
+      { pending: Number(n), ...(oldest !== null && { since: Number(oldest) }) },
+    ]),
+  )
+}
+
+async function toldGroupsIn(sql: Sql, receiver: string): Promise<ReadonlyMap<string, ToldGroup>> {
+  const rows = await sql.all('SELECT name, data FROM callwatch.told_groups WHERE receiver = $1', [receiver])
+  return new Map(rows.map(({ name, data }) => [String(name), parse<ToldGroup>(data)]))
+}
 
 export type Outbox = ReturnType<typeof outboxOf>
 
@@ -129,21 +142,11 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
       })
     },
     /** What a receiver was told of each group. */
-    toldGroups: async (receiver: string): Promise<ReadonlyMap<string, ToldGroup>> => {
-      const rows = await sql.all('SELECT name, data FROM callwatch.told_groups WHERE receiver = $1', [receiver])
-      return new Map(rows.map(({ name, data }) => [String(name), parse<ToldGroup>(data)]))
-    },
+    toldGroups: (receiver: string) => toldGroupsIn(sql, receiver),
     /** Notes the delivery of alerts in their history. */
     noteEpisodes: async (notes: readonly EpisodeNote[]): Promise<void> => void (await sql.batch(noteSteps(notes))),
     /** How much waits for each receiver, and since when the oldest change of an alert waits (UNIX seconds). */
-    waiting: async (): Promise<ReadonlyMap<string, Waiting>> => {
-      const rows = await sql.all(WAITING)
-      const waitingOf = ({ n, oldest }: (typeof rows)[number]): Waiting => ({
-        pending: Number(n),
-        ...(oldest !== null && { since: Number(oldest) }),
-      })
-      return new Map(rows.map((row) => [String(row['receiver']), waitingOf(row)]))
-    },
+    waiting: () => waitingIn(sql),
     /** Enqueues an entry for each receiver, unless this deduplication key was used before. */
     enqueueOnce: async (key: string, content: OutboxContent, names: readonly string[]): Promise<void> => {
       const data = JSON.stringify(content)

@@ -22,16 +22,23 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
   /** The failing receivers: since when, and after how many attempts. */
   const failing = new Map<string, { since: number; attempts: number }>()
 
+  /** Logs that a receiver works again, if it failed before. */
+  function logEnd(receiver: string): void {
+    const { since = 0, attempts = 0 } = failing.get(receiver) ?? {}
+    if (!failing.delete(receiver)) return
+    const lasted = formatSeconds(clock.monotonic() - since)
+    log.info({ receiver }, `${receiver} works again after ${lasted}; ${plural(attempts, 'attempt')} failed`)
+  }
+
   return ({ receiver, outcome, problem = '', error, message }) => {
     const fields = { receiver, ...(message && fieldsOf(message)) }
-    const known = failing.get(receiver)
     if (error !== undefined) {
       log.error(
         { ...fields, stack: mask(inspect(error)) },
         `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
       )
     } else if (outcome === 'retried') {
-      const { since = clock.monotonic(), attempts = 0 } = known ?? {}
+      const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
       failing.set(receiver, { since, attempts: attempts + 1 })
       log[attempts === 0 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
     } else if (outcome === 'dropped') {
@@ -39,10 +46,7 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
     } else {
       // Without a message, the delivery is a repeated state. Messages to the log are already there.
       log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
-      if (problem !== '' || known === undefined) return
-      failing.delete(receiver)
-      const lasted = formatSeconds(clock.monotonic() - known.since)
-      log.info({ receiver }, `${receiver} works again after ${lasted}; ${plural(known.attempts, 'attempt')} failed`)
+      if (problem === '') logEnd(receiver)
     }
   }
 }

@@ -67,21 +67,20 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   function failed(error: unknown, { subject = EVERYTHING, drops = false, ids = [] }: What): Attempt {
     const isBug = !(error instanceof DeliveryError)
     const { message: problem, retryable, retryAfter, mayHaveArrived } = isBug ? BUG : error
-    const failure = { problem, mayHaveArrived, ...(isBug && { error }) }
-    failures = retryable ? failures + 1 : 0
+    failures += 1
     if (retryable) {
       const delay = retryAfter ?? Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
       pause(EVERYTHING, Math.min(delay, longest.retryAfter))
-    } else if (drops || (mayHaveArrived && of === 'message')) {
-      return { outcome: 'dropped', ...failure }
-    } else {
-      pause(subject, longest.delay)
-      for (const id of ids) {
-        refused.delete(id)
-        refused.set(id, problem)
-      }
+      return { outcome: 'retried', problem, mayHaveArrived, ...(isBug && { error }) }
     }
-    return { outcome: 'retried', ...failure }
+    failures = 0
+    if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
+    pause(subject, longest.delay)
+    for (const id of ids) {
+      refused.delete(id)
+      refused.set(id, problem)
+    }
+    return { outcome: 'retried', problem, mayHaveArrived }
   }
 
   return {

@@ -9,7 +9,7 @@ import type { Group } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { latestOf, type Composed, type ReadyAlert } from './waiting-alert.ts'
-import type { Inhibited } from './inhibition.ts'
+import type { Inhibited } from './suppress.ts'
 import type { Moment } from './moment.ts'
 import { FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
 
@@ -31,12 +31,15 @@ type Content = {
 
 /** The message about a group as it is now. Firing alerts come first, the worst of them first. */
 export function messageOf(content: Content, moment: Moment): AlertMessage {
-  const { alerts: ready, incident } = content
+  const { alerts: ready, incident, told } = content
   const firing = incident?.firing ?? []
   const alerts = updatesIn(ready, moment)
   return {
     ...aboutGroup(content, moment),
-    ...aboutTold(content),
+    begun: told?.begun ?? Math.min(...ready.flatMap(({ entries }) => entries.map((entry) => entry.content.at))),
+    ...(told?.posted !== undefined && { posted: told.posted }),
+    isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
+    mayBePosted: ready.some(({ entries }) => entries.some(({ claimed }) => claimed)),
     alerts,
     unchanged: unchangedIn(firing, ready.map(latestOf), moment),
     flapped: ready.flatMap(({ merged }) => ('times' in merged ? withLinks(merged, moment) : [])),
@@ -63,16 +66,6 @@ function aboutGroup({ group, alerts, incident, told }: Content, { targets, publi
     incident,
     targets,
     ...(hasLinks && { links: groupLinks(incident?.firing ?? changes, group.labels, publicUrl) }),
-  }
-}
-
-/** What a message has of what the receiver was told before. */
-function aboutTold({ alerts, incident, told }: Content) {
-  return {
-    begun: told?.begun ?? Math.min(...alerts.flatMap(({ entries }) => entries.map(({ content }) => content.at))),
-    ...(told?.posted !== undefined && { posted: told.posted }),
-    isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
-    mayBePosted: alerts.some(({ entries }) => entries.some(({ claimed }) => claimed)),
   }
 }
 
@@ -175,8 +168,7 @@ function withCurrentValue(update: AlertUpdate, lives: ReadonlyMap<string, LiveAl
 
 function silencedAmong(firing: readonly Alert[], { silences }: Moment): AlertMessage['silenced'] {
   return firing.flatMap((alert) => {
-    const own = silences.filter(({ match }) => matches(match, alert))
-    const [silence] = own.toSorted((a, b) => b.until - a.until)
+    const [silence] = silences.filter(({ match }) => matches(match, alert)).toSorted((a, b) => b.until - a.until)
     if (silence === undefined) return []
     const { until, reason, author } = silence
     return { alert: alert.key, target: alert.target, until, reason, ...(author !== undefined && { author }) }

@@ -5,11 +5,10 @@ import type { Silence } from '../../alerts/match.ts'
 import type { Severity } from '../../alerts/match-keys.ts'
 import { parse } from '../../store/sql.ts'
 import type { OutboxEntry, Store, ToldGroup } from '../../store/store.ts'
-import type { DeliverOptions } from './deliver-outbox.ts'
+import type { DeliverOptions } from './deliver.ts'
 import { alertOf, waitingAlerts, withWaiting, unknownTimes } from './waiting-alert.ts'
-import { inhibition, type Inhibited, type Inhibitors } from './inhibition.ts'
+import { inhibition, type Inhibited, type Inhibitors, activeAt, type Mute } from './suppress.ts'
 import type { Suppressed } from './send-message.ts'
-import { activeAt, type Mute } from './suppress.ts'
 import type { Age } from './wait.ts'
 
 /** A moment as it is read; the rest follows from it. */

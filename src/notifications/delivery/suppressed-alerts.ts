@@ -2,8 +2,7 @@ import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.
 import { matches, type Silence } from '../../alerts/match.ts'
 import { formatTime } from '../../text/format.ts'
 import type { NotifyConfig } from '../notify-section.ts'
-import { inhibition } from './inhibition.ts'
-import { activeAt } from './suppress.ts'
+import { activeAt, inhibition } from './suppress.ts'
 
 /** @param now UNIX seconds */
 type Given = { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number }

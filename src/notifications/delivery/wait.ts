@@ -70,14 +70,16 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
   if (told !== undefined && interval > 0) {
     const isDue =
       isIntervalOver(told, group, moment) && all.some((each) => hasWaited(each) && isNews(each, told, interval))
-    const firing = moment.incident(key)?.targets.firing ?? 0
-    return isDue || hasGrown(all.filter(isUntold), told, firing, sinceLast >= least) ? all : []
+    return isDue || hasGrown(all.filter(isUntold), told, firingIn(group, moment), sinceLast >= least) ? all : []
   }
-  const mayFlap = sinceLast >= interval
-  if (!mayFlap && before !== undefined && hasFlapped(before, all)) return []
+  const isSoon = sinceLast < interval
+  if (isSoon && before !== undefined && hasFlapped(before, all)) return []
   if (all.some((each) => isNew(each) && hasWaited(each))) return all
-  return all.filter((each) => ('times' in each.merged ? mayFlap && hasWaited(each) : !isNew(each) || hasWaited(each)))
+  return all.filter((each) => ('times' in each.merged ? !isSoon && hasWaited(each) : !isNew(each) || hasWaited(each)))
 }
+
+/** On how many targets alerts of a group fire. */
+const firingIn = ({ key }: Group, { incident }: Moment) => incident(key)?.targets.firing ?? 0
 
 /** How long an alert has waited (seconds). One that became more severe waits no longer for that. */
 function waitedBy(alerts: readonly WaitingAlert[], told: ToldGroup | undefined, { age }: Moment) {

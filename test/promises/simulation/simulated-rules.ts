@@ -1,5 +1,5 @@
 import type { Rule } from '../../../src/alerts/rule.ts'
-import type { Inhibition } from '../../../src/notifications/delivery/inhibition.ts'
+import type { Inhibition } from '../../../src/notifications/delivery/suppress.ts'
 import { POLL_AGE, RATIO } from '../../unit/alerts/sample-rules.ts'
 
 /** When every run begins (UNIX seconds). */

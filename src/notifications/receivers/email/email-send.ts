@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { createHash } from 'node:crypto'
 import { createTransport, type SendMailOptions } from 'nodemailer'
+import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import type { SendContext, Send } from '../../receiver.ts'
@@ -61,32 +62,15 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
 
   async function post(attempted: Attempted): Promise<void> {
     const { about, mail, to: recipients } = attempted
-    const late = new AbortController()
-    const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
-    const progress = { isPartly: attempted === partly.get(about), isSending: false }
-    const transport = createTransport(options)
-    transport.use('stream', (sent, done) => {
-      sent.message.processFunc((input) => Readable.from(noted(input, progress)))
-      done()
+    const isPartly = attempted === partly.get(about)
+    const work = attempt({ ...mail, envelope: { from, to: [...recipients] } }, { options, clock, isPartly })
+    const missing = await work.catch((error: unknown) => {
+      if (isPartly && error instanceof DeliveryError && !error.retryable) partly.delete(about)
+      throw error
     })
-    let missing: readonly Failure[] = []
-    try {
-      const envelope = { from, to: [...recipients] }
-      missing = (await transport.sendMail({ ...mail, envelope, signal: late.signal })).rejectedErrors ?? []
-    } catch (error) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all its errors have this form, every field being optional
-      const failure = error as Failure
-      missing = failure.rejectedErrors ?? []
-      const failed =
-        missing.length > 0 ? undefined : deliveryError(failure, { isLate: late.signal.aborted, ...progress })
-      if (progress.isPartly && failed?.retryable === false) partly.delete(about)
-      if (failed !== undefined) throw failed
-    } finally {
-      giveUp.unsubscribe()
-    }
     const later = missing.filter(({ permanent }) => permanent !== true)
     const refused = [...attempted.refused, ...missing.filter((failure) => !later.includes(failure))]
-    const [retryable, mayHaveArrived] = [later.length > 0, progress.isPartly || missing.length < recipients.length]
+    const [retryable, mayHaveArrived] = [later.length > 0, isPartly || missing.length < recipients.length]
     const rest = { ...attempted, to: later.flatMap(({ recipient }) => recipient ?? []), refused }
     if (retryable && mayHaveArrived) partly.set(about, rest)
     else partly.delete(about)
@@ -94,6 +78,31 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     if (others.length === 0) return
     const problem = `the mail server did not accept the message for ${others.join(', ')}`
     throw new DeliveryError(problem, { retryable, mayHaveArrived })
+  }
+}
+
+type Connection = { options: ReturnType<typeof connectionOf>; clock: Clock; isPartly: boolean }
+
+/** Sends a mail. Resolves to why recipients did not get it; rejects with a {@link DeliveryError} if that has another reason. */
+async function attempt(mail: SendMailOptions, { options, clock, isPartly }: Connection): Promise<readonly Failure[]> {
+  const late = new AbortController()
+  const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
+  const progress = { isSending: false }
+  const transport = createTransport(options)
+  transport.use('stream', (sent, done) => {
+    sent.message.processFunc((input) => Readable.from(noted(input, progress)))
+    done()
+  })
+  try {
+    return (await transport.sendMail({ ...mail, signal: late.signal })).rejectedErrors ?? []
+  } catch (error) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all its errors have this form, every field being optional
+    const failure = error as Failure
+    const { rejectedErrors = [] } = failure
+    if (rejectedErrors.length > 0) return rejectedErrors
+    throw deliveryError(failure, { isLate: late.signal.aborted, isPartly, ...progress })
+  } finally {
+    giveUp.unsubscribe()
   }
 }
 

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { alertHistory } from '../../history/as-shown.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
-import type { Inhibition } from '../../../../src/notifications/delivery/inhibition.ts'
-import type { Mute } from '../../../../src/notifications/delivery/suppress.ts'
+import type { Inhibition, Mute } from '../../../../src/notifications/delivery/suppress.ts'
 import { AT, sending, type Named } from './outbox-sending.ts'
 
 const A = { name: 'A' }
