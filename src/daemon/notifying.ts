@@ -119,10 +119,9 @@ function stateOf({ config, clock, targets, overviews: { others } }: DaemonParts)
   const begun = clock.monotonic()
   return {
     alerts: () =>
-      [
-        ...targets.loaded().map(({ name, alerts }) => ({ name, alerts: alerts.values().toArray() })),
-        ...others(),
-      ].flatMap(({ name, alerts }) => alerts.map((instance): LiveAlert => ({ target: name, instance }))),
+      [...targets.loaded(), ...others()].flatMap(({ name: target, alerts }) =>
+        [...alerts.values()].map((instance): LiveAlert => ({ target, instance })),
+      ),
     isWorking: () => {
       const { interval } = config().poll
       const [loaded, elsewhere] = [targets.loaded(), others()]

@@ -1,16 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../clock/clock.ts'
 import { logReceiver, type LogLine } from './log-receiver.ts'
-import type { MessageReceiver, Receiver, ReceiverType } from './receiver.ts'
+import type { MessageReceiver, Receiver, ReceiverType, SendContext } from './receiver.ts'
 import type { NotifyConfig } from './notify-section.ts'
 import { receivers } from './receivers.ts'
 
-export type ReceiverDeps = {
-  clock: Clock
-  log: (line: LogLine) => void
-  /** Where the page shows alerts; default: the first such link among the receivers. */
-  pageUrl?: string | undefined
-}
+/** Without an address of the page, the first dashboard of a receiver counts. */
+export type ReceiverDeps = Omit<SendContext, 'name'> & { log: (line: LogLine) => void }
 
 /** Receivers, each with the configuration that created it. */
 export type CreatedReceivers = readonly { receiver: Receiver; from: unknown }[]

@@ -7,22 +7,19 @@ import { parse } from '../../store/sql.ts'
 import type { OutboxEntry, Store, ToldGroup } from '../../store/store.ts'
 import type { DeliverOptions } from './deliver.ts'
 import { alertOf, waitingAlerts, withWaiting, unknownTimes } from './waiting-alert.ts'
-import { inhibition, type Inhibited, type Inhibitors, activeAt, type Mute } from './suppress.ts'
+import { inhibition, type Inhibited, type Inhibitors, activeAt } from './suppress.ts'
 import type { Suppressed } from './send-message.ts'
 import type { Age } from './wait.ts'
 
 /** A moment as it is read; the rest follows from it. */
-export type Read = {
+export type Read = Pick<DeliverOptions, 'mutes' | 'publicUrl'> & {
   /** The host's clock (UNIX seconds). */
   now: number
-  /** The silences that have not expired, and the mutes. */
+  /** The silences that have not expired. */
   silences: readonly Silence[]
-  mutes: readonly Mute[]
   /** The alerts of all targets as they are now, and how many targets there are. */
   alerts: readonly LiveAlert[]
   targets: number
-  /** The page's address for users, if known. */
-  publicUrl?: string | undefined
   incidents: () => readonly Incident[]
   /** What the receiver was told of each group. */
   told: ReadonlyMap<string, ToldGroup>

@@ -5,7 +5,7 @@ import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import { parseMap } from '../../../schema/path.ts'
 import { alertmanagerAlert, type AlertmanagerAlert } from '../../../views/messages/alertmanager.ts'
-import type { Refresh } from '../../receiver.ts'
+import type { Refresh, SendContext } from '../../receiver.ts'
 
 /** An alert's identity: two alerts with the same key have the same labels in Alertmanager. */
 export function alertKey({ target, instance: { key, rule } }: LiveAlert): string {
@@ -44,15 +44,11 @@ function reasonIn(body: string): string | undefined {
   }
 }
 
-type AlertmanagerOptions = {
-  /** Alertmanager's address, without `/api/v2/alerts`. */
-  url: string
-  clock: Clock
-  /** Where the page shows the alerts, an absolute address. */
-  pageUrl?: string | undefined
-  /** Sends the alerts; default: by HTTP. */
-  post?: PostAlerts
-}
+/**
+ * @property url Alertmanager's address, without `/api/v2/alerts`
+ * @property post sends the alerts; default: by HTTP
+ */
+type AlertmanagerOptions = Omit<SendContext, 'name'> & { url: string; post?: PostAlerts }
 
 /** Firing alerts are posted again after this long (seconds). */
 const REFRESH_SECONDS = 60

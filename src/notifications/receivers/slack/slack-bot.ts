@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
-import { isMap, parseMap } from '../../../schema/path.ts'
+import { isMap, parseMap, valueAt } from '../../../schema/path.ts'
 import type { AlertMessage } from '../../message.ts'
 
 import { wholeGroup } from '../../text/group-text.ts'
@@ -92,7 +92,7 @@ export function slackBot(
     const asked = { channel, oldest: String(since - SKEW_SECONDS), limit: LOOKED_AT, include_all_metadata: true }
     const { messages } = await history(asked)
     const all: unknown[] = Array.isArray(messages) ? messages : []
-    const own = all.filter(isMap).filter(({ metadata }) => isMap(metadata) && idIn(metadata) === id)
+    const own = all.filter(isMap).filter((one) => valueAt(one, ['metadata', 'event_payload', 'id']) === id)
     return own.map(({ ts }) => String(ts)).toSorted((a, b) => Number(b) - Number(a))[0]
   }
 
@@ -159,10 +159,6 @@ function idOf(receiver: string, { group }: AlertMessage): string {
     .update(JSON.stringify([receiver, group]))
     .digest('hex')
     .slice(0, 32)
-}
-
-function idIn({ event_type: type, event_payload: payload }: Record<string, unknown>): unknown {
-  return type === EVENT && isMap(payload) ? payload['id'] : undefined
 }
 
 /** Only a code of Slack is shown, with what to do about it. */

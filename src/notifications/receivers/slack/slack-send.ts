@@ -1,15 +1,14 @@
 import { IncomingWebhook } from '@slack/webhook'
-import type { Clock } from '../../../clock/clock.ts'
 import { parseMap } from '../../../schema/path.ts'
 import { httpSender } from '../../../network/http-sender.ts'
-import type { Send } from '../../receiver.ts'
+import type { Send, SendContext } from '../../receiver.ts'
 import { slackMessage } from './slack-message.ts'
 import type { SlackConfig } from './slack.ts'
 
 /** Delivers to a Slack channel. */
 export function slackSend(
   { webhookUrl, dashboardUrl }: Pick<SlackConfig, 'dashboardUrl'> & { webhookUrl: string },
-  { clock }: { clock: Clock },
+  { clock }: Pick<SendContext, 'clock'>,
 ): Send<void> {
   const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, accepts, reasonIn })
   return (message) =>
