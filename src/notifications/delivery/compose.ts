@@ -100,11 +100,11 @@ function againAfter(before: ToldGroup | undefined, interval: number, now: number
 /** The changes in a message, with their current values. */
 function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] {
   const lives = new Map(moment.alerts.map((live) => [nameOf(alertOf(live)), live]))
-  const updates = ready.flatMap(({ merged }) => ('times' in merged ? [] : merged))
-  const current = worstFirst(updates.map((update) => withCurrentValue(update, lives)))
-  const isOver = ({ notification }: AlertUpdate) => hasEnded(notification)
-  const ordered = [...current.filter((update) => !isOver(update)), ...current.filter(isOver)]
-  return ordered.map((update) => withLinks(update, moment))
+  const current = ready.flatMap(({ merged }) => ('times' in merged ? [] : withCurrentValue(merged, lives)))
+  const { firing = [], over = [] } = Object.groupBy(current, ({ notification }) =>
+    hasEnded(notification) ? 'over' : 'firing',
+  )
+  return [...worstFirst(firing), ...worstFirst(over)].map((update) => withLinks(update, moment))
 }
 
 /** What fires in the group, was notified before, and nothing suppresses. */

@@ -83,7 +83,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
   const { store, clock, groupOf, unwritten } = options
   const { name } = receiver
   const write = writeFound(name, store)
-  const [ages, toldAges] = [newAges(clock, true), newAges(clock, false)]
+  const [ages, toldAges] = [newAges(clock), newAges(clock)]
 
   return async () => {
     await writeRest(name, store, unwritten)

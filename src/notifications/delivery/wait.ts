@@ -14,11 +14,10 @@ const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
 export type Age = (name: string, at: number) => number
 
 /**
- * Ages by the monotonic clock, from when this process saw something first. Its age then is by the host's clock.
- *
- * @param areNew what was not there in the round before is at most as old as that round, whatever the clock of another host has stamped
+ * Ages by the monotonic clock, from when this process saw something first. Its age then is by the host's clock, but what was not there
+ * in the round before is at most as old as that round, whatever the clock of another host has stamped.
  */
-export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>, areNew: boolean) {
+export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>) {
   let begun = new Map<string, number>()
   let last = -Infinity
   return (): Age => {
@@ -26,7 +25,7 @@ export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>, 
     begun = new Map()
     last = monotonic()
     return (name, at) => {
-      const newest = Math.min(Math.max(0, wall() - at), areNew ? monotonic() - previous : Infinity)
+      const newest = Math.min(Math.max(0, wall() - at), monotonic() - previous)
       const since = before.get(name) ?? begun.get(name) ?? monotonic() - newest
       begun.set(name, since)
       return monotonic() - since

@@ -49,7 +49,7 @@ describe('the group wait of a message', () => {
       {
         ...QUIET,
         now,
-        age: newAges({ wall: () => now, monotonic: () => now }, true)(),
+        age: newAges({ wall: () => now, monotonic: () => now })(),
         ...differing,
       },
       inhibition([]),
@@ -107,7 +107,7 @@ describe('the group wait of a message', () => {
 
   test('begins again when the clock was set back', async () => {
     let monotonic = 1000
-    const ages = newAges({ wall: () => AT - 86_400, monotonic: () => monotonic }, true)
+    const ages = newAges({ wall: () => AT - 86_400, monotonic: () => monotonic })
     const now = () => momentNow(AT - 86_400, { age: ages() })
     expect(await waited([young('A')], now())).toBeUndefined()
     monotonic += GROUP_WAIT - 1
