@@ -78,7 +78,6 @@ type Posted = LiveAlert & { ended?: number }
 export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   const { clock, pageUrl, post = alertmanagerPost(options) } = options
   const posted = new Map<string, Posted>()
-  let accepted = new Set<string>()
   let refreshAt = 0
   let lookedAt = clock.monotonic()
   const postAt = posterBySkew({ clock, post })
@@ -86,17 +85,16 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   return ({ alerts, interval }) => {
     const started = clock.monotonic()
     // After such a pause this daemon is the leader again, and another daemon has posted since.
-    if (started - lookedAt > MAX_PAUSE_SECONDS) {
-      posted.clear()
-      accepted = new Set()
-    }
+    if (started - lookedAt > MAX_PAUSE_SECONDS) posted.clear()
     lookedAt = started
     const fires = alerts().filter(({ instance }) => instance.state !== 'pending')
     const firing = new Map(fires.map((live) => [alertKey(live), live]))
     // Also while nothing may be posted: the alert ended now, not when it can be posted.
-    for (const [key, one] of posted) if (!firing.has(key)) one.ended ??= started
-    const isDue = accepted.symmetricDifference(firing).size > 0 || (posted.size > 0 && started >= refreshAt)
-    if (!isDue) return undefined
+    const ended = [...posted].filter(([key, one]) => one.ended === undefined && !firing.has(key))
+    for (const [, one] of ended) one.ended = started
+    const isFiring = (key: string) => posted.has(key) && posted.get(key)!.ended === undefined
+    if (ended.length > 0 || !firing.keys().every(isFiring)) refreshAt = started
+    if (posted.size + firing.size === 0 || started < refreshAt) return undefined
     return async () => {
       await postAt((skew) => {
         // Recorded before the answer: Alertmanager may have accepted a post whose answer was lost.
@@ -108,7 +106,6 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
           return alertmanagerAlert(live, { now, endsAt }, pageUrl)
         })
       })
-      accepted = new Set(firing.keys())
       refreshAt = started + REFRESH_SECONDS
       for (const [key, { ended = Infinity }] of posted) if (started - ended >= REFRESH_SECONDS) posted.delete(key)
     }

@@ -44,7 +44,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
     for (const [key, { since }] of partly) if (clock.monotonic() - since > LONGEST_PARTLY_SECONDS) partly.delete(key)
     // Those who got it get no other mail on the same until the others have it or refuse it, however the message changes meanwhile.
     const earlier = partly.get(about)
-    if (earlier !== undefined && earlier.id !== id)
+    if (earlier !== undefined && earlier.mail.messageId !== id)
       await post(earlier).catch((error: unknown) => {
         if (partly.has(about) || !(error instanceof DeliveryError)) throw error
       })
@@ -57,7 +57,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
       headers: { 'Auto-Submitted': 'auto-generated' },
       ...emailMessage(message, { now, dashboardUrl }),
     }
-    await post(partly.get(about) ?? { about, since: clock.monotonic(), id, mail, to, refused: [] })
+    await post(partly.get(about) ?? { about, since: clock.monotonic(), mail, to, refused: [] })
   }
 
   async function post(attempted: Attempted): Promise<void> {
@@ -134,7 +134,6 @@ function connectionOf(config: EmailConfig) {
 type Attempted = {
   about: string
   since: number
-  id: string
   mail: SendMailOptions
   to: readonly string[]
   refused: readonly Failure[]
