@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { AlertMessage, Message } from '../../../../src/notifications/message.ts'
 import { AT, sending, type Receive } from './outbox-sending.ts'
 
@@ -77,6 +78,49 @@ test('a message that was posted again is edited from then on, also by the next p
   run.restart()
   await run.clock.advance(20)
   expect(seen.map(({ posted }) => posted).slice(0, 4)).toEqual([undefined, '1', '2', '2'])
+})
+
+test('a message that was posted again while the store is busy is not edited before the store knows it', async () => {
+  const seen: AlertMessage[] = []
+  const run = sending({
+    ...GROUPED,
+    edits: true,
+    receive: async (message) => {
+      if (message.kind === 'alerts') seen.push(message)
+      return seen.length === 1 ? '1' : '2'
+    },
+  })
+  await run.fire(high(1))
+  while (seen.length === 0) await run.clock.advance(1)
+  run.broken.add('removeFromOutbox')
+  await run.clock.advance(60)
+  expect(seen.map(({ posted }) => posted)).toEqual([undefined, '1'])
+  run.broken.clear()
+  await run.clock.advance(20)
+  expect(seen.at(-1)!.posted).toBe('2')
+})
+
+test('that nothing fires any more is said later if it is refused', async () => {
+  const { shown, receive, on } = board()
+  let refusals = 1
+  const run = sending({
+    ...GROUPED,
+    edits: true,
+    receive: (message, attempt) => {
+      const isOver = message.kind === 'alerts' && message.incident === undefined
+      if (isOver && refusals-- > 0) return new DeliveryError('no', { retryable: false })
+      return receive(message, attempt)
+    },
+  })
+  on(run.clock)
+  await run.fire(high(1))
+  await run.clock.advance(30)
+  await run.store.addSilence({ match: { target: 'target 1' }, since: AT, until: AT + 7200, reason: 'deploy' })
+  await run.resolve(high(1))
+  await run.clock.advance(200)
+  expect(shown.get('1')!.message.incident).toBeDefined()
+  await run.clock.advance(200)
+  expect(shown.get('1')!.message.incident).toBeUndefined()
 })
 
 test('the messages of thirty incidents are all edited', async () => {
