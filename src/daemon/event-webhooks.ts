@@ -5,7 +5,7 @@ import { readCursor } from '../events/cursor.ts'
 import type { Store } from '../store/store.ts'
 import { shownLog } from '../events/read-events.ts'
 import { runWhile } from '../rx/run-while.ts'
-import { type Job, runJobs } from './jobs.ts'
+import { runJobs, type Job } from './jobs.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { DaemonParts } from './open-parts.ts'
 

@@ -7,7 +7,7 @@ import { parse } from '../../store/sql.ts'
 import type { OutboxEntry, Store, ToldGroup } from '../../store/store.ts'
 import type { DeliverOptions } from './deliver.ts'
 import { alertOf, waitingAlerts, withWaiting, unknownTimes } from './waiting-alert.ts'
-import { inhibition, type Inhibited, type Inhibitors, activeAt } from './suppress.ts'
+import { inhibition, activeAt, type Inhibited, type Inhibitors } from './suppress.ts'
 import type { Suppressed } from './send-message.ts'
 import type { Age } from './wait.ts'
 

@@ -4,7 +4,7 @@ import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { Message } from '../message.ts'
 import type { MessageReceiver } from '../receiver.ts'
 import type { Attempts } from './attempts.ts'
-import { type Composed, type Delivery, alertOf, isChange } from './waiting-alert.ts'
+import { alertOf, isChange, type Composed, type Delivery } from './waiting-alert.ts'
 import type { Moment } from './moment.ts'
 import { suppressionName, type EpisodeNote, type Notice, type Suppression } from '../../alerts/episode.ts'
 

@@ -4,7 +4,7 @@ import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded } from '../../alerts/notification.ts'
 import type { ToldGroup } from '../../store/store.ts'
 import type { Group } from '../grouping.ts'
-import { latestOf, type Batch, type ReadyAlert, type WaitingAlert, isKnown, mergeChanges } from './waiting-alert.ts'
+import { latestOf, isKnown, mergeChanges, type Batch, type ReadyAlert, type WaitingAlert } from './waiting-alert.ts'
 import type { Moment } from './moment.ts'
 
 /** How long the first alert of a group waits, unless it is configured (seconds): for the polls of all targets. */

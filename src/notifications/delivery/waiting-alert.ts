@@ -1,5 +1,5 @@
 import { isCause } from '../../alerts/incidents.ts'
-import { hasEnded, type Notification, instanceOf } from '../../alerts/notification.ts'
+import { hasEnded, instanceOf, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { OutboxEntry, ToldGroup, OutboxContent } from '../../store/store.ts'
 import type { Group, GroupOf } from '../grouping.ts'
