@@ -8,7 +8,11 @@ import type { Delivery } from '../../../src/notifications/delivery/waiting-alert
 import { alertmanagerRefresh } from '../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { localServer } from '../../unit/commands/local-server.ts'
 import { eventually } from '../system/eventually.ts'
-import { missingPrograms, startAlertmanager, type WebhookNotification } from '../../unit/notifications/receivers/alertmanager/alertmanager-process.ts'
+import {
+  missingPrograms,
+  startAlertmanager,
+  type WebhookNotification,
+} from '../../unit/notifications/receivers/alertmanager/alertmanager-process.ts'
 import { firingSince, type Differing } from '../../unit/notifications/receivers/alertmanager/alertmanager-sample.ts'
 
 /** Seconds for what should take two. */

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { targetAuditView, type AuditReport } from '../../../src/views/audit.ts'
 import type { ComparedCall } from '../../../src/views/audit.ts'
-import { areDelivered, demoSummary, slackLines, transitionLine, webhookLines } from '../../../src/commands/demo/lines.ts'
+import {
+  areDelivered,
+  demoSummary,
+  slackLines,
+  transitionLine,
+  webhookLines,
+} from '../../../src/commands/demo/lines.ts'
 import { link, section } from '../../../src/notifications/receivers/slack/slack-blocks.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
 import { seen } from '../ledger/seen.ts'
