@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { list, type Sql, type Step, parse } from './sql.ts'
 import { onlyStoreErrors, StoreError } from './store-error.ts'
-import type { OutboxContent, RoutedChange, Telling, ToldGroup } from './store.ts'
+import type { OutboxContent, OutboxStore, RoutedChange, ToldGroup } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
 
 /** For receivers that were not recipients before, this change is the beginning. */
@@ -97,23 +97,17 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
   const clear = (): Step[] =>
     configured === undefined ? [] : CLEAR.map((statement) => ({ statement, args: [list(configured!)] }))
 
-  const methods = {
-    /** All entries of a receiver, oldest first. */
-    outbox: async (receiver: string) => {
+  const methods: OutboxStore = {
+    outbox: async (receiver) => {
       const query = 'SELECT id, claimed, data FROM callwatch.outbox WHERE receiver = $1 ORDER BY id'
       const rows = await sql.all(query, [receiver])
       return rows.map(({ id, claimed, data }) => ({
         id: Number(id),
-        /** An attempt to deliver it has begun, so it may have been sent already. */
         claimed: Boolean(claimed),
         content: parse<OutboxContent>(data),
       }))
     },
-    /**
-     * Claims entries before they are sent, or takes the claim back if the receiver certainly did not get the message. If several
-     * daemons share the store, it refuses a claim as stale from any daemon but the leader, even a claim of no entries.
-     */
-    claimOutbox: async (ids: readonly number[], claimed: boolean): Promise<void> => {
+    claimOutbox: async (ids, claimed) => {
       const update = `UPDATE callwatch.outbox SET claimed = ${claimed} WHERE id IN wholes($1)`
       const fence = (claimed && cluster?.senderFence()) || []
       await sql.batch([...fence, { statement: update, args: [list(ids)] }]).catch((error: unknown) => {
@@ -121,17 +115,7 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
         throw new StoreError('stale', 'this daemon is not the leader; only the leader sends notifications')
       })
     },
-    /**
-     * Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do
-     * nothing.
-     *
-     * @param telling what the message said of a group; without ids, only this is written
-     */
-    removeFromOutbox: async (
-      ids: readonly number[],
-      notes: readonly EpisodeNote[] = [],
-      telling?: Telling,
-    ): Promise<void> => {
+    removeFromOutbox: async (ids, notes = [], telling) => {
       // An attempt that removed an entry also noted its outcome.
       await sql.transaction(async (removing) => {
         const remove = 'DELETE FROM callwatch.outbox WHERE id IN wholes($1) RETURNING id'
@@ -141,21 +125,16 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
         await removing.batch([...noteSteps(notes), ...(told ? [{ statement: TELL, given: [told] }] : [])])
       })
     },
-    /** What a receiver was told of each group. */
-    toldGroups: (receiver: string) => toldGroupsIn(sql, receiver),
-    /** Notes the delivery of alerts in their history. */
-    noteEpisodes: async (notes: readonly EpisodeNote[]): Promise<void> => void (await sql.batch(noteSteps(notes))),
-    /** How much waits for each receiver, and since when the oldest change of an alert waits (UNIX seconds). */
+    toldGroups: (receiver) => toldGroupsIn(sql, receiver),
+    noteEpisodes: async (notes) => void (await sql.batch(noteSteps(notes))),
     waiting: () => waitingIn(sql),
-    /** Enqueues an entry for each receiver, unless this deduplication key was used before. */
-    enqueueOnce: async (key: string, content: OutboxContent, names: readonly string[]): Promise<void> => {
+    enqueueOnce: async (key, content, names) => {
       const data = JSON.stringify(content)
       const use: Step = { statement: USE_KEY, args: [key, clock.wall()], fence: 1 }
       const given = configuredAmong(names, configured).map((name) => [name, 0, data])
       await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStoreErrors(undefined, 'stale'))
     },
-    /** Sets the configured receivers. Removes what waits for others, and enqueues nothing for them from now on. */
-    setReceivers: async (names: readonly string[]): Promise<void> => {
+    setReceivers: async (names) => {
       configured = names
       await sql.batch(clear())
     },

@@ -6,10 +6,10 @@ import type { SeenParticipant } from '../../src/ledger/call.ts'
 import { openApiDocument } from '../../src/web/api/openapi.ts'
 import { readOverview, writeOverview } from '../../src/views/target.ts'
 import { ROUTES } from '../../src/web/api/routes.ts'
-import { firingOf, RATIO, ruleOn } from '../unit/alerts/sample-rules.ts'
-import { finish, finishedCall, firing, NOW, openCall, POLLED } from '../unit/metrics/hand-made-target.ts'
-import { KNOWN_LIST } from '../unit/ledger/seen.ts'
-import { AUTH, basic, serve, shownTarget } from '../unit/web/serve.ts'
+import { firingOf, RATIO, ruleOn } from '../kit/alerts/sample-rules.ts'
+import { finish, finishedCall, firing, NOW, openCall, POLLED } from '../kit/metrics/hand-made-target.ts'
+import { KNOWN_LIST } from '../kit/ledger/seen.ts'
+import { AUTH, basic, serve, shownTarget } from '../kit/web/serve.ts'
 
 type Request = { headers?: Record<string, string>; body?: string }
 

@@ -1,4 +1,4 @@
-import { callwatch } from '../../unit/commands/callwatch.ts'
+import { callwatch } from '../../kit/commands/callwatch.ts'
 
 /** Each command with its arguments, and each of its options, as `--help` shows them. */
 export async function commandLines(path: readonly string[] = []): Promise<string[]> {

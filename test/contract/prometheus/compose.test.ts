@@ -10,9 +10,9 @@ import { loadConfig } from '../../../src/config/load-config.ts'
 import { placesOf } from '../../../src/schema/path.ts'
 import { variables } from '../../../src/schema/variables.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { callwatch, emptyFolder, start } from '../../unit/commands/callwatch.ts'
+import { callwatch, emptyFolder, start } from '../../kit/commands/callwatch.ts'
 import { readAddress } from '../../../src/store/postgres/address.ts'
-import { only, readDockerfile } from '../../real/container/dockerfile.ts'
+import { only, readDockerfile } from '../../kit/container/dockerfile.ts'
 
 type Service = {
   image?: string

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { dashboard } from '../../../config/grafana/dashboard.ts'
 import { describeMetrics } from '../../../src/metrics/registry.ts'
-import { shippedRules } from '../../unit/alerts/sample-rules.ts'
-import { everyPanelOf, interpolate, panelsOf } from './panels-of.ts'
+import { shippedRules } from '../../kit/alerts/sample-rules.ts'
+import { everyPanelOf, interpolate, panelsOf } from '../../kit/prometheus/panels-of.ts'
 
 const panels = panelsOf(dashboard())
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { defaultRules } from '../../../src/alerts/default-rules.ts'
 import { promtool, skipWithoutPromtool } from '../../kit/promtool.ts'
-import { SHIPPED } from '../../real/prometheus/prometheus-process.ts'
+import { SHIPPED } from '../../kit/prometheus/prometheus-process.ts'
 
 test.for<[what: string, args: string[]]>([
   ['the scrape configuration and its rule files', ['check', 'config', join(SHIPPED, 'prometheus.yaml')]],

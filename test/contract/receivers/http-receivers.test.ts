@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { receivers } from '../../../src/notifications/receivers.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { failure, withReceivers } from '../../unit/notifications/receiver.ts'
-import { AT } from '../../unit/notifications/sample.ts'
+import { failure, withReceivers } from '../../kit/notifications/receiver.ts'
+import { AT } from '../../kit/notifications/sample.ts'
 import { HTTP_RECEIVERS } from './http-receivers.ts'
 
 const opening = withReceivers()

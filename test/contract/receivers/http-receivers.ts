@@ -5,8 +5,8 @@ import { heartbeats } from '../../../src/notifications/receivers/heartbeat/heart
 import { slackSend } from '../../../src/notifications/receivers/slack/slack-send.ts'
 import { webhookSend } from '../../../src/notifications/receivers/webhook/webhook-send.ts'
 import type { virtualClock } from '../../kit/virtual-clock.ts'
-import { AT, FIRING, messageOf } from '../../unit/notifications/sample.ts'
-import { firingSince } from '../../unit/notifications/receivers/alertmanager/alertmanager-sample.ts'
+import { AT, FIRING, messageOf } from '../../kit/notifications/sample.ts'
+import { firingSince } from '../../kit/notifications/receivers/alertmanager/alertmanager-sample.ts'
 
 /** One delivery by HTTP to an address, as each receiver makes it. */
 export type HttpReceiver = {

@@ -4,11 +4,11 @@ import type { EpisodeNote } from '../../../src/alerts/episode.ts'
 import { notificationOf } from '../../../src/alerts/notification.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { type AlertHistoryQuery } from '../../../src/history/alert-history.ts'
-import { alertHistory } from '../../unit/history/as-shown.ts'
+import { alertHistory } from '../../kit/history/as-shown.ts'
 import { pastSince } from '../../../src/notifications/delivery/moment.ts'
 import type { Commit, RoutedChange, Store } from '../../../src/store/store.ts'
-import { completePoll, CREATED } from '../../unit/ledger/seen.ts'
-import { B, commitOf, instance, NO_ALERTS, openAt, openIn, type NewPlace } from './place.ts'
+import { completePoll, CREATED } from '../../kit/ledger/seen.ts'
+import { B, commitOf, instance, NO_ALERTS, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 
 const RECEIVERS = ['slack', 'webhook']
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
-import { asked, completePoll, CREATED, seen } from '../../unit/ledger/seen.ts'
-import { A, B, commitOf, openAt, openIn, type NewPlace } from './place.ts'
+import { asked, completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { A, B, commitOf, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 
 /** A store in which there are an open call, one that finished and was corrected, a baseline call and one that is lost. */
 async function counted(newPlace: NewPlace) {

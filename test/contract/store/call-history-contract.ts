@@ -5,10 +5,10 @@ import { sessionOf } from '../../../src/ledger/identity.ts'
 import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
 import { callOf, valuesOf } from '../../../src/store/call-columns.ts'
 import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
-import { asked, completePoll, CREATED, seen } from '../../unit/ledger/seen.ts'
-import { anyObservations } from '../../unit/store/any-observations.ts'
-import { keyOf, type HistoryRow } from '../../unit/store/read-call-history.ts'
-import { A, commitOf, DAY, openAt, openIn, OPTIONS, type NewPlace, type OpenTarget } from './place.ts'
+import { asked, completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { anyObservations } from '../../kit/store/any-observations.ts'
+import { keyOf, type HistoryRow } from '../../kit/store/read-call-history.ts'
+import { A, commitOf, DAY, openAt, openIn, OPTIONS, type NewPlace, type OpenTarget } from '../../kit/store/place.ts'
 
 /** What `call_history` says of a call, by its record. */
 function shownOf(target: string, call: TrackedCall): HistoryRow {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { completePoll, contents, seen } from '../../unit/ledger/seen.ts'
-import { commitOf, instance, NO_ALERTS, openAt, openIn, type NewPlace } from './place.ts'
+import { completePoll, contents, seen } from '../../kit/ledger/seen.ts'
+import { commitOf, instance, NO_ALERTS, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 
 /** What a store promises of a commit. */
 export function commitContract(newPlace: NewPlace): void {

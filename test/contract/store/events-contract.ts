@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { completePoll, CREATED, seen } from '../../unit/ledger/seen.ts'
-import { commitOf, openAt, openIn, B, type NewPlace, type OpenTarget } from './place.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { commitOf, openAt, openIn, B, type NewPlace, type OpenTarget } from '../../kit/store/place.ts'
 
 /** What a store promises of the log of events. */
 export function eventsContract(newPlace: NewPlace): void {

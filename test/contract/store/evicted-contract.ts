@@ -3,9 +3,9 @@ import { applyDelta } from '../../../src/ledger/state.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
 import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
 import { sessionOf } from '../../../src/ledger/identity.ts'
-import { asked, completePoll, contents, CREATED, seen, total } from '../../unit/ledger/seen.ts'
-import { A, B, commitOf, DAY, filled, openAt, OPTIONS, type NewPlace } from './place.ts'
-import { finishedCalls } from '../../unit/store/finished-calls.ts'
+import { asked, completePoll, contents, CREATED, seen, total } from '../../kit/ledger/seen.ts'
+import { A, B, commitOf, DAY, filled, openAt, OPTIONS, type NewPlace } from '../../kit/store/place.ts'
+import { finishedCalls } from '../../kit/store/finished-calls.ts'
 
 /** What a store promises of calls that were counted and evicted: those that are listed again are resumed from their rows. */
 export function evictedContract(newPlace: NewPlace): void {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { asked, completePoll, contents, CREATED, seen } from '../../unit/ledger/seen.ts'
-import { A, B, DAY, filled, openAt, openIn, summariesOf, type NewPlace } from './place.ts'
-import { finishedCalls, type FinishedQuery } from '../../unit/store/finished-calls.ts'
+import { asked, completePoll, contents, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { A, B, DAY, filled, openAt, openIn, summariesOf, type NewPlace } from '../../kit/store/place.ts'
+import { finishedCalls, type FinishedQuery } from '../../kit/store/finished-calls.ts'
 
 /** What a store promises of calls that are over. */
 export function historyContract(newPlace: NewPlace): void {

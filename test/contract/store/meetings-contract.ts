@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sessionOf } from '../../../src/ledger/identity.ts'
 import { BEFORE_LAST_MEETING, BEFORE_SECOND_MEETING, END, FORMS, HAPPENED, polledMeetings } from './meetings.ts'
-import type { NewPlace } from './place.ts'
+import type { NewPlace } from '../../kit/store/place.ts'
 
 /** Everything that shows calls shows each call of a session. */
 export function meetingsContract(newPlace: NewPlace): void {

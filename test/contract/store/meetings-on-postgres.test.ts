@@ -6,8 +6,8 @@ import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { AFTER_TWO_MEETINGS, BEFORE_LAST_MEETING, END, FORMS, HAPPENED, meetings, poller } from './meetings.ts'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
-import { placesIn } from '../../unit/store/postgres/daemon.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { placesIn } from '../../kit/store/postgres/daemon.ts'
 
 const LONG = { timeout: 60_000 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { END, FORMS, HAPPENED, polledMeetings } from './meetings.ts'
-import { placesInFiles } from '../../unit/store/sqlite/places-in-files.ts'
+import { placesInFiles } from '../../kit/store/sqlite/places-in-files.ts'
 
 const newPlace = placesInFiles(openSqliteStore)
 

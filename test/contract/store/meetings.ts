@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { filter, firstValueFrom, Subject } from 'rxjs'
-import { usageOf } from '../../unit/history/as-shown.ts'
+import { usageOf } from '../../kit/history/as-shown.ts'
 import { targetAuditView } from '../../../src/views/audit.ts'
 import { auditTarget } from '../../../src/commands/audit/target.ts'
 import { partsOf } from '../../../src/commands/calls/listing.ts'
@@ -15,10 +15,10 @@ import type { Transport } from '../../../src/service/transport.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { CALL_FORMATS } from '../../../src/views/call.ts'
 import { virtualClock, type VirtualClock } from '../../kit/virtual-clock.ts'
-import { readLog } from '../../unit/events/event-problems.ts'
-import { CREATED, total } from '../../unit/ledger/seen.ts'
-import { pollConfig, targetConfig } from '../../unit/pipeline/settings.ts'
-import type { Place } from './place.ts'
+import { readLog } from '../../kit/events/event-problems.ts'
+import { CREATED, total } from '../../kit/ledger/seen.ts'
+import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
+import type { Place } from '../../kit/store/place.ts'
 
 /** What the service shows of a session with several calls. A: a row for each. B: the latest one in the place of those before. */
 export const FORMS = ['A', 'B'] as const

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { silenceAt } from '../../../src/alerts/match.ts'
-import { CREATED } from '../../unit/ledger/seen.ts'
-import { openAt, type NewPlace } from './place.ts'
+import { CREATED } from '../../kit/ledger/seen.ts'
+import { openAt, type NewPlace } from '../../kit/store/place.ts'
 
 /** What a store promises of silences and rate limit pauses. */
 export function noticeContract(newPlace: NewPlace): void {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { completePoll, CREATED, seen } from '../../unit/ledger/seen.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { A, B, filled, many, openIn, summariesOf } from './place.ts'
+import { A, B, filled, many, openIn, summariesOf } from '../../kit/store/place.ts'
 import { storeContract } from './store-contract.ts'
-import { emptied, owningStore, placesIn } from '../../unit/store/postgres/daemon.ts'
-import { finishedCalls } from '../../unit/store/finished-calls.ts'
+import { emptied, owningStore, placesIn } from '../../kit/store/postgres/daemon.ts'
+import { finishedCalls } from '../../kit/store/finished-calls.ts'
 
 inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
   storeContract(placesIn(emptied(newDatabase)))

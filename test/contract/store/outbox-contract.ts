@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import type { OutboxEntry, Store } from '../../../src/store/store.ts'
-import { completePoll, CREATED } from '../../unit/ledger/seen.ts'
-import { commitOf, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from './place.ts'
+import { completePoll, CREATED } from '../../kit/ledger/seen.ts'
+import { commitOf, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 
 const BOTH = ['slack', 'webhook']
 

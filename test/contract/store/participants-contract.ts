@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { completePoll, CREATED } from '../../unit/ledger/seen.ts'
-import { instance, notification, openAt, type NewPlace, type OpenTarget } from './place.ts'
+import { completePoll, CREATED } from '../../kit/ledger/seen.ts'
+import { instance, notification, openAt, type NewPlace, type OpenTarget } from '../../kit/store/place.ts'
 
 /** What a store promises of the participants in the log of events. */
 export function participantsContract(newPlace: NewPlace): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { callsById, completePoll, contents, CREATED, seen } from '../../unit/ledger/seen.ts'
-import { openAt, type NewPlace } from './place.ts'
+import { callsById, completePoll, contents, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { openAt, type NewPlace } from '../../kit/store/place.ts'
 
 /** What a store promises of those that read it beside its daemon. */
 export function readerContract(newPlace: NewPlace): void {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { listCalls, oneCall } from '../../../src/history/list-calls.ts'
-import { seriesOf } from '../../unit/history/as-shown.ts'
+import { seriesOf } from '../../kit/history/as-shown.ts'
 import { updateRollups, type RollupPosition } from '../../../src/history/rollups.ts'
-import { usageOf } from '../../unit/history/as-shown.ts'
+import { usageOf } from '../../kit/history/as-shown.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
 import { newLedger } from '../../../src/ledger/state.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { asked, completePoll, contents, CREATED, seen, total } from '../../unit/ledger/seen.ts'
-import { rollupProblems } from '../../unit/store/rollup-problems.ts'
-import { A, B, openAt, openIn, type NewPlace } from './place.ts'
+import { asked, completePoll, contents, CREATED, seen, total } from '../../kit/ledger/seen.ts'
+import { rollupProblems } from '../../kit/store/rollup-problems.ts'
+import { A, B, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 
 const HOUR = 3600
 const LATER = CREATED + 10 * HOUR

@@ -9,11 +9,11 @@ import {
   type RollupPosition,
 } from '../../../src/history/rollups.ts'
 import { STEPS } from '../../../src/history/series.ts'
-import { seriesOf } from '../../unit/history/as-shown.ts'
+import { seriesOf } from '../../kit/history/as-shown.ts'
 import type { SeriesPoint } from '../../../src/views/series.ts'
 import { add, histogram, KEYS, takeCall, type Sums, type AddToSum } from '../../../src/history/sums.ts'
 import { USAGE_KEYS } from '../../../src/history/usage.ts'
-import { usageOf } from '../../unit/history/as-shown.ts'
+import { usageOf } from '../../kit/history/as-shown.ts'
 import type { ReportRow } from '../../../src/views/report.ts'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
@@ -21,10 +21,10 @@ import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { userMinutesSince } from '../../../src/store/user-minutes.ts'
-import { completePoll, CREATED, seen } from '../../unit/ledger/seen.ts'
-import { anyObservations } from '../../unit/store/any-observations.ts'
-import type { HistoryRow } from '../../unit/store/read-call-history.ts'
-import { A, B, commitOf, DAY, openIn, OPTIONS, type NewPlace, type OpenTarget } from './place.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { anyObservations } from '../../kit/store/any-observations.ts'
+import type { HistoryRow } from '../../kit/store/read-call-history.ts'
+import { A, B, commitOf, DAY, openIn, OPTIONS, type NewPlace, type OpenTarget } from '../../kit/store/place.ts'
 
 const LATER = CREATED + 1e6
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../../src/ledger/state.ts'
 import { usedBetween } from '../../../src/ledger/usage.ts'
-import { asked, completePoll, contents, CREATED, seen } from '../../unit/ledger/seen.ts'
-import { A, B, DAY, instance, NO_ALERTS, openAt, openIn, type NewPlace } from './place.ts'
-import { finishedCalls } from '../../unit/store/finished-calls.ts'
+import { asked, completePoll, contents, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { A, B, DAY, instance, NO_ALERTS, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
+import { finishedCalls } from '../../kit/store/finished-calls.ts'
 
 const FIRING = { alerts: { ...NO_ALERTS, changed: [instance] } }
 

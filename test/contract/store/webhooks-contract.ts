@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/store/store.ts'
 import type { UndeliveredEvent } from '../../../src/store/webhook-store.ts'
-import type { NewPlace } from './place.ts'
+import type { NewPlace } from '../../kit/store/place.ts'
 
 const ALL = { dead: false, after: { position: 0, place: -1 }, limit: 100 }
 

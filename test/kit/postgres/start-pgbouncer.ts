@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { eventually } from '../../real/system/eventually.ts'
+import { eventually } from '../eventually.ts'
 import { freePort, temporaryFolder, unprivileged, type PostgresServer } from './start-postgres.ts'
 
 const PGBOUNCER = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer'

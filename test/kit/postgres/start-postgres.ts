@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Connection } from '../../../src/store/postgres/connection.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { eventually } from '../../real/system/eventually.ts'
+import { eventually } from '../eventually.ts'
 
 /** Where Debian has the programs of PostgreSQL 15; PG_BIN names another place. */
 export const BIN = process.env['PG_BIN'] ?? '/usr/lib/postgresql/15/bin'

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { openForCommand, type StoreAddress } from '../../../src/store/open-store.ts'
 import type { Random } from '../../../src/simulator/random.ts'
 import type { SimulatedWorld } from '../../kit/world/start-world.ts'
-import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts'
+import { startDaemonProcess, type DaemonProcess } from '../../kit/daemon-process.ts'
 import type { FailingSlack } from './failing-slack.ts'
 import type { FailingWebhook } from './failing-webhook.ts'
-import { now, type RequestLog } from './observed-requests.ts'
+import { now, type RequestLog } from '../../kit/observed-requests.ts'
 
 /** The parts and results of a chaos run. Changed in place. */
 export type ChaosRun = {

@@ -1,7 +1,7 @@
 import type { RowReader } from '../../../src/store/sql.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { readLog } from '../../unit/events/event-problems.ts'
-import { episodeProblems, turnsOf } from '../../unit/store/episode-problems.ts'
+import { readLog } from '../../kit/events/event-problems.ts'
+import { episodeProblems, turnsOf } from '../../kit/store/episode-problems.ts'
 import { row, type Row } from './promise-rows.ts'
 
 /** Whether the history of alerts has each alert once, from when it fired to when it ended, as the events say. */

@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/store/store.ts'
-import { eventProblems, readLog, type KnownEvent } from '../../unit/events/event-problems.ts'
+import { eventProblems, readLog, type KnownEvent } from '../../kit/events/event-problems.ts'
 import type { EventReader } from './event-reader.ts'
 import { row, type Row } from './promise-rows.ts'
 

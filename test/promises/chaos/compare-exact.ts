@@ -5,7 +5,7 @@ import { callsOf } from '../../kit/world/oracle/call-of.ts'
 import { expectedSeries } from '../../kit/world/oracle/expected-series.ts'
 import { sessionOf } from '../../../src/ledger/identity.ts'
 import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/row-sums.ts'
-import { difference, lessCorrections } from '../../real/system/replay/exposition.ts'
+import { difference, lessCorrections } from '../../kit/replay/exposition.ts'
 
 export type ExactComparison = {
   /** Series that were compared. */

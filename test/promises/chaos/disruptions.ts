@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { eventually } from '../../real/system/eventually.ts'
+import { eventually } from '../../kit/eventually.ts'
 import { count, killDaemon, silence, startDaemon, stopDaemon, stopDaemonTwice, type ChaosRun } from './chaos-run.ts'
-import type { DaemonProcess } from './daemon-process.ts'
+import type { DaemonProcess } from '../../kit/daemon-process.ts'
 import { storeFull, storeLocked } from './store-problem.ts'
 
 /** Something that happens to a running daemon; afterwards a daemon runs again. */

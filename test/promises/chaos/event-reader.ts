@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Store } from '../../../src/store/store.ts'
-import { readLog, type KnownEvent } from '../../unit/events/event-problems.ts'
+import { readLog, type KnownEvent } from '../../kit/events/event-problems.ts'
 
 /** A client that reads the log of events all the while, and goes on from its cursor at whichever daemon it finds. */
 export type EventReader = {

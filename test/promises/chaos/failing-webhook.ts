@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { HTTP } from 'cloudevents'
 import { Webhook } from 'standardwebhooks'
 import type { Random } from '../../../src/simulator/random.ts'
-import type { KnownEvent } from '../../unit/events/event-problems.ts'
+import type { KnownEvent } from '../../kit/events/event-problems.ts'
 
 /** A receiver of events on loopback that fails in every way a real one does, and verifies each request. */
 export type FailingWebhook = {

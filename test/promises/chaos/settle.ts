@@ -1,9 +1,9 @@
 import type { SimulatedWorld } from '../../kit/world/start-world.ts'
-import { eventually } from '../../real/system/eventually.ts'
-import { parseExposition } from '../../real/system/replay/exposition.ts'
+import { eventually } from '../../kit/eventually.ts'
+import { parseExposition } from '../../kit/replay/exposition.ts'
 import type { ChaosRun } from './chaos-run.ts'
-import type { DaemonProcess } from './daemon-process.ts'
-import { textAt } from './scraper.ts'
+import type { DaemonProcess } from '../../kit/daemon-process.ts'
+import { textAt } from '../../kit/scraper.ts'
 
 /** A running call says something new every second or two: after so many seconds without an event all have ended. */
 const QUIET = 5

@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Series } from '../../../src/simulator/expected/expected-series.ts'
-import { eventually } from '../../real/system/eventually.ts'
-import { parseExposition } from '../../real/system/replay/exposition.ts'
+import { eventually } from '../../kit/eventually.ts'
+import { parseExposition } from '../../kit/replay/exposition.ts'
 import { count, type ChaosRun, type StoreProblem } from './chaos-run.ts'
-import { running, type DaemonProcess } from './daemon-process.ts'
-import { now } from './observed-requests.ts'
-import { countersOf, textAt } from './scraper.ts'
+import { running, type DaemonProcess } from '../../kit/daemon-process.ts'
+import { now } from '../../kit/observed-requests.ts'
+import { countersOf, textAt } from '../../kit/scraper.ts'
 
 /** The disk is full: the store may grow no more, while calls come until its last page is full as well. */
 export async function storeFull(run: ChaosRun, daemon: DaemonProcess): Promise<void> {

@@ -18,7 +18,7 @@ import { deliver, outboxRound } from '../../../src/notifications/delivery/delive
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import type { Random } from '../../../src/simulator/random.ts'
 import { lifecycle, type Lifecycle, type TargetEvent } from '../../../src/pipeline/lifecycle.ts'
-import { webhookOf } from '../../unit/events/webhooks/any-webhook.ts'
+import { webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
 import { drawSettings } from './draw-run.ts'
 import { mortalProcess, type MortalProcess } from './mortal-process.ts'
 import type { Run } from './simulate-run.ts'

@@ -1,6 +1,6 @@
 import type { Rule } from '../../../src/alerts/rule.ts'
 import type { Inhibition } from '../../../src/notifications/delivery/suppress.ts'
-import { POLL_AGE, RATIO } from '../../unit/alerts/sample-rules.ts'
+import { POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
 
 /** When every run begins (UNIX seconds). */
 export const START = 1_790_000_000

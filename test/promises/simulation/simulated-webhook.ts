@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../../src/clock/clock.ts'
 import type { PostEvent } from '../../../src/events/webhooks/post-event.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
-import type { KnownEvent } from '../../unit/events/event-problems.ts'
+import type { KnownEvent } from '../../kit/events/event-problems.ts'
 
 /** A receiver of events that fails in every way, and keeps all that it processed, repetitions as well. */
 export type SimulatedWebhook = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { watched } from '../../unit/pipeline/watched-webhooks.ts'
+import { watched } from '../../kit/pipeline/watched-webhooks.ts'
 
 describe('of a day in which two of five calls are not answered', () => {
   const day = (lost: number) =>

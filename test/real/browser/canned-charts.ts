@@ -3,7 +3,7 @@ import { readMoment } from '../../../src/history/moment.ts'
 import type { SeriesPoint } from '../../../src/views/series.ts'
 import type { SeriesView } from '../../../src/views/series.ts'
 import { isoTime } from '../../../src/clock/times.ts'
-import { NOW } from '../../unit/metrics/hand-made-target.ts'
+import { NOW } from '../../kit/metrics/hand-made-target.ts'
 
 const HOUR = 3600
 const STEPS = [60, 300, 900, HOUR, 3 * HOUR, 6 * HOUR, 24 * HOUR]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { firingOf, RATIO } from '../../unit/alerts/sample-rules.ts'
-import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../unit/metrics/hand-made-target.ts'
-import { AUTH, basic, serve, shownTarget } from '../../unit/web/serve.ts'
+import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
+import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 import { inChromium, type Open, type Opened } from './chromium.ts'
 import { contrasts, nameless, overflowing, walk } from './in-page.ts'
 

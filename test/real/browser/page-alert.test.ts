@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { labelsOf } from '../../../src/ledger/call.ts'
-import { firingOf, RATIO as ANY } from '../../unit/alerts/sample-rules.ts'
-import { finish, finishedCall, firing, NOW, POLLED } from '../../unit/metrics/hand-made-target.ts'
-import { AUTH, basic, serve, shownTarget } from '../../unit/web/serve.ts'
+import { firingOf, RATIO as ANY } from '../../kit/alerts/sample-rules.ts'
+import { finish, finishedCall, firing, NOW, POLLED } from '../../kit/metrics/hand-made-target.ts'
+import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 import { inChromium } from './chromium.ts'
 import { problemsInAllLooks } from './in-page.ts'
 

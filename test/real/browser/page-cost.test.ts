@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CDPSession } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { finish, finishedCall, NOW } from '../../unit/metrics/hand-made-target.ts'
+import { finish, finishedCall, NOW } from '../../kit/metrics/hand-made-target.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
-import { serve, type Served } from '../../unit/web/serve.ts'
+import { serve, type Served } from '../../kit/web/serve.ts'
 import { inChromium } from './chromium.ts'
 import { thirtyTargets } from './thirty-targets.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serve } from '../../unit/web/serve.ts'
+import { serve } from '../../kit/web/serve.ts'
 import { inChromium, type Opened } from './chromium.ts'
 import { contrasts, graphicContrasts, layoutShift } from './in-page.ts'
 import { incidentTargets, thirtyTargets } from './thirty-targets.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { start } from '../../unit/commands/callwatch.ts'
+import { start } from '../../kit/commands/callwatch.ts'
 import { inChromium } from './chromium.ts'
 
 type Call = { call_id: string; status: string; finished: string }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { finish, finishedCall, POLLED } from '../../unit/metrics/hand-made-target.ts'
-import { serve, shownTarget } from '../../unit/web/serve.ts'
+import { finish, finishedCall, POLLED } from '../../kit/metrics/hand-made-target.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 import { inChromium } from './chromium.ts'
 
 inChromium('the calls on a phone', (open) => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { firing, RATIO_RULE } from '../../unit/metrics/hand-made-target.ts'
-import { AUTH, serve, shownTarget } from '../../unit/web/serve.ts'
+import { firing, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
 import { inChromium, type Open } from './chromium.ts'
 import { problemsInAllLooks } from './in-page.ts'
 

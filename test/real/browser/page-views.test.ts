@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
-import { finish, finishedCall, NOW, openCall, POLLED } from '../../unit/metrics/hand-made-target.ts'
+import { finish, finishedCall, NOW, openCall, POLLED } from '../../kit/metrics/hand-made-target.ts'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { MARK } from '../../../src/ledger/tracked-call.ts'
-import { serve, shownTarget, type ServeOptions } from '../../unit/web/serve.ts'
+import { serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 import { inChromium, type Open } from './chromium.ts'
 import { layoutShift, problemsInAllLooks, walk } from './in-page.ts'
 

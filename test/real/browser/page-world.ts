@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/clock/clock.ts'
 import { startDaemon } from '../../../src/daemon/daemon.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { startSimulator, type Simulator } from '../../../src/simulator/simulator.ts'
-import { RATIO } from '../../unit/alerts/sample-rules.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { pageConfig } from './page-config.ts'
 
 /** A simulator and a daemon that polls it, as in the demo, but faster. */

@@ -2,9 +2,9 @@ import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import type { FinalStatus } from '../../../src/ledger/call.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
-import { RATIO } from '../../unit/alerts/sample-rules.ts'
-import { finish, firing, openCall, POLLED } from '../../unit/metrics/hand-made-target.ts'
-import { shownTarget } from '../../unit/web/serve.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
+import { finish, firing, openCall, POLLED } from '../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../kit/web/serve.ts'
 
 const WARNING: Rule = { ...RATIO, name: 'HighFailureRate', for: 120 }
 const CRITICAL: Rule = { ...RATIO, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.5, clear: 0.4 }

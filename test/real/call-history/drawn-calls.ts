@@ -2,9 +2,9 @@ import { MODES, RECEIVER_TYPES, TYPES, type FinalStatus, type SeenCall } from '.
 import { instanceKey, type RuleLabels } from '../../../src/alerts/groups.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import type { RoutedChange, Store } from '../../../src/store/store.ts'
-import { firingOf, POLL_AGE, RATIO } from '../../unit/alerts/sample-rules.ts'
-import { asked, completePoll, CREATED, listed, seen } from '../../unit/ledger/seen.ts'
-import { DAY, openIn } from '../../contract/store/place.ts'
+import { firingOf, POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
+import { asked, completePoll, CREATED, listed, seen } from '../../kit/ledger/seen.ts'
+import { DAY, openIn } from '../../kit/store/place.ts'
 
 /** The current time of the queries (UNIX seconds): 2026-10-02T14:13:20Z. */
 export const NOW = CREATED + 11 * DAY

@@ -1,5 +1,5 @@
-import { DAY } from '../../contract/store/place.ts'
-import { RATIO } from '../../unit/alerts/sample-rules.ts'
+import { DAY } from '../../kit/store/place.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { ALERTS, NOW, TARGETS, type DrawnCall } from './drawn-calls.ts'
 
 type Value = string | number | boolean | null

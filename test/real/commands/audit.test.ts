@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { AuditReport } from '../../../src/views/audit.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { callwatch, emptyFolder, type Ended } from '../../unit/commands/callwatch.ts'
-import { configFor, countedCalls, countedWorld, tamper, withStore } from '../../unit/commands/counted-world.ts'
+import { callwatch, emptyFolder, type Ended } from '../../kit/commands/callwatch.ts'
+import { configFor, countedCalls, countedWorld, tamper, withStore } from '../../kit/commands/counted-world.ts'
 
 const SLOW = { timeout: 90_000 }
 

@@ -1,8 +1,8 @@
 import { isLoopback } from '../../../src/network/loopback.ts'
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test, vi } from 'vitest'
-import type { Sample } from '../../unit/metrics/read-exposition.ts'
-import { daemonInProcess, RETRIES, type DaemonInProcess } from '../../unit/daemon/daemon-in-process.ts'
+import type { Sample } from '../../kit/metrics/read-exposition.ts'
+import { daemonInProcess, RETRIES, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 import {
   answering,
   notListening,
@@ -10,7 +10,7 @@ import {
   withKey,
   withoutHost,
   type BadService,
-} from '../../unit/commands/bad-service.ts'
+} from '../../kit/commands/bad-service.ts'
 
 type Problem = {
   what: string

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { configFile, MAIN, start } from '../../unit/commands/callwatch.ts'
+import { configFile, MAIN, start } from '../../kit/commands/callwatch.ts'
 
 test('a command whose output pipe closes ends without a message', () => {
   // More than a pipe holds.

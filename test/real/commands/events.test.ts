@@ -9,12 +9,12 @@ import { EVENT_TYPES } from '../../../src/views/event.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { firingOf, POLL_AGE } from '../../unit/alerts/sample-rules.ts'
-import { completePoll, CREATED, seen } from '../../unit/ledger/seen.ts'
+import { firingOf, POLL_AGE } from '../../kit/alerts/sample-rules.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { openIn } from '../../contract/store/place.ts'
-import { owningStore } from '../../unit/store/postgres/daemon.ts'
-import { callwatch, configFile, emptyFolder, MAIN, start } from '../../unit/commands/callwatch.ts'
+import { openIn } from '../../kit/store/place.ts'
+import { owningStore } from '../../kit/store/postgres/daemon.ts'
+import { callwatch, configFile, emptyFolder, MAIN, start } from '../../kit/commands/callwatch.ts'
 
 type Found = {
   /** How long ago (seconds). */

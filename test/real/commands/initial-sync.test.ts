@@ -1,6 +1,6 @@
 import { onTestFinished, expect, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { configFile, start } from '../../unit/commands/callwatch.ts'
+import { configFile, start } from '../../kit/commands/callwatch.ts'
 
 const WAIT = { timeout: 5000, interval: 50 }
 

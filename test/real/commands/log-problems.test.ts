@@ -4,8 +4,8 @@ import { closeSync, constants, openSync, readFileSync, truncateSync, writeSync }
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { configFile, emptyFolder, MAIN } from '../../unit/commands/callwatch.ts'
-import { closedPort, localServer } from '../../unit/commands/local-server.ts'
+import { configFile, emptyFolder, MAIN } from '../../kit/commands/callwatch.ts'
+import { closedPort, localServer } from '../../kit/commands/local-server.ts'
 
 const WAIT = { timeout: 8000, interval: 50 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { defaultSwitches, drawSwitches, switchTable } from '../../../src/simulator/switches.ts'
-import { endedWithin, start, type Running } from '../../unit/commands/callwatch.ts'
-import { localServer } from '../../unit/commands/local-server.ts'
+import { endedWithin, start, type Running } from '../../kit/commands/callwatch.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
 
 const KEY = 'hunter2/"hunter2'
 const LOOPBACK = { CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: '0', CALLWATCH_STORE_PATH: ':memory:' }

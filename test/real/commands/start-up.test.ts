@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { emptyFolder, start, type Ended } from '../../unit/commands/callwatch.ts'
+import { emptyFolder, start, type Ended } from '../../kit/commands/callwatch.ts'
 
 const TARGET = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'k' }
 

@@ -2,7 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { execForm, only, readDockerfile, stagesOf, type Instruction, type Stage } from './dockerfile.ts'
+import {
+  execForm,
+  only,
+  readDockerfile,
+  stagesOf,
+  type Instruction,
+  type Stage,
+} from '../../kit/container/dockerfile.ts'
 
 /** What the Dockerfile makes, in a folder that is the image's root. */
 export type Image = {

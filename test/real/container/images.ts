@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join } from 'node:path'
 import { getCACertificates } from 'node:tls'
 import { parse } from 'yaml'
-import { readDockerfile, stagesOf } from './dockerfile.ts'
+import { readDockerfile, stagesOf } from '../../kit/container/dockerfile.ts'
 import { ENV, podman, ROOT, run, writeSettings } from './podman.ts'
 
 // Makes the images in `ROOT`: stand-ins for the base images, and with them that of the Dockerfile.

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { closedPort } from '../../unit/commands/local-server.ts'
-import { only } from './dockerfile.ts'
+import { closedPort } from '../../kit/commands/local-server.ts'
+import { only } from '../../kit/container/dockerfile.ts'
 import { buildImage, type Image } from './image.ts'
 
 // Performs the Dockerfile's own steps in a folder, which needs no container engine; `npm run test:container` builds it.

@@ -7,14 +7,14 @@ import { COPIED, copyStore, type CopyDestination } from '../../../src/store/copy
 import { openCopySource, openCopyDestination, openStore, type StoreAddress } from '../../../src/store/open-store.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { contents } from '../../unit/ledger/seen.ts'
-import { NOW } from '../../unit/metrics/hand-made-target.ts'
+import { contents } from '../../kit/ledger/seen.ts'
+import { NOW } from '../../kit/metrics/hand-made-target.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { rollupProblems } from '../../unit/store/rollup-problems.ts'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
-import { commitOf, DAY } from '../../contract/store/place.ts'
-import { readCallHistory, type HistoryRow } from '../../unit/store/read-call-history.ts'
-import { filledStore, TARGETS } from './filled-store.ts'
+import { rollupProblems } from '../../kit/store/rollup-problems.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { commitOf, DAY } from '../../kit/store/place.ts'
+import { readCallHistory, type HistoryRow } from '../../kit/store/read-call-history.ts'
+import { filledStore, TARGETS } from '../../kit/filled-store.ts'
 
 const LEASE = 10
 

@@ -3,7 +3,7 @@ import { configOf } from '../../../src/config/config.ts'
 import { exactFamilies, expectedSeries, seriesName } from '../../../src/simulator/expected/expected-series.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { freePort } from '../../kit/postgres/start-postgres.ts'
-import { daemonInProcess, KEY } from '../../unit/daemon/daemon-in-process.ts'
+import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 
 test('with webhooks that are lost, late, doubled, reordered, of another app and forged, the counts are exact and early', async () => {
   const port = await freePort()

@@ -5,9 +5,9 @@ import * as z from 'zod'
 import { configOf } from '../../../src/config/config.ts'
 import { incidents as incidentsAnswer, type IncidentView } from '../../../src/views/incident.ts'
 import { openForCommand } from '../../../src/store/open-store.ts'
-import { localServer } from '../../unit/commands/local-server.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { daemonInProcess, KEY, type DaemonInProcess } from '../../unit/daemon/daemon-in-process.ts'
+import { daemonInProcess, KEY, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 
 const TARGETS = 8
 const names = Array.from({ length: TARGETS }, (_, n) => `app-${n}`)

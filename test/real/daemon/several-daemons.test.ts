@@ -4,13 +4,13 @@ import type { TargetConfig } from '../../../src/service/target-section.ts'
 import { expectedSeries } from '../../../src/simulator/expected/expected-series.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { databaseProxy } from '../../promises/chaos/cluster/database-proxy.ts'
+import { databaseProxy } from '../../kit/cluster/database-proxy.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { freePort } from '../../kit/postgres/start-postgres.ts'
-import { localServer } from '../../unit/commands/local-server.ts'
-import { eventClient } from '../../unit/web/event-client.ts'
-import { ANY_CALL } from '../../unit/daemon/any-call.ts'
-import { daemonInProcess, KEY, type DaemonInProcess } from '../../unit/daemon/daemon-in-process.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { eventClient } from '../../kit/web/event-client.ts'
+import { ANY_CALL } from '../../kit/daemon/any-call.ts'
+import { daemonInProcess, KEY, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 
 const LEASE = 2
 const WAIT = { timeout: 15_000, interval: 50 }

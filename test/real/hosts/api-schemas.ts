@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the schemas check it
 type Manifest = any

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')
 const UNIT = readFileSync(join(PROJECT, 'config/systemd/callwatch.service'), 'utf8')

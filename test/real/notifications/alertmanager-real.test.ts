@@ -3,17 +3,17 @@ import { Subject } from 'rxjs'
 import { describe, expect, onTestFinished, test, vi, type TestContext } from 'vitest'
 import { systemClock, type Clock } from '../../../src/clock/clock.ts'
 import type { LiveAlert } from '../../../src/alerts/alert.ts'
-import { refreshing } from '../../unit/notifications/receivers/refreshing.ts'
+import { refreshing } from '../../kit/notifications/receivers/refreshing.ts'
 import type { Delivery } from '../../../src/notifications/delivery/waiting-alert.ts'
 import { alertmanagerRefresh } from '../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { localServer } from '../../unit/commands/local-server.ts'
-import { eventually } from '../system/eventually.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { eventually } from '../../kit/eventually.ts'
 import {
   missingPrograms,
   startAlertmanager,
   type WebhookNotification,
-} from '../../unit/notifications/receivers/alertmanager/alertmanager-process.ts'
-import { firingSince, type Differing } from '../../unit/notifications/receivers/alertmanager/alertmanager-sample.ts'
+} from '../../kit/notifications/receivers/alertmanager/alertmanager-process.ts'
+import { firingSince, type Differing } from '../../kit/notifications/receivers/alertmanager/alertmanager-sample.ts'
 
 /** Seconds for what should take two. */
 const TIMEOUT_SECONDS = 15

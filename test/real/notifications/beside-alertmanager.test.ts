@@ -7,14 +7,8 @@ import { alertmanagerAlert } from '../../../src/views/messages/alertmanager.ts'
 import {
   missingPrograms,
   startAlertmanager,
-} from '../../unit/notifications/receivers/alertmanager/alertmanager-process.ts'
-import {
-  changeOf,
-  liveAlert,
-  ruleNamed,
-  sending,
-  type Named,
-} from '../../unit/notifications/delivery/outbox-sending.ts'
+} from '../../kit/notifications/receivers/alertmanager/alertmanager-process.ts'
+import { changeOf, liveAlert, ruleNamed, sending, type Named } from '../../kit/notifications/delivery/outbox-sending.ts'
 
 const [WAIT, INTERVAL] = [2, 12]
 const WARNING = { name: 'HighFailureRate' }

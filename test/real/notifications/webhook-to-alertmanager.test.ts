@@ -4,13 +4,13 @@ import { alertmanagerPost } from '../../../src/notifications/receivers/alertmana
 import { alertmanagerAlert, alertmanagerView } from '../../../src/views/messages/alertmanager.ts'
 import { webhookSend } from '../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../unit/notifications/sample.ts'
+import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../kit/notifications/sample.ts'
 import {
   missingPrograms,
   startAlertmanager,
-} from '../../unit/notifications/receivers/alertmanager/alertmanager-process.ts'
-import { firingSince } from '../../unit/notifications/receivers/alertmanager/alertmanager-sample.ts'
-import { isMissing, startIrcRelay } from '../../unit/notifications/receivers/webhook/irc-relay.ts'
+} from '../../kit/notifications/receivers/alertmanager/alertmanager-process.ts'
+import { firingSince } from '../../kit/notifications/receivers/alertmanager/alertmanager-sample.ts'
+import { isMissing, startIrcRelay } from '../../kit/notifications/receivers/webhook/irc-relay.ts'
 
 const isCi = process.env['CI'] === 'true'
 

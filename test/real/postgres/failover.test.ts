@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
-import { contents } from '../../unit/ledger/seen.ts'
+import { contents } from '../../kit/ledger/seen.ts'
 import { inPostgres, type InPostgres } from '../../kit/postgres/in-postgres.ts'
 import { startStandby } from '../../kit/postgres/start-postgres.ts'
-import { eventually } from '../system/eventually.ts'
-import { DAY, openIn } from '../../contract/store/place.ts'
-import { openShared, owner, replicaOf } from '../../unit/store/postgres/daemon.ts'
+import { eventually } from '../../kit/eventually.ts'
+import { DAY, openIn } from '../../kit/store/place.ts'
+import { openShared, owner, replicaOf } from '../../kit/store/postgres/daemon.ts'
 
 /** A daemon that owns a target in a primary with a synchronous standby, and finds both. */
 async function withStandby({ server }: InPostgres) {

@@ -4,12 +4,12 @@ import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { contents, CREATED } from '../../unit/ledger/seen.ts'
+import { contents, CREATED } from '../../kit/ledger/seen.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { anyObservations } from '../../unit/store/any-observations.ts'
-import { NO_ALERTS, OPTIONS } from '../../contract/store/place.ts'
-import { joined } from '../../unit/store/postgres/daemon.ts'
-import { finishedCalls } from '../../unit/store/finished-calls.ts'
+import { anyObservations } from '../../kit/store/any-observations.ts'
+import { NO_ALERTS, OPTIONS } from '../../kit/store/place.ts'
+import { joined } from '../../kit/store/postgres/daemon.ts'
+import { finishedCalls } from '../../kit/store/finished-calls.ts'
 
 /** All that a store tells of a target; what finished at the very same time comes in any order. */
 async function kept(store: Store, target: string) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { MISSING_PGBOUNCER, startPgbouncer, type Pgbouncer } from '../../kit/postgres/start-pgbouncer.ts'
 import { storeContract } from '../../contract/store/store-contract.ts'
-import { emptied, joined, placesIn, replicaOf } from '../../unit/store/postgres/daemon.ts'
+import { emptied, joined, placesIn, replicaOf } from '../../kit/store/postgres/daemon.ts'
 
 const isSkipped = MISSING_PGBOUNCER !== undefined && process.env['CI'] !== 'true'
 if (isSkipped) console.warn(`the store behind a transaction pooler is not tested: ${MISSING_PGBOUNCER}`)

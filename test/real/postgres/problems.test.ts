@@ -6,12 +6,12 @@ import { openPostgresBeside } from '../../../src/store/open-postgres.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../../src/store/open-postgres.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { completePoll, contents, seen } from '../../unit/ledger/seen.ts'
+import { completePoll, contents, seen } from '../../kit/ledger/seen.ts'
 import { cuttingProxy } from '../../kit/postgres/cutting-proxy.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { eventually } from '../system/eventually.ts'
-import { DAY, notification } from '../../contract/store/place.ts'
-import { joined, openShared, owner, replicaOf } from '../../unit/store/postgres/daemon.ts'
+import { eventually } from '../../kit/eventually.ts'
+import { DAY, notification } from '../../kit/store/place.ts'
+import { joined, openShared, owner, replicaOf } from '../../kit/store/postgres/daemon.ts'
 
 const WITHIN_SECONDS = 20
 const unavailable = (message: RegExp) => ({ kind: 'unavailable', message: expect.stringMatching(message) })

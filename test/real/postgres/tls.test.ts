@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { selfSigned } from '../../unit/commands/self-signed.ts'
+import { selfSigned } from '../../kit/commands/self-signed.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 
 const noOpenssl = spawnSync('openssl', ['version']).error !== undefined
 const HOW = 'openssl is not on the PATH: apt-get install openssl'

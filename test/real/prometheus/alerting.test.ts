@@ -5,17 +5,17 @@ import type { Rule } from '../../../src/alerts/rule.ts'
 import type { Config } from '../../../src/config/config.ts'
 import type { TargetConfig } from '../../../src/service/target-section.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { localServer } from '../../unit/commands/local-server.ts'
-import { ANY_CALL } from '../../unit/daemon/any-call.ts'
-import { daemonInProcess, KEY, type DaemonInProcess } from '../../unit/daemon/daemon-in-process.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { ANY_CALL } from '../../kit/daemon/any-call.ts'
+import { daemonInProcess, KEY, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 import {
   missingPrograms as missingAlertmanager,
   startAlertmanager,
   type WebhookNotification,
-} from '../../unit/notifications/receivers/alertmanager/alertmanager-process.ts'
+} from '../../kit/notifications/receivers/alertmanager/alertmanager-process.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
-import { missingPrograms, prometheusIn, SHIPPED } from './prometheus-process.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { missingPrograms, prometheusIn, SHIPPED } from '../../kit/prometheus/prometheus-process.ts'
 
 const WAIT = { timeout: 15_000, interval: 100 }
 /** For how long Prometheus takes a series to be there that is not scraped, five minutes by default (seconds). */

@@ -3,10 +3,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { dashboard } from '../../../config/grafana/dashboard.ts'
-import { readExposition } from '../../unit/metrics/read-exposition.ts'
+import { readExposition } from '../../kit/metrics/read-exposition.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf } from '../../kit/promtool.ts'
-import { interpolate, panelsOf } from '../../contract/prometheus/panels-of.ts'
-import { missingPrograms, SHIPPED, TARGETS, startPrometheus, type RunningPrometheus } from './prometheus-process.ts'
+import { interpolate, panelsOf } from '../../kit/prometheus/panels-of.ts'
+import {
+  missingPrograms,
+  SHIPPED,
+  TARGETS,
+  startPrometheus,
+  type RunningPrometheus,
+} from '../../kit/prometheus/prometheus-process.ts'
 
 /** Panels without data while the service is healthy, each with the reason. */
 const EMPTY_WHILE_HEALTHY: Readonly<Record<string, string>> = {

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../../../src/commands/demo/free-port.ts'
 import type { TargetView } from '../../../src/views/target.ts'
-import { emptyFolder, endedWithin, start } from '../../unit/commands/callwatch.ts'
-import { countedCalls, withStore } from '../../unit/commands/counted-world.ts'
+import { emptyFolder, endedWithin, start } from '../../kit/commands/callwatch.ts'
+import { countedCalls, withStore } from '../../kit/commands/counted-world.ts'
 
 /** Other tests may run beside them. */
 const [SLOW, END_SECONDS] = [{ timeout: 90_000 }, 30]

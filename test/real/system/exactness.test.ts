@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { exactDifferences, live, settle, systemWorld } from './world.ts'
-import { difference } from './replay/exposition.ts'
-import { observedFamilies, replay } from './replay/replay.ts'
+import { difference } from '../../kit/replay/exposition.ts'
+import { observedFamilies, replay } from '../../kit/replay/replay.ts'
 
 const LIVELY = ['--speed', '400', '--calls-per-minute', '600', '--history', '250', '--seed']
 const SECONDS = 60_000

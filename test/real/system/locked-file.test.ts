@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
-import { eventually } from './eventually.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { eventually } from '../../kit/eventually.ts'
 import { exactDifferences, live, settle, systemWorld } from './world.ts'
 
 test(

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 import { exactDifferences, live, settle, systemWorld } from './world.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { LOCK } from '../../../src/store/postgres/schema.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../../kit/eventually.ts'
 import { startProgram, type Program } from './program.ts'
 import { exactDifferences, live, settle, systemWorld } from './world.ts'
 

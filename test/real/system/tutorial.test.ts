@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { emptyFolder } from '../../unit/commands/callwatch.ts'
+import { emptyFolder } from '../../kit/commands/callwatch.ts'
 import { freePort } from '../../kit/postgres/start-postgres.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')

@@ -4,10 +4,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import type { RecordedResponse } from '../../../src/simulator/answers/responses.ts'
 import { type Series, exactFamilies, expectedSeries } from '../../../src/simulator/expected/expected-series.ts'
-import { temporaryFolder } from '../../unit/store/temporary-folder.ts'
-import { eventually } from './eventually.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { eventually } from '../../kit/eventually.ts'
 import { startProgram, type Program } from './program.ts'
-import { difference, parseExposition } from './replay/exposition.ts'
+import { difference, parseExposition } from '../../kit/replay/exposition.ts'
 
 const API_KEY = 'a-key-for-the-tests'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { openSince, times } from './sample-calls.ts'
-import { finishAt, POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
+import { finishAt, POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, finishedAt, INTERVAL, pollAt, evaluatedTarget } from './evaluated-target.ts'
 
 // When alerts change state is drawn in life.test.ts. This is what their notifications say, what clocks do to them, and

@@ -3,7 +3,7 @@ import { episodeRow, type Episode } from '../../../src/alerts/episode.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { parse } from '../../../src/store/sql.ts'
 import { at, evaluatedTarget } from './evaluated-target.ts'
-import { POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
+import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 
 /** The rows that are written for these rules, polled each 15 seconds with so many failures in 20 calls; null: too few calls. */
 function rowsOf(rules: readonly Rule[], failures: readonly (number | null)[]) {

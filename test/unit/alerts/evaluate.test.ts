@@ -3,7 +3,7 @@ import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import { evaluate } from '../../../src/alerts/evaluate.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelled, times } from './sample-calls.ts'
-import { POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
+import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, finishedAt, INTERVAL, poll, pollAt, monthOf, stored, evaluatedTarget } from './evaluated-target.ts'
 
 describe('a failure ratio', () => {

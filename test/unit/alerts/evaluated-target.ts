@@ -6,7 +6,7 @@ import type { Rule } from '../../../src/alerts/rule.ts'
 import { FINAL_STATUSES, type FinalStatus } from '../../../src/ledger/call.ts'
 import { keptFinishes, type FinishedCall } from '../../../src/ledger/finished-calls.ts'
 import type { Finish } from '../../../src/ledger/tracked-call.ts'
-import { finishAt, RATIO } from './sample-rules.ts'
+import { finishAt, RATIO } from '../../kit/alerts/sample-rules.ts'
 
 export const START = 1_790_000_000
 /** Seconds between two evaluations, as they should come. */

@@ -5,7 +5,7 @@ import type { RuleLabels } from '../../../src/alerts/groups.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { monthOf } from '../../../src/clock/calendar.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
-import { finishAt, RATIO, ruleOn } from './sample-rules.ts'
+import { finishAt, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, pollAt, evaluatedTarget, type PartOfPoll } from './evaluated-target.ts'
 
 const WINDOW = 900

@@ -3,7 +3,7 @@ import { ruleValues } from '../../../src/alerts/rule-value.ts'
 import { documentedGroups, instanceKey, isGroupOf, type RuleLabels } from '../../../src/alerts/groups.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
-import { ruleOn } from './sample-rules.ts'
+import { ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, pollAt, monthOf, evaluatedTarget } from './evaluated-target.ts'
 
 const CALLS = ruleOn({ name: 'calls_finished', window: 900 }, { name: 'Calls' })

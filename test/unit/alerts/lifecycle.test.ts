@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { expectLifecycle } from './diagram.ts'
-import { POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
+import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 
 // One frame is an interval of 15 s. Breach above 0.3, clear at 0.2. The marbles are explained in diagram.ts.
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Trigger } from '../../../src/alerts/trigger.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelled, openSince } from './sample-calls.ts'
-import { finishAt, POLL_AGE, RATIO, ruleOn } from './sample-rules.ts'
+import { finishAt, POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { INTERVAL, pollAt, START, evaluatedTarget } from './evaluated-target.ts'
 
 /** Above and below a threshold, with and without a least number of calls, one alert or one for each type or mode. */

@@ -1,6 +1,6 @@
 import { labelsOf, type CallMode, type CallType, type ReceiverType } from '../../../src/ledger/call.ts'
 import type { Finish, TrackedCall } from '../../../src/ledger/tracked-call.ts'
-import { finishAt } from './sample-rules.ts'
+import { finishAt } from '../../kit/alerts/sample-rules.ts'
 
 /** An open call that began at a moment (UNIX seconds). */
 export function openSince(began: number, differing: Partial<TrackedCall> = {}): TrackedCall {

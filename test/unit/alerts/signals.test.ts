@@ -9,7 +9,7 @@ import { monthOf } from '../../../src/clock/calendar.ts'
 import { usedBetween, usedSince, type Used } from '../../../src/ledger/usage.ts'
 import { summaryOf } from '../../../src/notifications/text/notification-text.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
-import { finishAt, firingOf, ruleOn } from './sample-rules.ts'
+import { finishAt, firingOf, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, finishedAt, poll, pollAt, type PartOfPoll } from './evaluated-target.ts'
 
 const WINDOW = { window: 900 }

@@ -3,7 +3,7 @@ import { ruleValues } from '../../../src/alerts/rule-value.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
-import { finishAt, ruleOn } from './sample-rules.ts'
+import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, pollAt, monthOf, type PartOfPoll } from './evaluated-target.ts'
 
 const NOW = at(0)

@@ -4,12 +4,12 @@ import type { Rule } from '../../../src/alerts/rule.ts'
 import { secretsMask } from '../../../src/log/mask-secrets.ts'
 import { runProgram } from '../../../src/program.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { firingOf, POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
-import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { firingOf, POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { openIn } from '../../contract/store/place.ts'
-import { owningStore } from '../store/postgres/daemon.ts'
-import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+import { openIn } from '../../kit/store/place.ts'
+import { owningStore } from '../../kit/store/postgres/daemon.ts'
+import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 
 const BUSY = ruleOn({ name: 'in_progress' }, { name: 'Busy' })
 const window = { from: CREATED + 100, to: CREATED + 200 }

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { deliveryNotes } from '../../../src/notifications/delivery/send-message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { firingOf, POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
-import { completePoll, CREATED } from '../ledger/seen.ts'
-import { openIn } from '../../contract/store/place.ts'
-import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+import { firingOf, POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
+import { completePoll, CREATED } from '../../kit/ledger/seen.ts'
+import { openIn } from '../../kit/store/place.ts'
+import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 
 const AT = (hours: number) => CREATED + hours * 3600
 

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { commitObservation, tick } from '../../../src/pipeline/pipeline.ts'
 import { openTarget } from '../../../src/pipeline/target.ts'
-import { pollConfig, targetConfig } from '../pipeline/settings.ts'
+import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
+import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { completePoll, CREATED, seen } from '../ledger/seen.ts'
-import { callwatch, configFile } from './callwatch.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 
 const INTERVAL = 15
 const MINUTE = 60

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { filledStore } from '../../real/copy/filled-store.ts'
-import { callwatch, emptyFolder, MAIN, start } from './callwatch.ts'
-import { configFor, countedCalls, countedWorld, withStore } from './counted-world.ts'
+import { filledStore } from '../../kit/filled-store.ts'
+import { callwatch, emptyFolder, MAIN, start } from '../../kit/commands/callwatch.ts'
+import { configFor, countedCalls, countedWorld, withStore } from '../../kit/commands/counted-world.ts'
 import { openReader } from '../../../src/store/open-store.ts'
 
 const SLOW = { timeout: 60_000 }

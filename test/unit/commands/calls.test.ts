@@ -5,9 +5,9 @@ import { linesOf } from '../../../src/commands/calls/listing.ts'
 import { newEvents } from '../../../src/events/new-events.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { completePoll, CREATED, seen } from '../ledger/seen.ts'
-import { openIn } from '../../contract/store/place.ts'
-import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { openIn } from '../../kit/store/place.ts'
+import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
 
 /** A store that a daemon still holds open, with calls of `a`, and the arguments that name its configuration. */
 async function counted() {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startWorld } from '../../kit/world/start-world.ts'
-import { callwatch, configFile } from './callwatch.ts'
-import { closedPort, localServer } from './local-server.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
+import { closedPort, localServer } from '../../kit/commands/local-server.ts'
 
 const KEY = 'hunter2-hunter2'
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { compareWithSimulator } from '../../../src/commands/demo/compare-with-simulator.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { daemonInProcess, KEY } from '../daemon/daemon-in-process.ts'
+import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 
 test.each([
   ['a history that is excluded', { history: 20 }, { baseline: 'skip' as const }],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { confirmSuspects } from '../../../src/commands/audit/confirm-suspects.ts'
 import { newRateLimiter } from '../../../src/polling/rate-limiter.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { seen } from '../ledger/seen.ts'
+import { seen } from '../../kit/ledger/seen.ts'
 
 test('a call whose ID would be another path is not requested', async () => {
   const clock = virtualClock()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { newLags } from '../../../src/commands/demo/lines.ts'
-import { finish } from '../metrics/hand-made-target.ts'
+import { finish } from '../../kit/metrics/hand-made-target.ts'
 
 const endedAt = (at: number) => ({ ...finish('ended'), at })
 

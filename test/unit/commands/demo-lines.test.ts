@@ -10,10 +10,10 @@ import {
 } from '../../../src/commands/demo/lines.ts'
 import { link, section } from '../../../src/notifications/receivers/slack/slack-blocks.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
-import { seen } from '../ledger/seen.ts'
-import { finish, finishedCall, POLLED, NOW, openCall } from '../metrics/hand-made-target.ts'
-import { AT, FIRING, messageOf, update } from '../notifications/sample.ts'
-import { shownTarget } from '../web/serve.ts'
+import { seen } from '../../kit/ledger/seen.ts'
+import { finish, finishedCall, POLLED, NOW, openCall } from '../../kit/metrics/hand-made-target.ts'
+import { AT, FIRING, messageOf, update } from '../../kit/notifications/sample.ts'
+import { shownTarget } from '../../kit/web/serve.ts'
 
 const STEP = { call: openCall('v1.us.a'), from: 'initiated', to: 'ongoing', observed: true, at: NOW } as const
 test('a transition is one line, with a mark when inferred', () => {

@@ -3,7 +3,7 @@ import { startEventReceiver } from '../../../src/commands/demo/event-receiver.ts
 import { eventPoster } from '../../../src/events/webhooks/post-event.ts'
 import { signedHeaders } from '../../../src/events/webhooks/sign.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { SECRET, webhookOf } from '../events/webhooks/any-webhook.ts'
+import { SECRET, webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
 
 const [ID, TEXT] = ['a-1', JSON.stringify({ id: 'a-1', type: 'callwatch.call.ended' })]
 

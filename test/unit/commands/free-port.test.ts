@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { freePort } from '../../../src/commands/demo/free-port.ts'
-import { localServer } from './local-server.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
 
 test('a port that is taken is passed for the next one that is free', async () => {
   const { port: taken } = await localServer((_request, response) => void response.end())

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { newEvents } from '../../../src/events/new-events.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { completePoll, seen } from '../ledger/seen.ts'
-import { openIn } from '../../contract/store/place.ts'
-import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+import { completePoll, seen } from '../../kit/ledger/seen.ts'
+import { openIn } from '../../kit/store/place.ts'
+import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 
 test('of participants, `events --json` alone says who they are: no line of `events`, no listing of dead letters', async () => {
   const path = join(emptyFolder(), 'callwatch.db')

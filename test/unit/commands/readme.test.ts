@@ -1,8 +1,8 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { SECRET } from '../events/webhooks/any-webhook.ts'
-import { callwatch, configFile } from './callwatch.ts'
+import { SECRET } from '../../kit/events/webhooks/any-webhook.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const WAIT = 60_000

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator, type SimulatorOptions } from '../../../src/simulator/simulator.ts'
 import { replayed } from '../simulator/replayed.ts'
-import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
-import { localServer } from './local-server.ts'
+import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
 
 const KEY = 'hunter2-hunter2-key'
 const NOW = Math.floor(Date.now() / 1000)

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { completePoll, CREATED, seen } from '../ledger/seen.ts'
-import { A, filled, openIn } from '../../contract/store/place.ts'
-import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { A, filled, openIn } from '../../kit/store/place.ts'
+import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 
 const target = (path: string) => `
 targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]

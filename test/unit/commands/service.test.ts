@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { callwatch, configFile } from './callwatch.ts'
-import { localServer } from './local-server.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
 
 async function chatService() {
   const { url, keys, close } = await startSimulator({ apiKey: 'hunter2-full', authOnlyKey: 'hunter2-auth-only' })

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 
 /** A store that a daemon uses, and its configuration with one target. */
 function storeInUse(store = join(emptyFolder(), 'callwatch.db')) {

@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callsOf } from '../../../src/commands/simulate.ts'
 import { bursts } from '../../../src/simulator/bursts.ts'
-import { callwatch, start } from './callwatch.ts'
+import { callwatch, start } from '../../kit/commands/callwatch.ts'
 
 const days = (count: number) => ({ seconds: count * 86_400 })
 

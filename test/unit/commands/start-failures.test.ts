@@ -8,9 +8,9 @@ import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { explainError } from '../../../src/commands/explain-error.ts'
 import { postgresError } from '../../../src/store/postgres/postgres-error.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { openShared } from '../store/postgres/daemon.ts'
-import { callwatch, emptyFolder, MAIN } from './callwatch.ts'
-import { closedPort, localServer } from './local-server.ts'
+import { openShared } from '../../kit/store/postgres/daemon.ts'
+import { callwatch, emptyFolder, MAIN } from '../../kit/commands/callwatch.ts'
+import { closedPort, localServer } from '../../kit/commands/local-server.ts'
 
 const ENV = {
   CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3',

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { filledStore } from '../../real/copy/filled-store.ts'
-import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
-import { countedWorld } from './counted-world.ts'
+import { filledStore } from '../../kit/filled-store.ts'
+import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { countedWorld } from '../../kit/commands/counted-world.ts'
 
 const SLOW = { timeout: 90_000 }
 

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { switchOptions } from '../../../src/commands/options/switch-options.ts'
 import { defaultSwitches, type Switches } from '../../../src/simulator/switches.ts'
-import { callwatch, start } from './callwatch.ts'
+import { callwatch, start } from '../../kit/commands/callwatch.ts'
 
 /** The options of each switch, and its value then. None is the default. */
 const GIVEN: Record<keyof Switches, { args: string[]; value: unknown }> = {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { headerOf, smtpInbox } from '../notifications/receivers/email/smtp-inbox.ts'
-import { callwatch, configFile, emptyFolder, start } from './callwatch.ts'
-import { localServer } from './local-server.ts'
-import { selfSigned } from './self-signed.ts'
+import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { selfSigned } from '../../kit/commands/self-signed.ts'
 
 const ENV = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
 

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { emptyFolder, start } from './callwatch.ts'
-import { selfSigned } from './self-signed.ts'
+import { emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { selfSigned } from '../../kit/commands/self-signed.ts'
 
 /** A daemon that serves HTTPS by a certificate in a file. */
 async function serving() {

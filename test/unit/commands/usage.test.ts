@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { callwatch, configFile, emptyFolder, start, type Ended } from './callwatch.ts'
-import { closedPort, localServer } from './local-server.ts'
+import { callwatch, configFile, emptyFolder, start, type Ended } from '../../kit/commands/callwatch.ts'
+import { closedPort, localServer } from '../../kit/commands/local-server.ts'
 
 const COMMANDS = ['run', 'demo', 'check', 'audit', 'events', 'backup', 'simulate', 'test-notify', 'service']
 const TARGET = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { completePoll, seen } from '../ledger/seen.ts'
-import { openIn } from '../../contract/store/place.ts'
-import { callwatch, configFile, emptyFolder } from './callwatch.ts'
+import { completePoll, seen } from '../../kit/ledger/seen.ts'
+import { openIn } from '../../kit/store/place.ts'
+import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 
 const NOW = Date.now() / 1000
 const HOUR = 3600

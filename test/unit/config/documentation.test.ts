@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { configJsonSchema } from './config-json-schema.ts'
+import { configJsonSchema } from '../../kit/config/config-json-schema.ts'
 
 /** As far as the page needs to know of a JSON Schema. */
 type Node = {

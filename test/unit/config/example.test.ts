@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { configSchema } from '../../../src/config/config.ts'
 import { loadConfig } from '../../../src/config/load-config.ts'
 import { signals } from '../../../src/alerts/signals.ts'
-import { SECRET } from '../events/webhooks/any-webhook.ts'
+import { SECRET } from '../../kit/events/webhooks/any-webhook.ts'
 import { folderWith } from './folder-with.ts'
 
 const source = readFileSync(join(import.meta.dirname, '../../../config/callwatch.example.yaml'), 'utf8')

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { configJsonSchema } from './config-json-schema.ts'
+import { configJsonSchema } from '../../kit/config/config-json-schema.ts'
 import { parseYaml } from '../../../src/config/reading/read-config-file.ts'
 import { valueAt } from '../../../src/schema/path.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { callwatch } from '../commands/callwatch.ts'
+import { callwatch } from '../../kit/commands/callwatch.ts'
 
 const TARGET = {
   CALLWATCH_BASE_URL: 'https://calls.example/v3',

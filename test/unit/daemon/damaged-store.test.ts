@@ -7,8 +7,8 @@ import { expect, test } from 'vitest'
 import { startDaemon } from '../../../src/daemon/daemon.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { temporaryFolder } from '../store/temporary-folder.ts'
-import { configTo } from './daemon-in-process.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { configTo } from '../../kit/daemon/daemon-in-process.ts'
 
 /** A store with a page of zeros among those of a table that no start reads. */
 async function damagedStore(): Promise<string> {

@@ -7,7 +7,7 @@ import { initSeries, removeSeries } from '../../../src/metrics/series.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { webhookOf } from '../events/webhooks/any-webhook.ts'
+import { webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
 
 const SLOW_MS = 30
 

@@ -5,8 +5,8 @@ import { changeLog } from '../../../src/daemon/reporting/change-log.ts'
 import { logAlerts } from '../../../src/daemon/reporting/log-alerts.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { at, evaluatedTarget, INTERVAL } from '../alerts/evaluated-target.ts'
-import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
-import { daemonInProcess, KEY } from './daemon-in-process.ts'
+import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
+import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 
 /** What a daemon logs of its alerts, without what is for debugging. */
 function logged() {

@@ -8,7 +8,7 @@ import { deliveryFailures } from '../../../src/notifications/delivery/attempts.t
 import type { MessageReceiver, StateReceiver } from '../../../src/notifications/receiver.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { AT, changeOf } from '../notifications/delivery/outbox-sending.ts'
+import { AT, changeOf } from '../../kit/notifications/delivery/outbox-sending.ts'
 
 const CONFIG = configOf({
   targets: [{ name: 'production', base_url: 'http://127.0.0.1:1/v3', api_key: 'key' }],

@@ -1,7 +1,7 @@
 import { onTestFinished, expect, test } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { statusFor } from '../web/status-for.ts'
-import { daemonInProcess } from './daemon-in-process.ts'
+import { daemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 
 const AUTH = { username: 'ops', password: 'a long password' }
 

@@ -6,7 +6,7 @@ import { newOverviews } from '../../../src/daemon/overviews.ts'
 import type { Target } from '../../../src/pipeline/target.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
-import { shownTarget } from '../web/serve.ts'
+import { shownTarget } from '../../kit/web/serve.ts'
 
 const NAMES = ['a', 'b']
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
 import { startWorld, type SimulatedWorld } from '../../kit/world/start-world.ts'
-import { temporaryFolder } from '../store/temporary-folder.ts'
-import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { daemonInProcess, KEY, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 
 const WAIT = { timeout: 20_000, interval: 100 }
 /**

@@ -2,9 +2,9 @@ import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import type { ReceiverView } from '../../../src/views/receiver-status.ts'
-import { localServer } from '../commands/local-server.ts'
-import { ANY_CALL } from './any-call.ts'
-import { daemonInProcess, KEY } from './daemon-in-process.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { ANY_CALL } from '../../kit/daemon/any-call.ts'
+import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 
 const WAIT = { timeout: 10_000, interval: 50 }
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { daemonInProcess, KEY } from './daemon-in-process.ts'
+import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 
 /** Refuses new settings, as a database does whose user lost a privilege. */
 const REFUSE = `

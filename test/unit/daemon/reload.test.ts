@@ -1,13 +1,13 @@
-import { GROUPED } from '../notifications/sample.ts'
+import { GROUPED } from '../../kit/notifications/sample.ts'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
 import type { TargetConfig } from '../../../src/service/target-section.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { localServer } from '../commands/local-server.ts'
-import { ANY_CALL } from './any-call.ts'
-import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
-import { pollConfig } from '../pipeline/settings.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { ANY_CALL } from '../../kit/daemon/any-call.ts'
+import { daemonInProcess, KEY, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
+import { pollConfig } from '../../kit/pipeline/settings.ts'
 
 const WAIT = { timeout: 8000, interval: 20 }
 const ANOTHER_KEY = 'hunter3-hunter3'

@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
 import type { TargetConfig } from '../../../src/service/target-section.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { temporaryFolder } from '../store/temporary-folder.ts'
-import { daemonInProcess, KEY, type DaemonInProcess } from './daemon-in-process.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { daemonInProcess, KEY, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 
 const WAIT = { timeout: 8000, interval: 20 }
 

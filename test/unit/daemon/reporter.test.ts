@@ -7,7 +7,7 @@ import { storeHealth } from '../../../src/daemon/reporting/store-problem.ts'
 import { healthRecord } from '../../../src/pipeline/health.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
-import { FIRING, messageOf } from '../notifications/sample.ts'
+import { FIRING, messageOf } from '../../kit/notifications/sample.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
 
 test('the store counts as writable again once the lease is renewed, also without a target that commits', async () => {

@@ -7,8 +7,8 @@ import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { completePoll, CREATED, seen } from '../ledger/seen.ts'
-import { DAY, openIn } from '../../contract/store/place.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { DAY, openIn } from '../../kit/store/place.ts'
 
 const KEPT = 10 * DAY
 

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { configOf } from '../../../src/config/config.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { localServer } from '../commands/local-server.ts'
-import { temporaryFolder } from '../store/temporary-folder.ts'
-import { daemonInProcess, KEY } from './daemon-in-process.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 
 const WAIT = { timeout: 8000, interval: 20 }
 

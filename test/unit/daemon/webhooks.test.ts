@@ -6,8 +6,8 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { WebhookConfig } from '../../../src/events/webhooks/webhook-section.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { SECRET, webhookOf } from '../events/webhooks/any-webhook.ts'
-import { daemonInProcess, KEY } from './daemon-in-process.ts'
+import { SECRET, webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
+import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 
 const WAIT = { timeout: 8000, interval: 20 }
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 'b').toString('base64')}`

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { eventsOf, readBody, writeBody } from '../../../src/events/event.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
-import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
-import { asked, completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
-import { finishedCall } from '../metrics/hand-made-target.ts'
+import { firingOf, POLL_AGE } from '../../kit/alerts/sample-rules.ts'
+import { asked, completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
+import { finishedCall } from '../../kit/metrics/hand-made-target.ts'
 
 const at = (seconds: number) => new Date((CREATED + seconds) * 1000).toISOString()
 

@@ -7,7 +7,7 @@ import { eventLine } from '../../../src/commands/events.ts'
 import type { SeenParticipant } from '../../../src/ledger/call.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
 import type { LoggedEvents } from '../../../src/store/store.ts'
-import { asked, completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { asked, completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 
 const at = (seconds: number) => new Date((CREATED + seconds) * 1000).toISOString()
 const minutes = (audio?: number, video?: number, total?: number) => ({ audio, video, total })

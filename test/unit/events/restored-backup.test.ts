@@ -5,9 +5,9 @@ import { newEvents } from '../../../src/events/new-events.ts'
 import { CursorExpired, readEvents, readLatest } from '../../../src/events/read-events.ts'
 import { backupStore } from '../../../src/store/sqlite/backup-store.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { completePoll, seen } from '../ledger/seen.ts'
-import { openIn, type OpenTarget } from '../../contract/store/place.ts'
-import { temporaryFolder } from '../store/temporary-folder.ts'
+import { completePoll, seen } from '../../kit/ledger/seen.ts'
+import { openIn, type OpenTarget } from '../../kit/store/place.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 import { delivering } from './webhooks/delivering.ts'
 
 /** Commits a poll that finds a call, with its events, as the daemon does. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { readEvents, readLatest, shownLog } from '../../../src/events/read-events.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { completePoll } from '../ledger/seen.ts'
-import { openIn } from '../../contract/store/place.ts'
+import { completePoll } from '../../kit/ledger/seen.ts'
+import { openIn } from '../../kit/store/place.ts'
 
 test('participants that are not erased yet are not shown while events do not have them', async () => {
   const store = openSqliteStore({ path: ':memory:' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { countedAmounts, imbalancesOf, sumOfAmounts, type Amounts } from '../../../src/ledger/balance.ts'
-import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 
 const balance = (counters: Amounts, rows: Amounts, deletedTotals: Amounts) =>
   imbalancesOf({ counters, rows, deletedTotals })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ANSWERED } from '../../../src/ledger/call-fields.ts'
 import type { AnsweredValues } from '../../../src/ledger/call.ts'
 import { RECORD_BYTES } from '../../../src/ledger/tracked-calls.ts'
-import { CREATED, ledgerBook, listed, seen } from './seen.ts'
+import { CREATED, ledgerBook, listed, seen } from '../../kit/ledger/seen.ts'
 
 /** All of them, and a value of each. */
 const VALUES: Record<keyof AnsweredValues, number> = {

@@ -3,7 +3,7 @@ import { compareCall, isMissed, lastMinutes } from '../../../src/ledger/delta/co
 import type { SeenCall } from '../../../src/ledger/call.ts'
 import { applyDelta, newLedger, type LedgerState } from '../../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../../src/ledger/delta/compute-delta.ts'
-import { CREATED, listed, seen } from './seen.ts'
+import { CREATED, listed, seen } from '../../kit/ledger/seen.ts'
 
 const OPTIONS: LedgerOptions = { lookback: 1000, baseline: 'skip', details: 'never' }
 const AFTER = CREATED + 60

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../../src/ledger/call.ts'
 import { COUNTERS, HISTOGRAMS } from '../../../src/ledger/series.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
-import { asked, completePoll, CREATED, KNOWN_LIST, ledgerBook, listed, seen } from './seen.ts'
+import { asked, completePoll, CREATED, KNOWN_LIST, ledgerBook, listed, seen } from '../../kit/ledger/seen.ts'
 
 const { started, finished, transitions, callMinutes, corrections, anomalies, recorded } = COUNTERS
 const AUDIO_CALL = ['audio', 'call', 'user']

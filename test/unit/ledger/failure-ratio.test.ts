@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countWindow, failureRatio } from '../../../src/ledger/failure-ratio.ts'
 import { keptFinishes } from '../../../src/ledger/finished-calls.ts'
-import { finishAt as finish } from '../alerts/sample-rules.ts'
+import { finishAt as finish } from '../../kit/alerts/sample-rules.ts'
 
 test('a window reaches back to the previous successful poll if that is earlier', () => {
   const finished = keptFinishes([finish(100), finish(500), finish(990)])

@@ -8,7 +8,7 @@ import {
   type FinishedCall,
   type FinishedCalls,
 } from '../../../src/ledger/finished-calls.ts'
-import { finishAt } from '../alerts/sample-rules.ts'
+import { finishAt } from '../../kit/alerts/sample-rules.ts'
 import { anyFinish } from './any-call.ts'
 
 const START = 1_789_999_980

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { newLedger, type SyncState } from '../../../src/ledger/state.ts'
 import { possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
 import { horizon } from '../../../src/ledger/horizon.ts'
-import { asked, completePoll, CREATED, ledgerBook, listed, seen } from './seen.ts'
+import { asked, completePoll, CREATED, ledgerBook, listed, seen } from '../../kit/ledger/seen.ts'
 
 const over = (id: string, seconds: number) => seen(id, 'ended', { endedAt: CREATED + seconds })
 

@@ -7,7 +7,7 @@ import {
   withLateRow,
   type KnownList,
 } from '../../../src/ledger/known-list.ts'
-import { CREATED, KNOWN_LIST } from './seen.ts'
+import { CREATED, KNOWN_LIST } from '../../kit/ledger/seen.ts'
 
 const DAY = 86_400
 const NOW = CREATED + 10 * DAY

@@ -5,7 +5,7 @@ import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../../src/ledger
 import { COUNTERS, HISTOGRAMS } from '../../../src/ledger/series.ts'
 import type { LedgerState } from '../../../src/ledger/state.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
-import { CREATED, contents, KNOWN_LIST, ledgerBook, listed, seen, total } from './seen.ts'
+import { CREATED, contents, KNOWN_LIST, ledgerBook, listed, seen, total } from '../../kit/ledger/seen.ts'
 
 /** A call's whole life; times are seconds after the set-up, minutes are what is counted at its end. */
 type Life = {

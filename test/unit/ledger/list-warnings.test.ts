@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listWarnings } from '../../../src/ledger/list-warnings.ts'
 import { newLedger, type SyncState } from '../../../src/ledger/state.ts'
-import { CREATED, KNOWN_LIST } from './seen.ts'
+import { CREATED, KNOWN_LIST } from '../../kit/ledger/seen.ts'
 
 const DAY = 86_400
 const NOW = CREATED + 10 * DAY

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CallType } from '../../../src/ledger/call.ts'
 import { minutesAfter, servedMinutes } from '../../../src/ledger/delta/minutes.ts'
-import { seen } from './seen.ts'
+import { seen } from '../../kit/ledger/seen.ts'
 
 test.each([
   { what: 'increase while it is open', counted: 1, served: 1.5, final: false, after: 1.5 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { COUNTERS } from '../../../src/ledger/series.ts'
-import { asked, completePoll, CREATED, ledgerBook, listed, seen, total } from './seen.ts'
+import { asked, completePoll, CREATED, ledgerBook, listed, seen, total } from '../../kit/ledger/seen.ts'
 
 const audio = (minutes: number) => ({
   callMinutes: { audio: minutes, video: undefined, total: undefined },

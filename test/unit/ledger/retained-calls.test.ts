@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 
 const DAY = 86_400
 

@@ -8,7 +8,7 @@ import type { ListedCall, Observation, ServiceAnswer } from '../../../src/ledger
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { isCounted, MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { callIdentities } from '../../../src/polling/call-identities.ts'
-import { asked, CREATED, KNOWN_LIST, ledgerBook, listed, seen } from './seen.ts'
+import { asked, CREATED, KNOWN_LIST, ledgerBook, listed, seen } from '../../kit/ledger/seen.ts'
 
 type More = Partial<Omit<SeenCall, 'status'>> & { rings?: number; starts?: number; ends?: number }
 /** A row of the session `room`; times are seconds after CREATED. */

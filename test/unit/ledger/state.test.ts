@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
-import { completePoll, contents, ledgerBook, seen } from './seen.ts'
+import { completePoll, contents, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 
 test('a delta is applied once, to the state from which it was computed', () => {
   const { state } = ledgerBook()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { quarterHourOf, usedBetween } from '../../../src/ledger/usage.ts'
-import { completePoll, CREATED, ledgerBook, seen } from './seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 
 const participantMinutes = (audio: number, video = 0) => ({ participantMinutes: { audio, video, total: undefined } })
 const ended = (audio: number, video = 0) =>

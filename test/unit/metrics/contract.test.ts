@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { recordPoll } from '../../../src/metrics/record.ts'
 import { initSeries } from '../../../src/metrics/series.ts'
 import { describeMetrics, metricsOf } from '../../../src/metrics/registry.ts'
-import { RATIO } from '../alerts/sample-rules.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { RULE_LABELS } from '../../../src/alerts/groups.ts'
-import { finish, firing, handMadeTarget, POLLED, openCall } from './hand-made-target.ts'
+import { finish, firing, handMadeTarget, POLLED, openCall } from '../../kit/metrics/hand-made-target.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf, skipWithoutPromtool } from '../../kit/promtool.ts'
-import { readExposition } from './read-exposition.ts'
+import { readExposition } from '../../kit/metrics/read-exposition.ts'
 
 const BUCKETS = {
   callwatch_call_duration_seconds: [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { initSeries } from '../../../src/metrics/series.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
-import { handMadeTarget } from './hand-made-target.ts'
-import { readExposition, type Family } from './read-exposition.ts'
+import { handMadeTarget } from '../../kit/metrics/hand-made-target.ts'
+import { readExposition, type Family } from '../../kit/metrics/read-exposition.ts'
 
 function metrics() {
   const counters = { 'callwatch_calls_total|audio|call|user|ended': 7 }

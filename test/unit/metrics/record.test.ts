@@ -4,8 +4,8 @@ import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import { recordCommit, recordPoll, recordDelivery, recordSkipped } from '../../../src/metrics/record.ts'
 import type { RequestRecord } from '../../../src/polling/request-with-retries.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
-import { finish, finishedCall, handMadeLedger, NOW } from './hand-made-target.ts'
-import { linesOf, readExposition } from './read-exposition.ts'
+import { finish, finishedCall, handMadeLedger, NOW } from '../../kit/metrics/hand-made-target.ts'
+import { linesOf, readExposition } from '../../kit/metrics/read-exposition.ts'
 
 const POLL = {
   outcome: 'complete' as const,

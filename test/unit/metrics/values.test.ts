@@ -1,12 +1,21 @@
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelsOf } from '../../../src/ledger/call.ts'
-import { POLL_AGE, ruleOn } from '../alerts/sample-rules.ts'
+import { POLL_AGE, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { describe, expect, test } from 'vitest'
 import { DERIVED_METRICS } from '../../../src/metrics/derived-metrics.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
-import { finish, finishedCall, firing, handMadeTarget, POLLED, NOW, openCall, RATIO_RULE } from './hand-made-target.ts'
-import { linesOf, readExposition } from './read-exposition.ts'
+import {
+  finish,
+  finishedCall,
+  firing,
+  handMadeTarget,
+  POLLED,
+  NOW,
+  openCall,
+  RATIO_RULE,
+} from '../../kit/metrics/hand-made-target.ts'
+import { linesOf, readExposition } from '../../kit/metrics/read-exposition.ts'
 
 /** The samples of a metric in one scrape, without zeros. */
 async function shown(made: Parameters<typeof handMadeTarget>[0], name: string): Promise<string[]> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { initSeries } from '../../../src/metrics/series.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
-import { handMadeTarget, openCall, RATIO_RULE } from './hand-made-target.ts'
-import { linesOf, readExposition } from './read-exposition.ts'
+import { handMadeTarget, openCall, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { linesOf, readExposition } from '../../kit/metrics/read-exposition.ts'
 
 const TYPE = ['type=audio', 'type=video']
 const MODE = ['mode=call', 'mode=meet', 'mode=presenter']

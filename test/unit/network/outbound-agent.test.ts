@@ -8,9 +8,9 @@ import { networkError } from '../../../src/service/service-error.ts'
 import { undiciTransport } from '../../../src/service/undici-transport.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { proxyInEnvironment } from '../notifications/proxy.ts'
-import { failure } from '../notifications/receiver.ts'
+import { failure } from '../../kit/notifications/receiver.ts'
 import { HTTP_RECEIVERS } from '../../contract/receivers/http-receivers.ts'
-import { AT } from '../notifications/sample.ts'
+import { AT } from '../../kit/notifications/sample.ts'
 
 beforeEach(() => {
   for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {

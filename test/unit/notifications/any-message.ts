@@ -4,7 +4,7 @@ import { SEVERITIES } from '../../../src/alerts/match-keys.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import type { AlertMessage, Message } from '../../../src/notifications/message.ts'
 import type { AlertLinks } from '../../../src/notifications/text/links.ts'
-import { AT, incidentOf, SIGNALS } from './sample.ts'
+import { AT, incidentOf, SIGNALS } from '../../kit/notifications/sample.ts'
 
 const NASTY = [
   '<!channel>',

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { configuredReceivers, takesMessages } from '../../../src/notifications/configured-receivers.ts'
 import type { NotifyConfig } from '../../../src/notifications/notify-section.ts'
 import { text } from 'node:stream/consumers'
-import { localServer } from '../commands/local-server.ts'
-import { messageOf, FIRING } from './sample.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { messageOf, FIRING } from '../../kit/notifications/sample.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 
 const SLACK = { webhookUrl: 'https://hooks.slack.test/services/x' }

@@ -9,7 +9,7 @@ import type { DigestMessage } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { commitOf } from '../../contract/store/place.ts'
+import { commitOf } from '../../kit/store/place.ts'
 
 const utc = (text: string) => Date.parse(text) / 1000
 const DAY = 86_400

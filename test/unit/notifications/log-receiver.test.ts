@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Message } from '../../../src/notifications/message.ts'
 import { logReceiver, type LogLine } from '../../../src/notifications/log-receiver.ts'
-import { AT, DIGEST, FIRING, messageOf, RESOLVED, SIGNALS, STORE_FAILING } from './sample.ts'
+import { AT, DIGEST, FIRING, messageOf, RESOLVED, SIGNALS, STORE_FAILING } from '../../kit/notifications/sample.ts'
 
 async function logged(message: Message): Promise<LogLine[]> {
   const lines: LogLine[] = []

@@ -1,5 +1,5 @@
 import type { Message } from '../../../src/notifications/message.ts'
-import { AT, FIRING, messageOf } from './sample.ts'
+import { AT, FIRING, messageOf } from '../../kit/notifications/sample.ts'
 
 /** Characters that one receiver or another escapes, or that are more than one for it. */
 export const WIDE = ['x', '&', '"', '\\', '😀', 'ש']

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type * as Masking from '../../../src/config/mask-config.ts'
 import type * as Loading from '../../../src/config/load-config.ts'
-import type * as JsonSchema from '../config/config-json-schema.ts'
+import type * as JsonSchema from '../../kit/config/config-json-schema.ts'
 import type * as ConfiguredReceivers from '../../../src/notifications/configured-receivers.ts'
 import { receivers } from '../../../src/notifications/receivers.ts'
 import { folderWith } from '../config/folder-with.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { read, withReceivers, type Received } from './receiver.ts'
-import { AT, FIRING, messageOf } from './sample.ts'
+import { read, withReceivers, type Received } from '../../kit/notifications/receiver.ts'
+import { AT, FIRING, messageOf } from '../../kit/notifications/sample.ts'
 
 const project = join(import.meta.dirname, '../../..')
 const opening = withReceivers()
@@ -54,7 +54,7 @@ describe('a further receiver costs its folder and a line in the list', () => {
   beforeAll(() => {
     scratch = mkdtempSync(join(tmpdir(), 'callwatch-receiver-'))
     cpSync(join(project, 'src'), join(scratch, 'src'), { recursive: true })
-    const schema = 'test/unit/config/config-json-schema.ts'
+    const schema = 'test/kit/config/config-json-schema.ts'
     cpSync(join(project, schema), join(scratch, schema))
     symlinkSync(join(project, 'node_modules'), join(scratch, 'node_modules'))
     const notifications = join(scratch, 'src/notifications')
@@ -98,7 +98,7 @@ describe('a further receiver costs its folder and a line in the list', () => {
   })
 
   test('it is in the JSON Schema, which editors and the page of the configuration are made from', async () => {
-    const { configJsonSchema } = await load<typeof JsonSchema>('../test/unit/config/config-json-schema.ts')
+    const { configJsonSchema } = await load<typeof JsonSchema>('../test/kit/config/config-json-schema.ts')
     expect(configJsonSchema()).toMatchObject({
       properties: {
         notify: {

@@ -8,8 +8,8 @@ import { commitObservation } from '../../../src/pipeline/pipeline.ts'
 import { openTarget, type Target } from '../../../src/pipeline/target.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
-import { completePoll, CREATED, listed, seen } from '../ledger/seen.ts'
-import { pollConfig, targetConfig } from './settings.ts'
+import { completePoll, CREATED, listed, seen } from '../../kit/ledger/seen.ts'
+import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
 
 const FAILED = ['unanswered', 'rejected', 'canceled', 'other'] as const
 

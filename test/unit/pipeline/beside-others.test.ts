@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '../../../src/service/service-error.ts'
-import { CREATED, seen } from '../ledger/seen.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { slidingLimit } from '../polling/shared-limits.ts'
 import { running } from './running.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Hint } from '../../../src/ledger/hint.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
-import { CREATED, seen } from '../ledger/seen.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { running } from './running.ts'
 
 const INTERVAL = 60

@@ -17,7 +17,7 @@ import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { pollConfig } from './settings.ts'
+import { pollConfig } from '../../kit/pipeline/settings.ts'
 
 const KEY = 'hunter2-is-the-key'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AdjustableRateLimiter } from '../../../src/polling/rate-limiter.ts'
-import { RATIO } from '../alerts/sample-rules.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { LIMIT, NOTHING_GRANTED, sharing } from './sharing.ts'
 
 /** A rate limiter of which a request waits until it is granted. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pollConfig } from './settings.ts'
+import { pollConfig } from '../../kit/pipeline/settings.ts'
 import { LIMIT, NOTHING_GRANTED, sharing } from './sharing.ts'
 
 test('a daemon that has its store for itself opens each target once', async () => {

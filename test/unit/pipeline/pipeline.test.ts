@@ -3,7 +3,7 @@ import { sleep } from '../../../src/clock/clock.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
 import type { Commit } from '../../../src/store/store.ts'
 import { runPoll } from '../../../src/pipeline/pipeline.ts'
-import { completePoll, CREATED, KNOWN_LIST, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, KNOWN_LIST, seen } from '../../kit/ledger/seen.ts'
 import { INTERVAL, running } from './running.ts'
 
 /** When ticks were committed (seconds since the start). */

@@ -6,8 +6,8 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import type { RateLimiter } from '../../../src/polling/rate-limiter.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
-import { CREATED } from '../ledger/seen.ts'
-import { pollConfig, targetConfig } from './settings.ts'
+import { CREATED } from '../../kit/ledger/seen.ts'
+import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
 
 const APPS = { a: 'one', b: 'one', c: 'one', d: 'another', e: 'another' }
 const targetOf = (app: string, apiKey = 'key') => targetConfig({ baseUrl: `https://${app}.example/v3`, apiKey })

@@ -8,9 +8,9 @@ import { hintQueue } from '../../../src/pipeline/hint-queue.ts'
 import { commitObservation, pipeline, type PipelineEvent } from '../../../src/pipeline/pipeline.ts'
 import { openTarget } from '../../../src/pipeline/target.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { CREATED, ledgerBook } from '../ledger/seen.ts'
+import { CREATED, ledgerBook } from '../../kit/ledger/seen.ts'
 import { fakeService } from '../polling/fake-service.ts'
-import { pollConfig, targetConfig } from './settings.ts'
+import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
 
 export const INTERVAL = 15
 

@@ -13,7 +13,7 @@ import { lifecycle, type TargetEvent } from '../../../src/pipeline/lifecycle.ts'
 import { rateLimitKey } from '../../../src/pipeline/target.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
-import { pollConfig } from './settings.ts'
+import { pollConfig } from '../../kit/pipeline/settings.ts'
 
 export const LIMIT = 600
 /** Grants nothing. */

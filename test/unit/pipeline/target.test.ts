@@ -8,11 +8,11 @@ import type { Commit, Store } from '../../../src/store/store.ts'
 import { commitObservation, tick } from '../../../src/pipeline/pipeline.ts'
 import { NO_POLL } from '../../../src/pipeline/health.ts'
 import { openTarget } from '../../../src/pipeline/target.ts'
-import { POLL_AGE, RATIO, ruleOn } from '../alerts/sample-rules.ts'
+import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
-import { pollConfig, targetConfig } from './settings.ts'
-import { completePoll, CREATED, seen, total } from '../ledger/seen.ts'
+import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
+import { completePoll, CREATED, seen, total } from '../../kit/ledger/seen.ts'
 
 const HOUR = 3600
 

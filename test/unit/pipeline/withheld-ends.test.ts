@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { triggerOf } from '../../../src/simulator/answers/webhooks.ts'
 import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
-import { CREATED } from '../ledger/seen.ts'
-import { INTERVAL, lagsOf, watched } from './watched-webhooks.ts'
+import { CREATED } from '../../kit/ledger/seen.ts'
+import { INTERVAL, lagsOf, watched } from '../../kit/pipeline/watched-webhooks.ts'
 
 test.each([
   ['published', 'call_ended meeting_ended'],

@@ -4,7 +4,7 @@ import { activeTime } from '../../../src/polling/active-time.ts'
 import { newRateLimiter, UNLIMITED, type RateLimiter } from '../../../src/polling/rate-limiter.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { CREATED, seen } from '../ledger/seen.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { running } from '../pipeline/running.ts'
 
 describe('the active time of a poll', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addSkew, UNKNOWN_SKEW, type ClockSkew } from '../../../src/polling/clock-skew.ts'
-import { CREATED, seen } from '../ledger/seen.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { INTERVAL, running } from '../pipeline/running.ts'
 
 const HOUR = 3600

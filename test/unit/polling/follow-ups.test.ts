@@ -4,7 +4,7 @@ import { newLedger } from '../../../src/ledger/state.ts'
 import { chooseFollowUps, followUps, type RequestedAt } from '../../../src/polling/follow-ups.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 import { fakeService } from './fake-service.ts'
 
 const BOUNDS = { limit: 100, interval: 15, maxPause: 900 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../../src/service/service-error.ts'
-import { CREATED } from '../ledger/seen.ts'
+import { CREATED } from '../../kit/ledger/seen.ts'
 import type { FakeService } from './fake-service.ts'
 import { call, numbered, polling } from './polling.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addRow, hasJoined, hasJoinedWhole, jointAfter, newJoining } from '../../../src/polling/list/joint.ts'
-import { KNOWN_LIST } from '../ledger/seen.ts'
+import { KNOWN_LIST } from '../../kit/ledger/seen.ts'
 
 /** Reads rows, of which those in upper case are open, where `abcdefghij` were known. */
 function read(rows: string, { known = 'abcdefghij', isWhole = false } = {}) {

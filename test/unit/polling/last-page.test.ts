@@ -7,7 +7,7 @@ import { newReading } from '../../../src/polling/list/reading.ts'
 import type { CallPage } from '../../../src/service/calls-client.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { KNOWN_LIST, ledgerBook } from '../ledger/seen.ts'
+import { KNOWN_LIST, ledgerBook } from '../../kit/ledger/seen.ts'
 import { call, numbered, pageOf, polling } from './polling.ts'
 
 const PAST_THE_LAST: Record<string, 'empty' | 'clamped' | ServiceError> = {

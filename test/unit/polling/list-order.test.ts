@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { EVIDENCE_OF, learnOrder, NO_EVIDENCE, knownOrder } from '../../../src/polling/list/list-order.ts'
-import { CREATED, seen } from '../ledger/seen.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
 
 const page = (...seconds: number[]) => seconds.map((n) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED + n }))
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CallPage } from '../../../src/service/calls-client.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
-import { CREATED, seen } from '../ledger/seen.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { polling } from './polling.ts'
 
 const DAY = 86_400

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../../src/ledger/call.ts'
 import { addToOrder, newOrderAcrossPages } from '../../../src/polling/list/list-order.ts'
-import { CREATED, seen } from '../ledger/seen.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { numbered, ongoing, polling } from './polling.ts'
 
 const DAY = 86_400

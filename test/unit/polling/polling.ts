@@ -9,7 +9,7 @@ import { readList } from '../../../src/polling/list/read-list.ts'
 import type { CallPage } from '../../../src/service/calls-client.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 import { fakeService } from './fake-service.ts'
 
 /** A call that ended `n` seconds before the target was created; with a negative `n` after that. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../../src/ledger/call.ts'
 import { advance, newReading, type Facts } from '../../../src/polling/list/reading.ts'
 import type { CallPage } from '../../../src/service/calls-client.ts'
-import { CREATED, KNOWN_LIST, seen } from '../ledger/seen.ts'
+import { CREATED, KNOWN_LIST, seen } from '../../kit/ledger/seen.ts'
 import { numbered, ongoing, pageOf } from './polling.ts'
 
 const FACTS: Facts = {

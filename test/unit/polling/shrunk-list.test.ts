@@ -4,7 +4,7 @@ import { newPoll, type RunningPoll } from '../../../src/polling/poll.ts'
 import type { SeenCall } from '../../../src/ledger/call.ts'
 import { newReading } from '../../../src/polling/list/reading.ts'
 import { missingCalls } from '../../../src/polling/list/shrunk-list.ts'
-import { completePoll, CREATED, ledgerBook, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 import { call, numbered } from './polling.ts'
 import { INTERVAL, running } from '../pipeline/running.ts'
 

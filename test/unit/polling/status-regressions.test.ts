@@ -3,7 +3,7 @@ import { COUNTERS } from '../../../src/ledger/series.ts'
 import type { ListedCall } from '../../../src/ledger/observation.ts'
 import { statusRegressions } from '../../../src/polling/status-regressions.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
-import { asked, completePoll, CREATED, ledgerBook, listed, seen } from '../ledger/seen.ts'
+import { asked, completePoll, CREATED, ledgerBook, listed, seen } from '../../kit/ledger/seen.ts'
 import { INTERVAL, running } from '../pipeline/running.ts'
 
 /** A ledger with one call in each state. */

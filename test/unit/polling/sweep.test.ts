@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CREATED, seen } from '../ledger/seen.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { call, numbered, ongoing, polling } from './polling.ts'
 
 const older = (from: number, to: number) => numbered(from, to).map((_call, n) => call(20 * (from + n)))

@@ -4,7 +4,7 @@ import { ANSWERED } from '../../../src/ledger/call-fields.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { isUnchanged } from '../../../src/service/unchanged-item.ts'
 import { readCall } from '../../../src/service/wire-call.ts'
-import { CREATED, ledgerBook, listed } from '../ledger/seen.ts'
+import { CREATED, ledgerBook, listed } from '../../kit/ledger/seen.ts'
 
 const BEGAN = CREATED + 10
 const NOW = BEGAN + 1000

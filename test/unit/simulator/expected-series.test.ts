@@ -10,9 +10,9 @@ import {
 import { defaultSwitches } from '../../../src/simulator/switches.ts'
 import { createWorld } from '../../../src/simulator/calls/arrivals.ts'
 import { advance } from '../../../src/simulator/calls/world.ts'
-import { difference } from '../../real/system/replay/exposition.ts'
+import { difference } from '../../kit/replay/exposition.ts'
 import { START } from '../../kit/world/request-service.ts'
-import { answered, event } from './ledger-events.ts'
+import { answered, event } from '../../kit/simulator/ledger-events.ts'
 
 describe('the expected series', () => {
   test('of one answered call have each of its figures', () => {

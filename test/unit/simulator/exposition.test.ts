@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { seriesName } from '../../../src/simulator/expected/expected-series.ts'
-import { difference, lessCorrections, parseExposition } from '../../real/system/replay/exposition.ts'
+import { difference, lessCorrections, parseExposition } from '../../kit/replay/exposition.ts'
 
 const text = `# HELP callwatch_calls_total Calls
 # TYPE callwatch_calls_total counter

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emptyFolder } from '../commands/callwatch.ts'
+import { emptyFolder } from '../../kit/commands/callwatch.ts'
 import { replayed } from './replayed.ts'
 
 type Answer = { path: string; status?: number; headers?: Record<string, string>; body?: unknown }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RecordedResponse } from '../../../src/simulator/answers/responses.ts'
 import { type Series, expectedSeries } from '../../../src/simulator/expected/expected-series.ts'
-import { observedFamilies, replay } from '../../real/system/replay/replay.ts'
+import { observedFamilies, replay } from '../../kit/replay/replay.ts'
 import { list as listOf, serviceOf } from '../../kit/world/request-service.ts'
 import { CREATED, call, get, list, notFound, replayed, response, timeless, type Item } from './replayed-answers.ts'
 

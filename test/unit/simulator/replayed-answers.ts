@@ -1,5 +1,5 @@
 import type { RecordedResponse } from '../../../src/simulator/answers/responses.ts'
-import { replay, type ReplayOptions } from '../../real/system/replay/replay.ts'
+import { replay, type ReplayOptions } from '../../kit/replay/replay.ts'
 import { START } from '../../kit/world/request-service.ts'
 
 export const CREATED = START

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { readCall, type SeenCall } from '../../real/system/replay/seen-call.ts'
+import { readCall, type SeenCall } from '../../kit/replay/seen-call.ts'
 import { START as NOW } from '../../kit/world/request-service.ts'
 
 function read(fields: Record<string, unknown>): SeenCall {

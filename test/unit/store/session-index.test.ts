@@ -4,11 +4,11 @@ import { listCalls, MANY_IDS, oneCall, otherCalls } from '../../../src/history/l
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { completePoll, CREATED, seen } from '../ledger/seen.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { A, openIn } from '../../contract/store/place.ts'
-import { owningStore } from './postgres/daemon.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { A, openIn } from '../../kit/store/place.ts'
+import { owningStore } from '../../kit/store/postgres/daemon.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 
 /** Of these calls, each a second after the one before, every third one is of a session that has many. */
 const CALLS = Array.from({ length: 3 * MANY_IDS + 3000 }, (_, i) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { firing, RATIO_RULE } from '../metrics/hand-made-target.ts'
-import { serve, shownTarget } from './serve.ts'
+import { firing, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const GROUPED = { ...RATIO_RULE, name: 'HighFailureRateOfMeetings', match: { mode: 'meet' } } as const
 

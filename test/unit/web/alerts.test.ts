@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { firingOf, POLL_AGE, RATIO } from '../alerts/sample-rules.ts'
-import { finishedCall, firing, NOW, RATIO_RULE } from '../metrics/hand-made-target.ts'
-import { AUTH, basic, serve, shownTarget } from './serve.ts'
+import { firingOf, POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
+import { finishedCall, firing, NOW, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
 test('/api/v1/alerts lists the alerts of all targets in the documented shape', async () => {
   const pollAge = { ...firing(), key: 'NoGoodPoll', rule: { ...RATIO_RULE, name: 'NoGoodPoll' }, calls: undefined }

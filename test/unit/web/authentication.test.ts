@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { AUTH, basic, serve, shownTarget } from './serve.ts'
+import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
 const PATHS = ['/', '/icon.svg', '/metrics', '/api/v1/status', '/api/v1/calls', '/api/v1/alerts', '/api/v1/silences']
 

@@ -6,8 +6,8 @@ import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { callsRoute } from '../../../src/web/api/calls.ts'
 import { mount } from '../../../src/web/api/route.ts'
-import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
-import { serve, shownTarget } from './serve.ts'
+import { finish, finishedCall, NOW, openCall } from '../../kit/metrics/hand-made-target.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const HISTORY = Array.from({ length: 1203 }, (_, i) => ({
   target: 'production',

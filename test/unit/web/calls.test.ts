@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
-import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
-import { serve, shownTarget } from './serve.ts'
+import { finish, finishedCall, NOW, openCall } from '../../kit/metrics/hand-made-target.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const ISO_NOW = '2026-09-21T14:13:20Z'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { suppressedAlerts } from '../../../src/notifications/delivery/suppressed-alerts.ts'
 import { receiverViews } from '../../../src/web/api/deliveries.ts'
-import { firingOf, RATIO } from '../alerts/sample-rules.ts'
-import { firing, NOW } from '../metrics/hand-made-target.ts'
-import { shownTarget } from './serve.ts'
+import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
+import { firing, NOW } from '../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../kit/web/serve.ts'
 
 test('what waits for a receiver is counted without what is silenced, muted or inhibited, as `status` counts it', async () => {
   const target = (name: string) => shownTarget({ target: name, rules: [RATIO], alerts: [firing(RATIO)] })

@@ -6,11 +6,11 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import type { LoggedEvents } from '../../../src/store/store.ts'
 import { eventsRoute } from '../../../src/web/api/events.ts'
 import { mount } from '../../../src/web/api/route.ts'
-import { firingOf, RATIO } from '../alerts/sample-rules.ts'
+import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { NOW } from '../metrics/hand-made-target.ts'
-import { eventClient } from './event-client.ts'
-import { serve, shownTarget } from './serve.ts'
+import { NOW } from '../../kit/metrics/hand-made-target.ts'
+import { eventClient } from '../../kit/web/event-client.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const STREAM = { accept: 'text/event-stream' }
 const FIRING = firingOf(RATIO, 'production', NOW, {})

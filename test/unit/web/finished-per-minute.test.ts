@@ -2,8 +2,8 @@ import { fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { finishedPerMinuteRoute, type PerMinuteSource } from '../../../src/web/api/finished-per-minute.ts'
 import { mount } from '../../../src/web/api/route.ts'
-import { POLLED, NOW } from '../metrics/hand-made-target.ts'
-import { shownTarget } from './serve.ts'
+import { POLLED, NOW } from '../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../kit/web/serve.ts'
 
 type Found = Awaited<ReturnType<PerMinuteSource['store']['finishedPerMinute']>>
 type Others = ReturnType<PerMinuteSource['targets']['others']>

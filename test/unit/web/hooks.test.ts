@@ -4,7 +4,7 @@ import { deflateSync, gzipSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
 import type { Hint } from '../../../src/ledger/hint.ts'
 import type { HookEvent } from '../../../src/web/hooks.ts'
-import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
+import { AUTH, basic, serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 
 const VENDOR = { username: 'vendor', password: 'p:ä' }
 const HEADERS = { ...basic(VENDOR), 'content-type': 'application/json' }

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import os from 'node:os'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
+import { AUTH, basic, serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 import { statusFor } from './status-for.ts'
 
 async function statusOf(host: string, path: string, options: ServeOptions = {}, headers: Record<string, string> = {}) {

@@ -5,8 +5,8 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { limitConnections } from '../../../src/web/limit-connections.ts'
-import { selfSigned } from '../commands/self-signed.ts'
-import { serve, shownTarget } from './serve.ts'
+import { selfSigned } from '../../kit/commands/self-signed.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
 const SLOW = `POST /api/v1/silences HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n`

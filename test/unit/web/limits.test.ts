@@ -8,9 +8,9 @@ import { callsRoute } from '../../../src/web/api/calls.ts'
 import { mount } from '../../../src/web/api/route.ts'
 import { oneRequestPerIteration } from '../../../src/web/limit-connections.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { openCall } from '../metrics/hand-made-target.ts'
-import { selfSigned } from '../commands/self-signed.ts'
-import { AUTH, basic, serve, shownTarget } from './serve.ts'
+import { openCall } from '../../kit/metrics/hand-made-target.ts'
+import { selfSigned } from '../../kit/commands/self-signed.ts'
+import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
 const NO_TARGETS = { all: () => [], own: () => [], others: () => [] }
 const NO_CALLS = { rows: async () => [], openCalls: async () => [] }

@@ -4,9 +4,9 @@ import { systemClock } from '../../../src/clock/clock.ts'
 import { stateChange, type StateChange } from '../../../src/views/status.ts'
 import { readOverview, writeOverview } from '../../../src/views/target.ts'
 import { stateReader, type LiveState } from '../../../src/web/live-state.ts'
-import { firing, NOW, POLLED, RATIO_RULE } from '../metrics/hand-made-target.ts'
-import { eventClient } from './event-client.ts'
-import { AUTH, basic, serve, shownTarget, type ServeOptions } from './serve.ts'
+import { firing, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { eventClient } from '../../kit/web/event-client.ts'
+import { AUTH, basic, serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
 
 /** Polled again; nothing else has changed. */

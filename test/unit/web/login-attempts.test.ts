@@ -5,7 +5,7 @@ import { delayedFailures } from '../../../src/web/login-attempts.ts'
 import { answerErrors } from '../../../src/web/problem.ts'
 import type { WebEvent } from '../../../src/web/authentication.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { AUTH, basic, serve, shownTarget } from './serve.ts'
+import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
 describe('failed log-ins of a peer', () => {
   /** Whether a failure is answered rather than refused, and after how many seconds. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type * as Routes from '../../../src/web/api/routes.ts'
-import { serve } from './serve.ts'
+import { serve } from '../../kit/web/serve.ts'
 
 // An endpoint that is in the list, and nowhere else.
 vi.mock('../../../src/web/api/routes.ts', async (original) => {

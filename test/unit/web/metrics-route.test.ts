@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serve, shownTarget } from './serve.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 async function scrape(accept?: string) {
   const { url } = await serve([shownTarget({ counters: { callwatch_calls_lost_total: 3 } })])

@@ -5,8 +5,8 @@ import { mount } from '../../../src/web/api/route.ts'
 import { readOverview, writeOverview, type OtherTarget } from '../../../src/views/target.ts'
 import { targetView } from '../../../src/views/target.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
-import { finish, firing, NOW, openCall, POLLED } from '../metrics/hand-made-target.ts'
-import { serve, shownTarget } from './serve.ts'
+import { finish, firing, NOW, openCall, POLLED } from '../../kit/metrics/hand-made-target.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 /** A target as the daemons show it that do not own it, `age` seconds after its owner wrote its overview. */
 function elsewhere(target: TargetStatus, owner: string | undefined = 'host, process 7', age = 0): OtherTarget {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { defaultRules } from '../../../src/alerts/default-rules.ts'
 import { runbookOf } from '../../../src/alerts/runbook.ts'
 import { runbookPages } from '../../../src/web/runbook-pages.ts'
-import { serve, shownTarget } from './serve.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const folder = join(import.meta.dirname, '../../../src/web/page')
 const names = globSync('**/*.{html,css,ts,tsx,svg}', { cwd: folder })

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { answerErrors } from '../../../src/web/problem.ts'
-import { AUTH, basic, serve, shownTarget } from './serve.ts'
+import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
 type Request = { method?: string; headers?: Record<string, string>; body?: string }
 

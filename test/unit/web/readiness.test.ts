@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import { readiness } from '../../../src/web/readiness.ts'
-import { serve, shownTarget } from './serve.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const BEFORE_INITIAL_SYNC = {}
 const successful = (target = 'production') => shownTarget({ target })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SeriesView } from '../../../src/views/series.ts'
-import { finish, finishedCall, NOW, openCall } from '../metrics/hand-made-target.ts'
-import { serve, shownTarget } from './serve.ts'
+import { finish, finishedCall, NOW, openCall } from '../../kit/metrics/hand-made-target.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const over = (target: string, id: string, secondsAgo: number) => ({
   target,

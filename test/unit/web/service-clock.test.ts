@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
-import { finish, finishedCall, NOW } from '../metrics/hand-made-target.ts'
-import { serve, shownTarget } from './serve.ts'
+import { finish, finishedCall, NOW } from '../../kit/metrics/hand-made-target.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const HOUR = 3600
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import { parseDuration } from '../../../src/schema/duration-text.ts'
 import { silenceBody } from '../../../src/web/api/silences.ts'
-import { ruleOn } from '../alerts/sample-rules.ts'
-import { AUTH, basic, serve, shownTarget } from './serve.ts'
+import { ruleOn } from '../../kit/alerts/sample-rules.ts'
+import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
 const NO_CALLS = ruleOn({ name: 'calls_finished', window: 3600 }, { name: 'NoCalls', breach: 'below' })
 const headers = { ...basic(), 'content-type': 'application/json' }

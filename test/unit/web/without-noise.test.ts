@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { StateChange } from '../../../src/views/status.ts'
-import { firing, openCall, RATIO_RULE } from '../metrics/hand-made-target.ts'
-import { eventClient } from './event-client.ts'
-import { serve, shownTarget } from './serve.ts'
+import { firing, openCall, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { eventClient } from '../../kit/web/event-client.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 test('numbers of the API have no noise of floating point', async () => {
   const alert = { ...firing(), value: 0.1 + 0.2, peak: 0.35669999999999996 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { oddities, oddityNames, type OddityName } from './oddities.ts'
 import { random } from '../../../../src/simulator/random.ts'
-import { isObject, readCall, type SeenCall, type SeenMinutes } from '../../../real/system/replay/seen-call.ts'
+import { isObject, readCall, type SeenCall, type SeenMinutes } from '../../replay/seen-call.ts'
 import { ask, getCall, serviceOf, START } from '../request-service.ts'
 import { wires } from '../calls/lives.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { event } from '../../../unit/simulator/ledger-events.ts'
+import { event } from '../../simulator/ledger-events.ts'
 import { callsOf } from './call-of.ts'
 
 const callOf = callsOf([

@@ -8,8 +8,8 @@ import { setAside } from './set-aside.ts'
 import { defaultSwitches, type Switches } from '../switches.ts'
 import { expectedSeries } from './expected-series.ts'
 import { advance } from '../../../../src/simulator/calls/world.ts'
-import { difference } from '../../../real/system/replay/exposition.ts'
-import { isObject, readCall, type SeenCall } from '../../../real/system/replay/seen-call.ts'
+import { difference } from '../../replay/exposition.ts'
+import { isObject, readCall, type SeenCall } from '../../replay/seen-call.ts'
 import { ask, getCall, serviceOf, START } from '../request-service.ts'
 
 const SECONDS = 1800

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { LedgerEvent } from '../../../../src/simulator/calls/ledger.ts'
-import { answered, event } from '../../../unit/simulator/ledger-events.ts'
+import { answered, event } from '../../simulator/ledger-events.ts'
 import { expectedCalls } from './expected-calls.ts'
 import { expectedSeries } from './expected-series.ts'
 

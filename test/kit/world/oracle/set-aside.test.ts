@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { setAside } from './set-aside.ts'
-import { event } from '../../../unit/simulator/ledger-events.ts'
+import { event } from '../../simulator/ledger-events.ts'
 import { livesWith, named, type Facts } from '../calls/lives.ts'
 
 test.each([

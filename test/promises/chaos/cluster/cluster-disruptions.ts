@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { eventually } from '../../../real/system/eventually.ts'
-import { now } from '../observed-requests.ts'
+import { eventually } from '../../../kit/eventually.ts'
+import { now } from '../../../kit/observed-requests.ts'
 import { LEASE } from './cluster-config.ts'
 import { count, silence } from '../chaos-run.ts'
 import { anyDaemon, remove, recovered, startOne, type ClusterRun } from './cluster-run.ts'
-import type { DatabaseProxy } from './database-proxy.ts'
+import type { DatabaseProxy } from '../../../kit/cluster/database-proxy.ts'
 
 /** Something that happens to the daemons or their database; afterwards there are as many daemons as before. */
 export type Disruption = (run: ClusterRun) => Promise<void>

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../../../../src/simulator/random.ts'
 import type { SimulatedWorld } from '../../../kit/world/start-world.ts'
 import type { PostgresServer } from '../../../kit/postgres/start-postgres.ts'
-import { startDaemonProcess, type DaemonProcess } from '../daemon-process.ts'
-import { now, type RequestLog } from '../observed-requests.ts'
+import { startDaemonProcess, type DaemonProcess } from '../../../kit/daemon-process.ts'
+import { now, type RequestLog } from '../../../kit/observed-requests.ts'
 import { FAILOVER_SECONDS } from './cluster-config.ts'
-import type { DatabaseProxy } from './database-proxy.ts'
+import type { DatabaseProxy } from '../../../kit/cluster/database-proxy.ts'
 
 /** A target, its service, and the requests to that. */
 export type ClusterTarget = { name: string; simulator: SimulatedWorld; requests: RequestLog }

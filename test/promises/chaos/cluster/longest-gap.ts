@@ -1,4 +1,4 @@
-import type { ObservedRequest } from '../observed-requests.ts'
+import type { ObservedRequest } from '../../../kit/observed-requests.ts'
 
 /** A time without requests for a target (seconds). */
 export type Gap = { target: string; from: number; seconds: number }

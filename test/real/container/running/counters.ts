@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import { readExposition } from '../../../unit/metrics/read-exposition.ts'
+import { readExposition } from '../../../kit/metrics/read-exposition.ts'
 
 /** The counters of calls and minutes by series. None of them may ever fall, whatever happens to a container. */
 export type Counters = ReadonlyMap<string, number>

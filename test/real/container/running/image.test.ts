@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { readDockerfile, stagesOf } from '../dockerfile.ts'
+import { readDockerfile, stagesOf } from '../../../kit/container/dockerfile.ts'
 import { healthOf, podman, removeContainers, ROOT, start } from '../podman.ts'
 import { countedMoreThan, fallen, started, type Counters } from './counters.ts'
 

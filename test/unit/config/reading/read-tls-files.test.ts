@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../../src/config/load-config.ts'
 import { maskConfig } from '../../../../src/config/mask-config.ts'
-import { selfSigned } from '../../commands/self-signed.ts'
+import { selfSigned } from '../../../kit/commands/self-signed.ts'
 import { folderWith } from '../folder-with.ts'
 import { problemsWhenLoading } from '../problems-when-loading.ts'
 

@@ -7,9 +7,9 @@ import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { virtualClock } from '../../../kit/virtual-clock.ts'
-import { completePoll } from '../../ledger/seen.ts'
-import { openIn, type OpenTarget } from '../../../contract/store/place.ts'
-import { webhookOf } from './any-webhook.ts'
+import { completePoll } from '../../../kit/ledger/seen.ts'
+import { openIn, type OpenTarget } from '../../../kit/store/place.ts'
+import { webhookOf } from '../../../kit/events/webhooks/any-webhook.ts'
 
 export const RETENTION = 3600
 

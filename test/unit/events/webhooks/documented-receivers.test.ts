@@ -15,10 +15,10 @@ import { eventPoster } from '../../../../src/events/webhooks/post-event.ts'
 import { signedHeaders } from '../../../../src/events/webhooks/sign.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../../src/store/store.ts'
-import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
+import { completePoll, CREATED, seen } from '../../../kit/ledger/seen.ts'
 import { freePort } from '../../../kit/postgres/start-postgres.ts'
-import { openIn } from '../../../contract/store/place.ts'
-import { SECRET, webhookOf } from './any-webhook.ts'
+import { openIn } from '../../../kit/store/place.ts'
+import { SECRET, webhookOf } from '../../../kit/events/webhooks/any-webhook.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 const DOC = readFileSync(join(ROOT, 'docs/events.md'), 'utf8')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isCallEvent, verifyWebhook, WebhookRefused } from '../../../../src/index.ts'
 import { signedHeaders } from '../../../../src/events/webhooks/sign.ts'
-import { SECRET } from './any-webhook.ts'
+import { SECRET } from '../../../kit/events/webhooks/any-webhook.ts'
 
 const NOW = 1_795_000_000
 const OTHER = `whsec_${Buffer.alloc(32, 'b').toString('base64')}`

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
-import { alertHistory } from '../../history/as-shown.ts'
+import { alertHistory } from '../../../kit/history/as-shown.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { Inhibition, Mute } from '../../../../src/notifications/delivery/suppress.ts'
-import { AT, sending, type Named } from './outbox-sending.ts'
+import { AT, sending, type Named } from '../../../kit/notifications/delivery/outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
-import { alertHistory } from '../../history/as-shown.ts'
-import { ERRORS, AT, changeOf, sending, type Named, type Sending, type Step } from './outbox-sending.ts'
+import { alertHistory } from '../../../kit/history/as-shown.ts'
+import {
+  ERRORS,
+  AT,
+  changeOf,
+  sending,
+  type Named,
+  type Sending,
+  type Step,
+} from '../../../kit/notifications/delivery/outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isKnown, mergeChanges } from '../../../../src/notifications/delivery/waiting-alert.ts'
-import { POLL_AGE } from '../../alerts/sample-rules.ts'
+import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
 import { waiting } from './waiting-alert.ts'
 
 /** What becomes of it, in a word or two. */

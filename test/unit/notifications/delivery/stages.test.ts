@@ -8,11 +8,19 @@ import { due } from '../../../../src/notifications/delivery/deliver.ts'
 import { group, type ReadyAlert } from '../../../../src/notifications/delivery/waiting-alert.ts'
 import { inhibition } from '../../../../src/notifications/delivery/suppress.ts'
 import type { OutboxEntry, OutboxContent } from '../../../../src/store/store.ts'
-import { POLL_AGE } from '../../alerts/sample-rules.ts'
+import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
-import { GROUPED } from '../sample.ts'
+import { GROUPED } from '../../../kit/notifications/sample.ts'
 import { waitingOf } from './waiting-alert.ts'
-import { AT, changeOf, inShort, liveAlert, NO_PAST, QUIET, type Named } from './outbox-sending.ts'
+import {
+  AT,
+  changeOf,
+  inShort,
+  liveAlert,
+  NO_PAST,
+  QUIET,
+  type Named,
+} from '../../../kit/notifications/delivery/outbox-sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

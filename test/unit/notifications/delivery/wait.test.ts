@@ -7,8 +7,8 @@ import { inhibition } from '../../../../src/notifications/delivery/suppress.ts'
 import { momentOf, type Read } from '../../../../src/notifications/delivery/moment.ts'
 import { newAges } from '../../../../src/notifications/delivery/wait.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
-import { FIRING, GROUPED } from '../sample.ts'
-import { AT, changeOf, ERRORS, liveAlert, QUIET } from './outbox-sending.ts'
+import { FIRING, GROUPED } from '../../../kit/notifications/sample.ts'
+import { AT, changeOf, ERRORS, liveAlert, QUIET } from '../../../kit/notifications/delivery/outbox-sending.ts'
 import { waiting } from './waiting-alert.ts'
 
 const GROUP_WAIT = 10

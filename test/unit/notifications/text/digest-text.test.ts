@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { dayWithWeekday, digestLine, digestSplit } from '../../../../src/notifications/text/digest-text.ts'
 import type { DayFigures } from '../../../../src/notifications/message.ts'
-import { DIGEST } from '../sample.ts'
+import { DIGEST } from '../../../kit/notifications/sample.ts'
 
 const [production, newCustomer, staging] = DIGEST.targets
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { contributorOf, forecastOf, trendOf } from '../../../../src/notifications/text/alert-facts.ts'
-import { FIRING, NO_POLL, SIGNALS } from '../sample.ts'
+import { FIRING, NO_POLL, SIGNALS } from '../../../kit/notifications/sample.ts'
 
 const line = (trend: (number | null)[], threshold = 0) => trendOf({ ...FIRING, trend, threshold })?.split(' ')[0]
 

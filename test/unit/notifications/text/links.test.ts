@@ -3,8 +3,8 @@ import type { Signal } from '../../../../src/alerts/signals.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { callsRequest } from '../../../../src/alerts/calls-behind.ts'
 import { linksOf } from '../../../../src/notifications/text/links.ts'
-import { AT } from '../delivery/outbox-sending.ts'
-import { FIRING } from '../sample.ts'
+import { AT } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { FIRING } from '../../../kit/notifications/sample.ts'
 
 const PAGE = 'https://callwatch.test/watch'
 const WINDOW = { from: AT - 900, to: AT }

@@ -11,7 +11,17 @@ import {
   summaryOf,
   titleOf,
 } from '../../../../src/notifications/text/notification-text.ts'
-import { AT, FIRING, NO_POLL, POLLS_AGAIN, REMINDER, REMOVED, RESOLVED, SIGNALS, TOO_FEW } from '../sample.ts'
+import {
+  AT,
+  FIRING,
+  NO_POLL,
+  POLLS_AGAIN,
+  REMINDER,
+  REMOVED,
+  RESOLVED,
+  SIGNALS,
+  TOO_FEW,
+} from '../../../kit/notifications/sample.ts'
 
 const {
   calls_finished: NO_CALLS,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../../../src/store/postgres/connection.ts'
 import { LAST } from '../../../../src/store/events.ts'
-import { CREATED } from '../../ledger/seen.ts'
+import { CREATED } from '../../../kit/ledger/seen.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
-import { emptied, joined, owner, replicaOf } from './daemon.ts'
+import { emptied, joined, owner, replicaOf } from '../../../kit/store/postgres/daemon.ts'
 
 const eventsOf = (id: string) => ({ events: { id, at: CREATED, texts: ['{}'] } })
 

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { applyDelta } from '../../../../src/ledger/state.ts'
 import { connect } from '../../../../src/store/postgres/connection.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
-import { contents } from '../../ledger/seen.ts'
+import { contents } from '../../../kit/ledger/seen.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
-import { DAY, instance, NO_ALERTS, notification } from '../../../contract/store/place.ts'
-import { emptied, joined, owner, replicaOf } from './daemon.ts'
+import { DAY, instance, NO_ALERTS, notification } from '../../../kit/store/place.ts'
+import { emptied, joined, owner, replicaOf } from '../../../kit/store/postgres/daemon.ts'
 
 const STALE = { kind: 'stale' }
 const ROUTED = { routedChanges: [{ change: notification, receivers: ['slack'] }] }

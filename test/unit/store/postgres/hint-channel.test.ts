@@ -4,7 +4,7 @@ import { connect } from '../../../../src/store/postgres/connection.ts'
 import type { PassedHint } from '../../../../src/store/hint-channel.ts'
 import type { StoreWithCluster } from '../../../../src/store/cluster-store.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
-import { emptied, joined } from './daemon.ts'
+import { emptied, joined } from '../../../kit/store/postgres/daemon.ts'
 
 const END: PassedHint = { target: 'a', hint: { id: 'call 1', trigger: 'call_ended' } }
 

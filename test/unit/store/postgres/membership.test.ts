@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../../../src/store/postgres/connection.ts'
-import { CREATED } from '../../ledger/seen.ts'
+import { CREATED } from '../../../kit/ledger/seen.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
-import { eventually } from '../../../real/system/eventually.ts'
-import { DAY, instance, NO_ALERTS, notification } from '../../../contract/store/place.ts'
-import { emptied, joined, openShared, owner, replicaOf } from './daemon.ts'
+import { eventually } from '../../../kit/eventually.ts'
+import { DAY, instance, NO_ALERTS, notification } from '../../../kit/store/place.ts'
+import { emptied, joined, openShared, owner, replicaOf } from '../../../kit/store/postgres/daemon.ts'
 
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
 const FIRING = { ...NO_ALERTS, changed: [instance] }

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../../../src/store/postgres/connection.ts'
-import { CREATED } from '../../ledger/seen.ts'
+import { CREATED } from '../../../kit/ledger/seen.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
-import { A, B, DAY } from '../../../contract/store/place.ts'
-import { emptied, joined, openShared } from './daemon.ts'
+import { A, B, DAY } from '../../../kit/store/place.ts'
+import { emptied, joined, openShared } from '../../../kit/store/postgres/daemon.ts'
 
 const NOTHING = { overviews: new Map() }
 

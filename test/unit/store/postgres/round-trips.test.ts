@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
+import { completePoll, contents, CREATED, seen } from '../../../kit/ledger/seen.ts'
 import { cuttingProxy } from '../../../kit/postgres/cutting-proxy.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
-import { commitOf, DAY, notification, openIn } from '../../../contract/store/place.ts'
-import { owner } from './daemon.ts'
+import { commitOf, DAY, notification, openIn } from '../../../kit/store/place.ts'
+import { owner } from '../../../kit/store/postgres/daemon.ts'
 
 inPostgres('the round trips to the database', ({ newDatabase }) => {
   async function counted() {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
-import { completePoll, CREATED } from '../../ledger/seen.ts'
-import { A, openIn } from '../../../contract/store/place.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { completePoll, CREATED } from '../../../kit/ledger/seen.ts'
+import { A, openIn } from '../../../kit/store/place.ts'
+import { temporaryFolder } from '../../../kit/store/temporary-folder.ts'
 
 const UID = 'a-uid-of-nobody'
 

@@ -7,9 +7,9 @@ import { openSqliteSource, openSqliteDestination } from '../../../../src/store/s
 import { openSqliteDaemonStore } from '../../../../src/store/open-sqlite.ts'
 import { probeStore, openReader, openForCommand } from '../../../../src/store/open-store.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
-import { completePoll, seen } from '../../ledger/seen.ts'
-import { A, openIn } from '../../../contract/store/place.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { completePoll, seen } from '../../../kit/ledger/seen.ts'
+import { A, openIn } from '../../../kit/store/place.ts'
+import { temporaryFolder } from '../../../kit/store/temporary-folder.ts'
 
 const BESIDE: Readonly<Record<string, (path: string) => unknown>> = {
   'a reader': (path) => openReader({ path }),

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { applyDelta } from '../../../../src/ledger/state.ts'
 import { computeDelta, type LedgerOptions } from '../../../../src/ledger/delta/compute-delta.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
-import { completePoll, contents, CREATED, seen } from '../../ledger/seen.ts'
-import { A, commitOf, DAY } from '../../../contract/store/place.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
-import { finishedCalls } from '../finished-calls.ts'
+import { completePoll, contents, CREATED, seen } from '../../../kit/ledger/seen.ts'
+import { A, commitOf, DAY } from '../../../kit/store/place.ts'
+import { temporaryFolder } from '../../../kit/store/temporary-folder.ts'
+import { finishedCalls } from '../../../kit/store/finished-calls.ts'
 
 const OPTIONS: LedgerOptions = { lookback: DAY, baseline: 'skip', details: 'never' }
 const HISTORY = 4 * DAY

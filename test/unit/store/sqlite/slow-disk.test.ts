@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../../../src/simulator/simulator.ts'
 import { freePort } from '../../../kit/postgres/start-postgres.ts'
 import { chaosConfig } from '../../../promises/chaos/chaos-config.ts'
-import { startDaemonProcess } from '../../../promises/chaos/daemon-process.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { startDaemonProcess } from '../../../kit/daemon-process.ts'
+import { temporaryFolder } from '../../../kit/store/temporary-folder.ts'
 
 /** Milliseconds in which each answer must come while the disk does not confirm a commit. */
 const ANSWERED_WITHIN = 1000

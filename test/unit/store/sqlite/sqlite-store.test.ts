@@ -14,13 +14,13 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { backupStore } from '../../../../src/store/sqlite/backup-store.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
 import type { Store } from '../../../../src/store/store.ts'
-import { callsById, completePoll, CREATED, seen } from '../../ledger/seen.ts'
-import { A, B, filled, many, openIn, summariesOf } from '../../../contract/store/place.ts'
+import { callsById, completePoll, CREATED, seen } from '../../../kit/ledger/seen.ts'
+import { A, B, filled, many, openIn, summariesOf } from '../../../kit/store/place.ts'
 import { storeContract } from '../../../contract/store/store-contract.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
-import { finishedCalls } from '../finished-calls.ts'
+import { temporaryFolder } from '../../../kit/store/temporary-folder.ts'
+import { finishedCalls } from '../../../kit/store/finished-calls.ts'
 import { openReader } from '../../../../src/store/open-store.ts'
-import { placesInFiles } from './places-in-files.ts'
+import { placesInFiles } from '../../../kit/store/sqlite/places-in-files.ts'
 
 function open(path: string, receivers?: readonly string[]): Store {
   const store = openSqliteStore({ path, receivers })

@@ -9,9 +9,9 @@ import { storeOn } from '../../../../src/store/store-on.ts'
 import { openEngine } from '../../../../src/store/sqlite/open-database.ts'
 import { sqliteSql, type AskEngine } from '../../../../src/store/sqlite/sqlite-sql.ts'
 import type { Store } from '../../../../src/store/store.ts'
-import { completePoll, CREATED, seen } from '../../ledger/seen.ts'
-import { A, commitOf, DAY, filled, many, openIn } from '../../../contract/store/place.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { completePoll, CREATED, seen } from '../../../kit/ledger/seen.ts'
+import { A, commitOf, DAY, filled, many, openIn } from '../../../kit/store/place.ts'
+import { temporaryFolder } from '../../../kit/store/temporary-folder.ts'
 
 const newPath = () => join(temporaryFolder(), 'callwatch.db')
 

@@ -12,8 +12,8 @@ import {
 } from '../../../../src/web/page/model/alert-page.ts'
 import type { Alert, Call, Point, Silence } from '../../../../src/web/page/model/api.ts'
 import type { State } from '../../../../src/web/page/model/state.ts'
-import { firing, NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { shownTarget } from '../serve.ts'
+import { firing, NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, stateOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))

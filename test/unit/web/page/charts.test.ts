@@ -6,10 +6,10 @@ import { bandsOf, chartsOf, eventsOf, missingTimes, thresholdsOf } from '../../.
 import { callsAddress, chartsRequest, earlierRequest, widerPeriod } from '../../../../src/web/page/model/charts.ts'
 import { chooseZone, span, weekBefore } from '../../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
-import { RATIO } from '../../alerts/sample-rules.ts'
-import { NOW, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
+import { RATIO } from '../../../kit/alerts/sample-rules.ts'
+import { NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { targetView } from '../../../../src/views/target.ts'
-import { shownTarget } from '../serve.ts'
+import { shownTarget } from '../../../kit/web/serve.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())

@@ -11,9 +11,9 @@ import type { Rule } from '../../../../src/alerts/rule.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { eventsOf, type LoggedBody } from '../../../../src/events/event.ts'
 import type { AlertChange } from '../../../../src/views/alert.ts'
-import { firingOf, RATIO } from '../../alerts/sample-rules.ts'
-import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { shownTarget } from '../serve.ts'
+import { firingOf, RATIO } from '../../../kit/alerts/sample-rules.ts'
+import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, rowsOf, stateOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))

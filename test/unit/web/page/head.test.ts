@@ -6,8 +6,8 @@ import { incidentView } from '../../../../src/views/incident.ts'
 import { Alerts } from '../../../../src/web/page/components/alerts.tsx'
 import { Head } from '../../../../src/web/page/components/head.tsx'
 import type { State } from '../../../../src/web/page/model/state.ts'
-import { finish, firing, openCall, POLLED, RATIO_RULE } from '../../metrics/hand-made-target.ts'
-import { shownTarget } from '../serve.ts'
+import { finish, firing, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, rowsOf, stateOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))

@@ -3,7 +3,7 @@ import { targetView } from '../../../../src/views/target.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { alertView } from '../../../../src/views/alert.ts'
 import type { TargetStatus } from '../../../../src/pipeline/target.ts'
-import { NOW } from '../../metrics/hand-made-target.ts'
+import { NOW } from '../../../kit/metrics/hand-made-target.ts'
 
 /** An element of a rendered component, with its text in single spaces. */
 export type Rendered = { type: string; props: Readonly<Record<string, unknown>>; text: string }

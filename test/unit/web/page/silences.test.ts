@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { Silencing } from '../../../../src/web/page/components/silencing.tsx'
 import { editAddress, silenceCommand, silenceRequest, silencesIn } from '../../../../src/web/page/model/silences.ts'
-import { NOW } from '../../metrics/hand-made-target.ts'
-import { shownTarget } from '../serve.ts'
+import { NOW } from '../../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, stateOf, textOf } from './render-text.ts'
 
 const MAIN = join(import.meta.dirname, '../../../../src/main.ts')

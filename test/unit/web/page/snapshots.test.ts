@@ -3,8 +3,8 @@ import type { StateChange } from '../../../../src/views/status.ts'
 import { targetView } from '../../../../src/views/target.ts'
 import { ageOfTargets } from '../../../../src/web/page/model/notices.ts'
 import { changedSnapshot } from '../../../../src/web/page/model/snapshots.ts'
-import { POLLED } from '../../metrics/hand-made-target.ts'
-import { shownTarget } from '../serve.ts'
+import { POLLED } from '../../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../../kit/web/serve.ts'
 
 const viewOf = (target: string, pollAge: number) => ({
   target: targetView(shownTarget({ target, pollAge, sync: POLLED })),

@@ -16,8 +16,8 @@ import {
 } from '../../../../src/web/page/model/period.ts'
 import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
-import { NOW, POLLED } from '../../metrics/hand-made-target.ts'
-import { shownTarget } from '../serve.ts'
+import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, stateOf, textOf } from './render-text.ts'
 
 /** 2026-09-21T14:13:20Z (milliseconds). */

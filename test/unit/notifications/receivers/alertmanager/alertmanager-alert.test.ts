@@ -3,8 +3,8 @@ import { notificationOf } from '../../../../../src/alerts/notification.ts'
 import { alertKey } from '../../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { alertmanagerAlert } from '../../../../../src/views/messages/alertmanager.ts'
 import { descriptionOf, summaryOf } from '../../../../../src/notifications/text/notification-text.ts'
-import { FAILURES, firingSince } from './alertmanager-sample.ts'
-import { AT } from '../../sample.ts'
+import { FAILURES, firingSince } from '../../../../kit/notifications/receivers/alertmanager/alertmanager-sample.ts'
+import { AT } from '../../../../kit/notifications/sample.ts'
 
 const TIMES = { now: AT, endsAt: AT + 300 }
 

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { alertmanagerPost } from '../../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { alertmanagerAlert } from '../../../../../src/views/messages/alertmanager.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
-import { read, withReceivers, type Received } from '../../receiver.ts'
-import { AT } from '../../sample.ts'
-import { firingSince } from './alertmanager-sample.ts'
+import { read, withReceivers, type Received } from '../../../../kit/notifications/receiver.ts'
+import { AT } from '../../../../kit/notifications/sample.ts'
+import { firingSince } from '../../../../kit/notifications/receivers/alertmanager/alertmanager-sample.ts'
 
 const ALERTS = [alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT + 300 })]
 const opening = withReceivers()

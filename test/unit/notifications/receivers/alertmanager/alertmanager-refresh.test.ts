@@ -3,12 +3,15 @@ import { describe, expect, test } from 'vitest'
 import type { LiveAlert } from '../../../../../src/alerts/alert.ts'
 import { alertmanagerRefresh } from '../../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import type { AlertmanagerAlert } from '../../../../../src/views/messages/alertmanager.ts'
-import { refreshing } from '../refreshing.ts'
+import { refreshing } from '../../../../kit/notifications/receivers/refreshing.ts'
 import type { Delivery } from '../../../../../src/notifications/delivery/waiting-alert.ts'
 import { DeliveryError } from '../../../../../src/network/delivery-error.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
-import { firingSince, type Differing } from './alertmanager-sample.ts'
-import { AT } from '../../sample.ts'
+import {
+  firingSince,
+  type Differing,
+} from '../../../../kit/notifications/receivers/alertmanager/alertmanager-sample.ts'
+import { AT } from '../../../../kit/notifications/sample.ts'
 
 /** What Alertmanager makes of a post: an error that it rejects with, or nothing. */
 type Receive = (attempt: number) => Error | Promise<void> | undefined

@@ -3,7 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { emailMessage } from '../../../../../src/notifications/receivers/email/email-message.ts'
 import { anyDashboard, anyMessage } from '../../any-message.ts'
 import { longestMessage, WIDE } from '../../longest-message.ts'
-import { AT, DIGEST, FIRING, messageOf, REMINDER, RESOLVED, STORE_FAILING, TOO_FEW } from '../../sample.ts'
+import {
+  AT,
+  DIGEST,
+  FIRING,
+  messageOf,
+  REMINDER,
+  RESOLVED,
+  STORE_FAILING,
+  TOO_FEW,
+} from '../../../../kit/notifications/sample.ts'
 
 const of = (message: Parameters<typeof emailMessage>[0], dashboardUrl?: string) =>
   emailMessage(message, { now: AT, dashboardUrl })

@@ -7,7 +7,7 @@ import { DeliveryError } from '../../../../../src/network/delivery-error.ts'
 import type { EmailConfig } from '../../../../../src/notifications/receivers/email/email.ts'
 import { emailSend } from '../../../../../src/notifications/receivers/email/email-send.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
-import { AT, FIRING, messageOf, REMINDER, update } from '../../sample.ts'
+import { AT, FIRING, messageOf, REMINDER, update } from '../../../../kit/notifications/sample.ts'
 import { bodyOf, headerOf, refusal, smtpInbox, type Answers } from './smtp-inbox.ts'
 
 const PASSWORD = 'hunter2-hunter2'

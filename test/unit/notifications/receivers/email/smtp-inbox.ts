@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { onTestFinished } from 'vitest'
-import { selfSigned } from '../../../commands/self-signed.ts'
+import { selfSigned } from '../../../../kit/commands/self-signed.ts'
 
 /** A mail that a server accepted. */
 export type Mail = { from: string; to: string[]; raw: string; isEncrypted: boolean; user: string | undefined }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Subject } from 'rxjs'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { Delivery } from '../../../../../src/notifications/delivery/waiting-alert.ts'
-import { refreshing } from '../refreshing.ts'
+import { refreshing } from '../../../../kit/notifications/receivers/refreshing.ts'
 import { heartbeats } from '../../../../../src/notifications/receivers/heartbeat/heartbeats.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
 

@@ -21,7 +21,7 @@ import {
   TARGET_REMOVED,
   update,
   TOO_FEW,
-} from '../../sample.ts'
+} from '../../../../kit/notifications/sample.ts'
 import { longestMessage, WIDE } from '../../longest-message.ts'
 import { slackProblems, textsOf } from './slack-limits.ts'
 

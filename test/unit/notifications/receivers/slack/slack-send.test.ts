@@ -5,8 +5,8 @@ import { slackMessage } from '../../../../../src/notifications/receivers/slack/s
 import { slackSend } from '../../../../../src/notifications/receivers/slack/slack-send.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
 import { anyMessage } from '../../any-message.ts'
-import { failure, read, SECRET, withReceivers, type Received } from '../../receiver.ts'
-import { AT, DIGEST, FIRING, messageOf, STORE_FAILING } from '../../sample.ts'
+import { failure, read, SECRET, withReceivers, type Received } from '../../../../kit/notifications/receiver.ts'
+import { AT, DIGEST, FIRING, messageOf, STORE_FAILING } from '../../../../kit/notifications/sample.ts'
 import { slackProblems } from './slack-limits.ts'
 
 const MESSAGE = messageOf([FIRING])

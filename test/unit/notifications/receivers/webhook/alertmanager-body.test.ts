@@ -2,7 +2,16 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { alertmanagerView } from '../../../../../src/views/messages/alertmanager.ts'
 import { anyMessage } from '../../any-message.ts'
-import { AT, DIGEST, FIRING, messageOf, REMINDER, RESOLVED, STORE_FAILING, TOO_FEW } from '../../sample.ts'
+import {
+  AT,
+  DIGEST,
+  FIRING,
+  messageOf,
+  REMINDER,
+  RESOLVED,
+  STORE_FAILING,
+  TOO_FEW,
+} from '../../../../kit/notifications/sample.ts'
 
 const SOURCES = { receiver: 'chat', pageUrl: 'https://callwatch.test/' }
 const of = (message: Parameters<typeof alertmanagerView>[0]) => alertmanagerView(message, SOURCES)

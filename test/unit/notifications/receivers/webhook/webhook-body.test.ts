@@ -14,7 +14,7 @@ import {
   STORE_FAILING,
   update,
   TOO_FEW,
-} from '../../sample.ts'
+} from '../../../../kit/notifications/sample.ts'
 
 test.each<[string, Message]>([
   [

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { webhookSend } from '../../../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { messageView } from '../../../../../src/views/messages/message-body.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
-import { failure, read, SECRET, withReceivers, type Received } from '../../receiver.ts'
-import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../sample.ts'
+import { failure, read, SECRET, withReceivers, type Received } from '../../../../kit/notifications/receiver.ts'
+import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../../../kit/notifications/sample.ts'
 
 const MESSAGE = messageOf([FIRING, RESOLVED])
 const opening = withReceivers()

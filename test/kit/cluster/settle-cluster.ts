@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { now } from '../observed-requests.ts'
 import { textAt } from '../scraper.ts'
-import { DELIVERIES, healServices, isDelivered, isNothingLeft } from '../settle.ts'
-import type { ClusterRun } from './cluster-run.ts'
+import { DELIVERIES, healServices, isDelivered, isNothingLeft } from '../../promises/chaos/settle.ts'
+import type { ClusterRun } from '../../promises/chaos/cluster/cluster-run.ts'
 
 /** Seconds that the slowest sweep may take. */
 const SWEEPS = 90

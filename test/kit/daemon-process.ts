@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
 const PRELOAD = join(import.meta.dirname, 'pause-commit.ts')
 const OUTPUT_TIMEOUT_MS = 30_000
 

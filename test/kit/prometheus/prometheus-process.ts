@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify, parse } from 'yaml'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import { eventually } from '../system/eventually.ts'
-import { SECRET } from '../../unit/events/webhooks/any-webhook.ts'
+import { eventually } from '../eventually.ts'
+import { SECRET } from '../events/webhooks/any-webhook.ts'
 
 const project = join(import.meta.dirname, '../../..')
 export const SHIPPED = join(project, 'config/prometheus')

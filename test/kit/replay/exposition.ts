@@ -1,4 +1,4 @@
-import { addTo, seriesName, type Series } from '../../../../src/simulator/expected/expected-series.ts'
+import { addTo, seriesName, type Series } from '../../../src/simulator/expected/expected-series.ts'
 
 /** One series whose values differ; a series that is not there has the value 0. */
 export type Difference = { series: string; expected: number; actual: number }

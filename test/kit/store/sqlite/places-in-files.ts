@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { openReader } from '../../../../src/store/open-store.ts'
 import type { Store } from '../../../../src/store/store.ts'
-import type { NewPlace } from '../../../contract/store/place.ts'
+import type { NewPlace } from '../place.ts'
 import { readCallHistory } from '../read-call-history.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 

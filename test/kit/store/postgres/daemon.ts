@@ -8,7 +8,7 @@ import type { Settings } from '../../../../src/store/settings.ts'
 import type { StoreWithCluster } from '../../../../src/store/cluster-store.ts'
 import type { Commit, Store } from '../../../../src/store/store.ts'
 import { completePoll, seen } from '../../ledger/seen.ts'
-import { A, commitOf, DAY, openIn, type NewPlace, type OpenTarget } from '../../../contract/store/place.ts'
+import { A, commitOf, DAY, openIn, type NewPlace, type OpenTarget } from '../place.ts'
 import { readCallHistory } from '../read-call-history.ts'
 import { openReader } from '../../../../src/store/open-store.ts'
 

@@ -8,9 +8,9 @@ import type { Observation } from '../../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import type { Commit, Store, StoredTarget, TargetIdentity } from '../../../src/store/store.ts'
 import type { StoreReader } from '../../../src/store/reader.ts'
-import { firingOf, POLL_AGE } from '../../unit/alerts/sample-rules.ts'
-import { completePoll, contents, CREATED, seen } from '../../unit/ledger/seen.ts'
-import type { HistoryRow } from '../../unit/store/read-call-history.ts'
+import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
+import { completePoll, contents, CREATED, seen } from '../ledger/seen.ts'
+import type { HistoryRow } from './read-call-history.ts'
 
 /**
  * Where a store is: the next one that is opened there finds what an earlier one kept. Where targets have owners, a store

@@ -16,8 +16,8 @@ import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
 import type { OutboxEntry, OutboxContent } from '../../../../src/store/store.ts'
 import { firingOf, POLL_AGE, ruleOn } from '../../alerts/sample-rules.ts'
-import { virtualClock } from '../../../kit/virtual-clock.ts'
-import { commitChanges } from '../../../contract/store/place.ts'
+import { virtualClock } from '../../virtual-clock.ts'
+import { commitChanges } from '../../store/place.ts'
 
 /** 2026-11-20 08:15:30 UTC, a Friday. */
 export const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000

@@ -1,5 +1,5 @@
-import type { RecordedResponse } from '../../../../src/simulator/answers/responses.ts'
-import { addTo, type Series } from '../../../../src/simulator/expected/expected-series.ts'
+import type { RecordedResponse } from '../../../src/simulator/answers/responses.ts'
+import { addTo, type Series } from '../../../src/simulator/expected/expected-series.ts'
 import { isEvicted, miss, observe, type Known } from './known-call.ts'
 import { isObject, readCall, type SeenCall } from './seen-call.ts'
 import { newSettling, settle, type Settling } from './settling.ts'

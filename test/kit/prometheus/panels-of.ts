@@ -1,5 +1,5 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard'
-import { SCRAPE_INTERVAL, TARGETS } from '../../real/prometheus/prometheus-process.ts'
+import { SCRAPE_INTERVAL, TARGETS } from './prometheus-process.ts'
 
 /** A panel with its queries. */
 export type Panel = { title: string; queries: { legend: string; expr: string; instant: boolean }[] }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { exactFamilies, type Series } from '../../../src/simulator/expected/expected-series.ts'
-import { parseExposition } from '../../real/system/replay/exposition.ts'
-import { observedFamilies } from '../../real/system/replay/replay.ts'
+import { exactFamilies, type Series } from '../../src/simulator/expected/expected-series.ts'
+import { parseExposition } from './replay/exposition.ts'
+import { observedFamilies } from './replay/replay.ts'
 
 /** What the daemon exported, scrape after scrape, over all lives of its process. */
 export type Scraper = {

@@ -18,7 +18,7 @@ import { healthRecord, NO_POLL } from '../../../src/pipeline/health.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import type { OtherTarget } from '../../../src/views/target.ts'
 import { handMadeTarget, POLLED, NOW } from '../metrics/hand-made-target.ts'
-import { commitChanges } from '../../contract/store/place.ts'
+import { commitChanges } from '../store/place.ts'
 
 type Made = Parameters<typeof handMadeTarget>[0] & {
   pollAge?: number

@@ -1,4 +1,4 @@
-import { addTo } from '../../../../src/simulator/expected/expected-series.ts'
+import { addTo } from '../../../src/simulator/expected/expected-series.ts'
 import type { State } from './replay.ts'
 import type { Medium, SeenCall, SeenMinutes } from './seen-call.ts'
 import { steps } from './steps.ts'
