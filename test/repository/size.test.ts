@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1969,
   'src/web': 1992,
   'src/web/page': 5360,
-  test: 64074,
+  test: 64076,
 }
 
 /** How far a folder of src may be below its line. */

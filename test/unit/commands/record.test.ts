@@ -81,6 +81,9 @@ async function namingService() {
   return { url, requested }
 }
 
+/** Characters. */
+const MIN_CERTAIN = 8
+
 /** The encodings in which a text may be in a file. */
 function encodingsOf(text: string): string[] {
   const escaped = JSON.stringify(text).slice(1, -1)
@@ -93,11 +96,13 @@ function encodingsOf(text: string): string[] {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
     return encoded.slice(before === 0 ? 0 : before + 1, -4)
   })
+  // The random ids of a recording may have a shorter part by chance.
+  const certain = base64.filter((part) => part.length >= MIN_CERTAIN)
   const plain = [...spellings, ...formed, ascii, ...text.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 4)]
   return [
     ...plain.map((each) => each.toLowerCase()),
     bytes.toString('hex'),
-    ...base64.map((each) => each.toLowerCase()),
+    ...certain.map((each) => each.toLowerCase()),
   ]
 }
 
