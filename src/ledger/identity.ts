@@ -17,9 +17,9 @@ export type Row = Pick<SeenCall, 'session' | 'mid' | 'status' | 'initiatedAt' | 
 /** A call of the session that callwatch knows. */
 export type KnownCall = Omit<Row, 'session'> &
   Pick<TrackedCall, 'id' | 'firstSeen'> & {
-    /** Polls have certainly shown it until then, so no further call of the session began before. */
+    /** The last time at which a poll certainly showed it. No further call of the session began before. */
     shownUntil: number
-    /** Whether the reading to which the answer belongs has shown it, at its start. */
+    /** Whether the reading to which the answer belongs has shown it with the start that is known. */
     isInReading: boolean
   }
 
@@ -58,8 +58,8 @@ export function midOf(mid: string | undefined): number | undefined {
 }
 
 /**
- * Decides which calls the rows of one session in one answer are. Each row is the first of these that fits, and each call is at most
- * one row, or several with the same start:
+ * Decides which calls the rows of one session in one answer are. The first of these rules that fits a row decides, and each call is at
+ * most one row, or several with the same start:
  *
  * 1. the call with the same `mid`, unless the `mid` is that of a room
  * 2. the call with the same start, whatever its `mid`: a media server that restarts changes it
@@ -67,7 +67,7 @@ export function midOf(mid: string | undefined): number | undefined {
  * 4. a new call
  *
  * @param known the calls of the session
- * @param shownUnchanged the ids of those that the answer shows as they are known
+ * @param shownUnchanged the ids of those that the answer shows unchanged
  * @returns the id of the call of each row
  */
 export function identify(
@@ -76,7 +76,7 @@ export function identify(
   answer: Answer,
   shownUnchanged: readonly string[] = [],
 ): string[] {
-  // So it is for most rows that are not known.
+  // The usual case: one row of a session that is not known.
   if (rows.length === 1 && known.length === 0) return [newId(rows[0]!, known, answer)]
   const calls = [...known]
   const shown = new Set(shownUnchanged)
@@ -160,7 +160,7 @@ function beganSince(row: Row, call: KnownCall, { now }: Answer): boolean {
   return began >= Math.max(call.shownUntil, earliest) && began <= now + AHEAD_SECONDS && !isCopy(row, call)
 }
 
-/** Its next answer gives the call its first `startedAt`, or another one where the service sends only that. */
+/** Whether the call may still get its first `startedAt`, or another one if the service sends no other time. */
 const isRinging = ({ status, startedAt, endedAt }: KnownCall) =>
   status === 'initiated' ||
   (startedAt === undefined &&

@@ -22,7 +22,7 @@ const NOTED_INTERVALS = 2
 /**
  * Computes what an observation changes of the calls, and at the end of a poll of the alerts. Pure.
  *
- * @param evicted those of the sessions that the observation shows
+ * @param evicted the evicted calls of the sessions that the observation shows
  * @param wall the host's clock (UNIX seconds)
  * @returns undefined if nothing changed
  */

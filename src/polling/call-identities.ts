@@ -33,7 +33,7 @@ export type CallIdentities = {
    * @param open the ids of open calls
    */
   startPoll: (began: number | undefined, open: Pick<ReadonlySet<string>, 'has'>) => void
-  /** Call it when a chunk of rows was committed, and no rows but those of the next one were read since. */
+  /** Call it when a chunk of rows was committed. At most one further chunk may have been read by then. */
   committed: () => void
 }
 

@@ -54,8 +54,8 @@ const MIN_DEADLINE_SECONDS = 30
  *    - `read-pages.ts` requests the pages of a reading; `reading.ts` decides after each of them what it needs next, `joint.ts`
  *      where it joins what was known, and `last-page.ts` where a list that grows at its last page ends
  *    - `read-open-calls.ts` reads on if that saves follow-ups
- * 3. `call-identities.ts` decides which rows are which calls, and `status-regressions.ts` withholds calls whose listed status
- *    went back.
+ *    - the service client decides which rows of a page are which calls as soon as it has read them (`call-identities.ts`)
+ * 3. `status-regressions.ts` withholds calls whose listed status went back.
  * 4. `follow-ups.ts` requests calls that the list did not show, one by one.
  * 5. `list/shrunk-list.ts` decides whether to accept a list that has shrunk.
  * 6. `poll-report.ts` sums the poll up.
@@ -233,18 +233,18 @@ function untilDeadline(page: PollRequests['page'], problem: () => ServiceError |
  * How many requests a poll may make. Half of what the limit allows in an interval is for a sweep, the other half for single
  * calls. If others use up the service's limit, the list has priority, then single calls, then sweeps.
  *
- * @param spoken requests already made, plus those that single calls will need, up to their limit
+ * @param reserved requests already made, plus those that single calls will need, up to their limit
  */
 function requestBudget(
   { perMinute, isSlowed }: ReturnType<RateLimiter['pace']>,
   { interval, maxRequestsPerMinute }: PollSettings,
-  spoken: (singleCalls: number) => number,
+  reserved: (singleCalls: number) => number,
 ) {
   const allowed = ((isSlowed ? perMinute : maxRequestsPerMinute) * interval) / 60
   const slice = Math.max(1, Math.floor(allowed / 2))
   return {
     slice,
-    maySweep: () => !isSlowed || allowed - spoken(slice) >= slice,
+    maySweep: () => !isSlowed || allowed - reserved(slice) >= slice,
     singleCalls: (made: number) =>
       isSlowed ? Math.max(1, Math.min(slice, Math.floor(allowed - made))) : Math.max(5, slice),
   }

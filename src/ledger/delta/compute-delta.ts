@@ -132,7 +132,7 @@ function change({ calls, stale, userMinutes }: Delta, before: TrackedCall | unde
 /** A call as an answer shows it. */
 type SeenIn = { seen: SeenCall; answer: AnswerContext }
 
-/** The row of a call that is not tracked, with the id of the evicted call that it is, or with another id than all of its session. */
+/** The row of a call that is not tracked, with the id of the evicted call that it is, or with an id that no call of its session has. */
 function amongEvicted(row: SeenCall, { serviceTime }: AnswerContext, computation: Computation): SeenCall {
   const { evictedCalls, draft, oldest, find } = computation
   const calls = evictedCalls.get(row.session)

@@ -10,12 +10,12 @@ import type { Moment } from './moment.ts'
 /** How long the first alert of a group waits, unless it is configured (seconds): for the polls of all targets. */
 const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
 
-/** How long ago something was (seconds), by a name. Call it in each round; what was not asked for in a round is forgotten. */
+/** The age (seconds) of what has this name. Call it in each round: what was not asked for in a round is forgotten. */
 export type Age = (name: string, at: number) => number
 
 /**
- * Ages by the monotonic clock, from when this process saw something first. Its age then is by the host's clock, but what was not there
- * in the round before is at most as old as that round, whatever the clock of another host has stamped.
+ * Ages by the monotonic clock, from when this process first saw each thing. Its age at that time is by the host's clock, but a thing that
+ * the previous round did not see cannot be older than that round, whatever the clock of another host has stamped.
  */
 export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>) {
   let begun = new Map<string, number>()
@@ -49,10 +49,14 @@ export function lasting(
 }
 
 /**
- * The first alert of a group waits for others, and is sent together with younger ones. While an alert of the group fires, changes
- * wait for the interval after the last message that was not about growth, unless the incident has grown: a more severe alert is sent at once, and many more
- * targets after the wait of the group. When nothing of the group fires any more, that is sent at once. Alerts that came and went are
- * sent together, after the wait and the interval. Those that need no message are discarded, and delay nothing.
+ * The alerts of a group that go out in this round. What needs no message is discarded first, and delays nothing. By what the receiver was
+ * told of the group:
+ *
+ * | Told of | What goes out |
+ * |---|---|
+ * | an incident that still fires, or whose end waits | all, if one of the alerts is news, has waited, and the interval is over; all at once, if the incident has grown, became more severe, or is over |
+ * | an incident that ended less than an interval ago, and has begun again too often | nothing |
+ * | nothing, or an incident that is over | all, once a new alert has waited for others; before that, only the ends of alerts that were told of, and after the interval those that came and went |
  */
 export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAlert[] {
   const all = alerts.flatMap((alert): ReadyAlert | [] => {
@@ -125,8 +129,8 @@ function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, firing: number,
 }
 
 /**
- * On several targets it is no news that an alert came and went, that one which was told of ended and fires again, or that it still fires
- * soon after a message that said so.
+ * On several targets three things are no news: that an alert came and went, that one of which the receiver was told fires again, and that
+ * one still fires soon after a message that said so.
  */
 function isNews(each: ReadyAlert, { targets, at }: ToldGroup, interval: number): boolean {
   if (targets === 1) return true

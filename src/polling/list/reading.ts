@@ -38,8 +38,8 @@ export type Rows = {
   /** The oldest time by which most calls of a page had begun (UNIX seconds). */
   oldest: number
   /**
-   * How many calls were new. And how far below the newest known row the lowest new call was, among calls that began after the
-   * last sweep.
+   * How many calls were new, and of those that began after the last sweep, how many rows the lowest one was below the newest known
+   * row.
    */
   found: number
   lateBy?: number | undefined
