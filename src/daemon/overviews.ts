@@ -20,6 +20,8 @@ export type Overviews = {
   others: () => readonly OtherTarget[]
   /** Whether each target was loaded here or has an overview. Always true after a minute. */
   isComplete: () => boolean
+  /** Whether the overviews were read at least once: before that, the targets of other daemons are missing. */
+  wereRead: () => boolean
   /** Notes which overviews an event of this daemon changes. */
   note: (event: DaemonEvent) => void
   /** Jobs that write overviews of the own targets for the other daemons, and read theirs. */
@@ -35,7 +37,13 @@ const INCOMPLETE_SECONDS = 60
 /** Events that change an overview, besides commits. */
 const CHANGES: ReadonlySet<DaemonEvent['kind']> = new Set(['polled', 'skipped', 'progress', 'internal error'])
 
-const NONE: Overviews = { others: () => [], isComplete: () => true, note: () => undefined, jobs: [] }
+const NONE: Overviews = {
+  others: () => [],
+  isComplete: () => true,
+  wereRead: () => true,
+  note: () => undefined,
+  jobs: [],
+}
 
 export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOptions): Overviews {
   if (cluster === undefined) return NONE
@@ -96,6 +104,7 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
       wasComplete = areKnown || clock.monotonic() - begun >= INCOMPLETE_SECONDS
       return wasComplete
     },
+    wereRead: () => cursor !== undefined,
     note: (event) => {
       for (const name of changedBy(event, targets)) changed.add(name)
     },

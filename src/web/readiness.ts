@@ -15,20 +15,16 @@ const MAX_INITIAL_SYNC_SECONDS = 600
  *
  * @param problem why this daemon can own no target
  * @param loading the targets that it owns and has not loaded
+ * @param areOthersKnown false until it has read what other daemons say of their targets
  */
 export function readiness(
   own: readonly TargetStatus[],
   problem: string | undefined,
   loading: readonly { problem: string | undefined }[] = [],
+  areOthersKnown = true,
 ): Readiness {
-  if (problem !== undefined) return { status: 'not ready', problems: [`${OWNS_NOTHING}; ${DETAILS}`] }
-  const unloadable = loading.filter((target) => target.problem !== undefined).length
-  // A daemon that loads the targets of one that died still has its own.
-  if (unloadable > 0 || (loading.length > 0 && own.length === 0)) {
-    const what =
-      unloadable > 0 ? `${unloadable} targets cannot be loaded` : `${loading.length} targets are being loaded`
-    return { status: 'not ready', problems: [`${what} from the store${unloadable > 0 ? `; ${DETAILS}` : ''}`] }
-  }
+  const early = problemOfDaemon(problem, own.length, loading, areOthersKnown)
+  if (early !== undefined) return { status: 'not ready', problems: [early] }
   const describe = (some: readonly TargetStatus[], problemOf: (target: TargetStatus) => string) =>
     some.map((target) => `target ${target.name}: ${problemOf(target)}`)
 
@@ -45,6 +41,21 @@ export function readiness(
   if (failing.length === 0) return { status: 'ready' }
   const isOutage = failing.length === own.length && failing.every(isStale)
   return { status: isOutage ? 'not ready' : 'degraded', problems: describe(failing, failureOf) }
+}
+
+/** What keeps the whole daemon from being ready. */
+function problemOfDaemon(
+  problem: string | undefined,
+  loaded: number,
+  loading: readonly { problem: string | undefined }[],
+  areOthersKnown: boolean,
+): string | undefined {
+  if (problem !== undefined) return `${OWNS_NOTHING}; ${DETAILS}`
+  if (!areOthersKnown) return 'the targets of other daemons were not read from the store yet'
+  const unloadable = loading.filter((target) => target.problem !== undefined).length
+  if (unloadable > 0) return `${unloadable} targets cannot be loaded from the store; ${DETAILS}`
+  // A daemon that loads the targets of one that died still has its own.
+  return loading.length > 0 && loaded === 0 ? `${loading.length} targets are being loaded from the store` : undefined
 }
 
 const DETAILS = '/api/v1/status says why'

@@ -64,6 +64,8 @@ export type ServedTargets = {
   loading: () => readonly { problem: string | undefined }[]
   /** Targets that other daemons own, or that nobody owns, if their overview is known. */
   others: () => readonly OtherTarget[]
+  /** False until this daemon has read what other daemons say of their targets. */
+  areOthersKnown: () => boolean
 }
 
 export type Web = Awaited<ReturnType<typeof startWeb>>
@@ -123,7 +125,7 @@ export async function startWeb(options: WebOptions) {
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const ready = readiness(targets.own(), options.problem(), targets.loading())
+    const ready = readiness(targets.own(), options.problem(), targets.loading(), targets.areOthersKnown())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
   for (const each of ROUTES) mount(app, each, options)

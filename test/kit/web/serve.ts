@@ -169,6 +169,7 @@ export async function serve(
       all: () => [...targets, ...others].map(({ name }) => name),
       own: () => targets,
       loading: () => [],
+      areOthersKnown: () => true,
       others: () => others,
     },
     groupOf:

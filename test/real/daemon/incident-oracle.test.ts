@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { configOf } from '../../../src/config/config.ts'
 import { incidents as incidentsAnswer, type IncidentView } from '../../../src/views/incident.ts'
@@ -144,7 +144,16 @@ inPostgres('an incident on several daemons', ({ newDatabase }) => {
           await commands.addSilence({ match, since, until: since + SILENCED.for, reason: 'deploy', author: 'anna' })
         },
       },
-      { at: JOINED_AT, run: async () => void daemons.push(await start()) },
+      {
+        at: JOINED_AT,
+        run: async () => {
+          const joined = await start()
+          const isReady = async () => (await fetch(`${joined.daemon.url}readyz`)).json()
+          // Before that it knows nothing of the targets of the others.
+          await vi.waitFor(async () => expect(await isReady()).not.toMatchObject({ status: 'not ready' }), 20_000)
+          daemons.push(joined)
+        },
+      },
     ]
     const known: Said[] = []
     let compared = 0

@@ -168,6 +168,10 @@ test('a daemon that has loaded none of its targets yet is not ready, nor is one 
     problems: ['2 targets are being loaded from the store'],
   })
   expect(readiness(own, undefined, [loading]).status).toBe('ready')
+  expect(readiness(own, undefined, [], false)).toEqual({
+    status: 'not ready',
+    problems: ['the targets of other daemons were not read from the store yet'],
+  })
   expect(readiness(own, undefined, [loading, { problem: 'full of secrets' }])).toEqual({
     status: 'not ready',
     problems: ['1 targets cannot be loaded from the store; /api/v1/status says why'],
