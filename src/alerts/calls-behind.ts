@@ -1,4 +1,5 @@
 import { OPEN_STATUSES } from '../ledger/call.ts'
+import { formatDuration } from '../schema/duration-text.ts'
 import { isoTime } from '../clock/times.ts'
 import type { Alert } from './alert.ts'
 import { definitionOf } from './definition-of.ts'
@@ -17,7 +18,8 @@ export function callsBehind({ target, signal, match, labels, window }: MeasuredA
   const statuses = 'calls' in definition ? definition.statuses?.(signal) : undefined
   if (statuses === undefined) return undefined
   const selected: Record<string, string> = { target, ...match, ...labels, status: statuses.join(',') }
-  if (statuses.some((status) => OPEN.includes(status))) return selected
+  if (statuses.some((status) => OPEN.includes(status)))
+    return 'longerThan' in signal ? { ...selected, longer_than: formatDuration(signal.longerThan) } : selected
   // The end of a period is excluded; its times are milliseconds.
   return window && { ...selected, since: isoTime(window.from), until: isoTime(window.to + 0.001) }
 }

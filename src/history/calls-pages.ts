@@ -16,6 +16,8 @@ export type CallsWanted = {
   /** When they finished (UNIX seconds), newest first; undefined selects calls in progress. */
   finished: { since: number; until: number } | undefined
   filter: CallFilter
+  /** Of calls in progress those that began before (UNIX seconds). */
+  beganBefore?: number
   from: Position
 }
 
@@ -57,12 +59,12 @@ export async function* pagesOf(
 }
 
 async function* inProgress(
-  { filter, from }: CallsWanted,
+  { filter, beganBefore = Infinity, from }: CallsWanted,
   max: number,
   source: CallsSource,
 ): AsyncGenerator<ListedPart> {
   const { offset = 0 } = from
-  const found = await callsInProgress(filter, source)
+  const found = (await callsInProgress(filter, source)).filter(({ call }) => beganAt(call) < beganBefore)
   const end = Math.min(found.length, offset + max)
   yield* inTurns(found.slice(offset, end), end < found.length ? { offset: end } : undefined)
 }

@@ -4,6 +4,7 @@ import { HISTORY_STATUSES } from './call-filter.ts'
 import { readCursor, type CallsWanted } from './calls-pages.ts'
 import { readMoment } from './moment.ts'
 import { callLabels, flag, list, moment } from './parameters.ts'
+import { DURATION_FORM, parseDuration } from '../schema/duration-text.ts'
 import { QueryError } from '../schema/query-error.ts'
 
 /** The most calls of a page; the next page has the rest. */
@@ -21,6 +22,11 @@ export const callsParameters = z.strictObject({
     .pipe(z.array(z.enum(HISTORY_STATUSES, `must be some of ${HISTORY_STATUSES.join(', ')}, separated by commas`)))
     .optional()
     .describe('Some of the statuses, separated by commas; final ones and lost only with since'),
+  longer_than: z
+    .string()
+    .regex(DURATION_FORM, 'must be a duration such as 3h')
+    .optional()
+    .describe('Calls in progress that began longer ago, such as 3h'),
   has_recording: flag.optional(),
   session_id: z.string().optional().describe('How the session id begins'),
   limit: z
@@ -51,10 +57,10 @@ export function readCallsQuery(query: Readonly<Record<string, string | undefined
  * @throws {QueryError}
  */
 export function callsWanted(query: z.output<typeof callsParameters>, now: number): CallsWanted {
-  const { since: sinceText, until: untilText, status, cursor } = query
+  const { since: sinceText, until: untilText, cursor } = query
   const since = sinceText === undefined ? undefined : readMoment(sinceText, undefined, now)
-  if (since === undefined && untilText !== undefined) throw new QueryError('`until` is of finished calls: add `since`')
-  expectStatuses(status ?? [], since !== undefined)
+  const longerThan = parseDuration(query.longer_than ?? '')
+  expectTogether(query, since !== undefined)
   const until = readMoment(untilText ?? '', undefined, now) ?? Infinity
   if (since !== undefined && since >= until) throw new QueryError('`since` must be before `until`')
   const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
@@ -66,12 +72,21 @@ export function callsWanted(query: z.output<typeof callsParameters>, now: number
       type: query.type,
       mode: query.mode,
       receiverType: query.receiver_type,
-      statuses: status,
+      statuses: query.status,
       hasRecording: query.has_recording,
       sessionId: query.session_id,
     },
+    ...(longerThan !== undefined && { beganBefore: now - longerThan }),
     from,
   }
+}
+
+/** Refuses parameters of calls in progress in a query of the history, and the other way round. */
+function expectTogether({ until, longer_than, status }: z.output<typeof callsParameters>, isHistory: boolean): void {
+  if (!isHistory && until !== undefined) throw new QueryError('`until` is of finished calls: add `since`')
+  if (isHistory && longer_than !== undefined)
+    throw new QueryError('`longer_than` is of calls in progress: leave out `since`')
+  expectStatuses(status ?? [], isHistory)
 }
 
 /** Refuses final statuses for calls in progress, and open ones for the history: an empty response would read as "none failed". */

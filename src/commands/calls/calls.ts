@@ -55,7 +55,8 @@ export const declare: Declare = (command, context) =>
       // One more, to know whether there are more.
       const { found, cursor, filter } = await newestCalls(config, targetsOf(config, options.target), query, limit + 1)
       const calls = found.slice(0, limit)
-      if (found.length > limit) context.warn(`these are the newest ${limit}; --limit prints more`)
+      if (found.length > limit)
+        context.warn(`these are the ${since === undefined ? 'first' : 'newest'} ${limit}; --limit prints more`)
       const { header, line } = CALL_FORMATS[format === 'table' ? 'ndjson' : format]
       const isTable = format === 'table' && (!json || !follow)
       const text = isTable

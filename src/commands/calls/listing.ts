@@ -23,7 +23,8 @@ export async function* partsOf(
 
 /** The columns by their headings. Two at the end have numbers. */
 const COLUMNS: Readonly<Record<string, (call: CallView) => string>> = {
-  'finished (UTC)': ({ finished }) => finished?.replace('T', ' ').slice(0, 19) ?? 'in progress',
+  'began (UTC)': ({ began }) => inUtc(began),
+  'finished (UTC)': ({ finished }) => (finished === undefined ? 'in progress' : inUtc(finished)),
   target: ({ target }) => plainText(target),
   'call id': (call) => (hasOwnId(call) ? call.call_id : ''),
   'session id': ({ session_id }) => plainText(session_id),
@@ -35,6 +36,8 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => string>> = {
   participants: ({ participants }) => String(participants),
 }
 
+const inUtc = (time: string) => time.replace('T', ' ').slice(0, 19)
+
 /** Whether the call has another id than its session. */
 const hasOwnId = ({ call_id, session_id }: CallView) => call_id !== session_id
 
@@ -45,7 +48,11 @@ const GIVES_WAY = ['participants', 'receiver', 'mode', 'type', 'target', 'call i
 export function linesOf(calls: readonly CallView[], json: boolean, width: number): string[] {
   if (json) return [JSON.stringify({ calls }, undefined, 2)]
   if (calls.length === 0) return ['no calls']
-  const columns = Object.entries(COLUMNS).filter(([name]) => name !== 'call id' || calls.some(hasOwnId))
+  const isOver = calls.some(({ finished }) => finished !== undefined)
+  const left = ['call id', isOver ? 'began (UTC)' : 'finished (UTC)']
+  const columns = Object.entries(COLUMNS).filter(
+    ([name]) => !left.includes(name) || (name === 'call id' && calls.some(hasOwnId)),
+  )
   const rows = calls.map((call) => columns.map(([, textOf]) => textOf(call)))
   return tableLines(columns.map(([name]) => name), rows, columns.length - 2, { width, givesWay: GIVES_WAY }) // oxfmt-ignore
 }

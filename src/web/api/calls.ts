@@ -44,7 +44,8 @@ export const callsRoute = route(
       const max = isStream ? Infinity : Math.min(limit ?? MAX_CALLS, MAX_CALLS)
       const alive = max > MAX_SMALL ? await large.admits(reply) : () => undefined
       if (alive === undefined) return reply
-      const now = query.since === undefined ? 0 : await serviceNow(store, query.target, wall())
+      const isTimeless = query.since === undefined && query.longer_than === undefined
+      const now = isTimeless ? 0 : await serviceNow(store, query.target, wall())
       const wanted = callsWanted(query, now)
       const pages = pagesOf(wanted, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
       if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })

@@ -82,6 +82,9 @@ describe('the pages of /api/v1/calls', () => {
     const calls = [30, 10, 20].map((ago) => openCall(`since-${ago}`, { initiatedAt: NOW - ago }))
     const { url } = await serve([shownTarget({ calls })])
     expect((await paged(url, '?')).ids).toEqual(['since-30', 'since-20', 'since-10'])
+    expect((await paged(url, '?longer_than=15s')).ids).toEqual(['since-30', 'since-20'])
+    const { status } = await fetch(`${url}/api/v1/calls?since=0&longer_than=15s`)
+    expect(status).toBe(400)
   })
 
   test('hold at most ten thousand calls in progress', async () => {

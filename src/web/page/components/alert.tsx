@@ -273,7 +273,7 @@ function AlertOutcomes({ state }: { state: State }) {
   )
 }
 
-/** The newest calls behind the value; absent without any. */
+/** The newest calls behind the value, or the oldest of those in progress; absent without any. */
 function AlertNewest({ state }: { state: State }) {
   const { calls = [] } = state.alertPage.answer ?? {}
   if (calls.length === 0) return false
@@ -286,8 +286,8 @@ function AlertNewest({ state }: { state: State }) {
     durationAt(now),
   ]
   return (
-    <Section id="alert-newest" title="Its newest calls">
-      <Table caption="The newest calls of the alert" columns={columns} items={calls} />
+    <Section id="alert-newest" title={calls[0]!.finished === undefined ? 'Its oldest calls' : 'Its newest calls'}>
+      <Table caption="The first calls of the alert" columns={columns} items={calls} />
     </Section>
   )
 }

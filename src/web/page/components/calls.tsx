@@ -86,7 +86,7 @@ export function CallsExplorer({ state }: { state: State }) {
 function CallsList({ state }: { state: State }) {
   const { request, calls, next, isLoading, problem, asOf } = state.calls
   const count = `${formatNumber(calls.length)} calls`
-  const all = next === undefined ? 'all' : 'the newest'
+  const all = next === undefined ? 'all' : isInProgress(state.query) ? 'the first' : 'the newest'
   const time = request === '' ? '' : ` As of ${momentInZone(asOf, nowOf(state))}.`
   const found = `${calls.length === 0 ? noneText(state) : `${count}, ${all} that match.`}${time}`
   const text = !isLoading ? found : calls.length === 0 ? 'Searching…' : `${count} so far, searching for older ones…`
@@ -94,11 +94,17 @@ function CallsList({ state }: { state: State }) {
     <>
       <Note id="explorer-note" problem={problem} isLoading={isLoading && calls.length === 0}>
         {problem === undefined && quiet(text)}
-        {isInProgress(state.query) && quiet('Calls in progress have no end: the times do not apply to them.')}
+        {isInProgress(state.query) && quiet(inProgressText(state.query))}
       </Note>
       {calls.length > 0 && [summaryOf(calls), <CallsTable calls={calls} now={asOf} />]}
     </>
   )
+}
+
+function inProgressText(query: URLSearchParams) {
+  const longer = query.get('longer_than')
+  const which = longer ? ` Only those that began more than ${longer} ago.` : ''
+  return `Calls in progress have no end: the times do not apply to them. The oldest of each target is first.${which}`
 }
 
 /** Why the list is empty. */

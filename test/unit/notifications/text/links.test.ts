@@ -29,8 +29,14 @@ test.each<[Signal, Record<string, string> | undefined]>([
   ],
   [{ name: 'in_progress' }, { status: 'in_progress' }],
   [{ name: 'poll_age' }, undefined],
-  [{ name: 'stuck_calls', longerThan: 60 }, { status: 'in_progress' }],
-  [{ name: 'stuck_calls', longerThan: 60, status: 'initiated' }, { status: 'initiated' }],
+  [
+    { name: 'stuck_calls', longerThan: 60 },
+    { status: 'in_progress', longer_than: '1m' },
+  ],
+  [
+    { name: 'stuck_calls', longerThan: 90, status: 'initiated' },
+    { status: 'initiated', longer_than: '90s' },
+  ],
 ])('an alert on %j links to the calls behind it', (signal, selected) => {
   const notification = { ...FIRING, signal, labels: { type: 'video' }, match: { mode: 'call' }, window: WINDOW }
   const { calls } = linksOf(notification, PAGE)
@@ -44,9 +50,8 @@ test.each<[Signal, Record<string, string> | undefined]>([
   const named = { target: 'production', mode: 'call', type: 'video' }
   expect(Object.fromEntries(searchParams)).toEqual({ ...named, ...selected })
   // The API has the same calls by its own words.
-  const { status, since, until } = selected
-  const asked =
-    since === undefined ? (status === 'in_progress' ? {} : { status }) : { status, since: since, until: until }
+  const { status, ...others } = selected
+  const asked = status === 'in_progress' ? others : { status, ...others }
   expect(Object.fromEntries(new URL(request!, PAGE).searchParams)).toEqual({ ...named, ...asked })
 })
 
