@@ -58,6 +58,8 @@ export type AlertUpdate = {
   notification: Notification
   /** How often the alert fired and resolved since its previous notification. */
   flaps: number
+  /** Since when nothing suppresses it, if it waited (the host's clock, UNIX seconds). */
+  freeSince?: number
   /** Absent if the configuration does not say how users reach the page. */
   links?: AlertLinks
 }

@@ -81,8 +81,8 @@ function waitingText(
   before: string,
   { pending, oldest_pending_seconds: oldest }: Omit<ReceiverStatus, 'name'>,
 ): string {
-  const since = oldest === undefined ? '' : `, the oldest for ${formatSeconds(oldest)}`
-  return pending === 0 ? '' : `${before}${plural(pending, 'message')} waiting${since}`
+  const since = oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`
+  return pending === 0 ? '' : `${before}${plural(pending, 'change')} waiting${since}`
 }
 
 /** What is no failure: warnings, what waits, and what is not notified, by the reason. */

@@ -100,7 +100,9 @@ function againAfter(before: ToldGroup | undefined, interval: number, now: number
 /** The changes in a message, with their current values. */
 function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] {
   const lives = new Map(moment.alerts.map((live) => [nameOf(alertOf(live)), live]))
-  const current = ready.flatMap(({ merged }) => ('times' in merged ? [] : withCurrentValue(merged, lives)))
+  const current = ready.flatMap(({ merged, freeSince }) =>
+    'times' in merged ? [] : { ...withCurrentValue(merged, lives), ...(freeSince !== undefined && { freeSince }) },
+  )
   const { firing = [], over = [] } = Object.groupBy(current, ({ notification }) =>
     hasEnded(notification) ? 'over' : 'firing',
   )

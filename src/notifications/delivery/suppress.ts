@@ -20,7 +20,7 @@ export type Mute = NotifyConfig['mutes'][number]
  * finds this out late.
  */
 export async function suppress(waiting: readonly WaitingAlert[], moment: Moment): Promise<WaitingAlert[]> {
-  const { now, mutes, active, inhibitorsOf, unseen, past } = moment
+  const { now, mutes, active, inhibitorsOf, unseen, past, age } = moment
   const hasErrors = waiting.some((alert) => latestOf(alert).signal.name === 'request_errors')
   const fired = hasErrors ? (await past()).fired : []
   // The requests of its window failed in an outage that is over.
@@ -47,7 +47,10 @@ export async function suppress(waiting: readonly WaitingAlert[], moment: Moment)
     if (by.length > 0) return []
     const inhibits = inhibited.get(placeOf(change))?.map((each) => each.alert)
     const entries = alert.entries.filter((entry) => !removed.has(entry))
-    return entries.length === 0 ? [] : { ...alert, entries, ...(inhibits && { inhibits }) }
+    const [first] = entries
+    if (first === undefined) return []
+    const freeSince = now - age(`free ${first.id}`, first.content.at)
+    return { ...alert, entries, freeSince, ...(inhibits && { inhibits }) }
   })
 }
 

@@ -16,6 +16,8 @@ export const isChange = (entry: OutboxEntry): entry is WaitingChange => entry.co
 /** An alert's entries in the outbox, oldest first. */
 export type WaitingAlert = {
   entries: WaitingChange[]
+  /** Since when nothing suppresses it (the host's clock, UNIX seconds). */
+  freeSince?: number
   /** Less severe alerts on the same calls, which it inhibits. */
   inhibits?: readonly WaitingAlert[]
 }

@@ -71,7 +71,9 @@ export function groupParts(message: AlertMessage, now: number): { lines: string[
 
 /** When a late message was made: `made 2026-11-20 08:15:30 UTC, delivered 3h later`. Empty if it is in time. */
 function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
-  const times = alerts.map(({ notification }) => notification.at).filter((at) => now - at > LATE_AFTER_SECONDS)
+  const times = alerts
+    .map(({ notification: { at }, freeSince = at }) => Math.max(at, freeSince))
+    .filter((at) => now - at > LATE_AFTER_SECONDS)
   if (times.length === 0) return []
   const oldest = Math.min(...times)
   const which = alerts.length === 1 ? 'made' : times.length === alerts.length ? 'the oldest made' : 'some made'

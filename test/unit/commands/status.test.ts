@@ -89,7 +89,7 @@ describe('status', () => {
       'production: no successful poll since TIME',
       'staging: never polled successfully',
       'no daemon of this configuration answers at http://127.0.0.1:1/: is it running? It knows the reasons',
-      expect.stringMatching(/^receiver slack: 1 message waiting, the oldest for 10m/),
+      expect.stringMatching(/^receiver slack: 1 change waiting, the oldest from 10m/),
       'next: callwatch alerts calls HighFailureRate --target production lists its calls',
     ])
   })

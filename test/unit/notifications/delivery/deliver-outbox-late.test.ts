@@ -3,6 +3,7 @@ import { isoTime } from '../../../../src/clock/times.ts'
 import { alertHistory } from '../../../kit/history/as-shown.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { Inhibition, Mute } from '../../../../src/notifications/delivery/suppress.ts'
+import { partsOf } from '../../../../src/notifications/text/message-parts.ts'
 import { AT, sending, type Named } from '../../../kit/notifications/delivery/outbox-sending.ts'
 
 const A = { name: 'A' }
@@ -274,5 +275,30 @@ describe('an alert that fired before a silence that is active when its receiver 
     const before = run.received.length
     await run.clock.advance(60)
     expect(run.received.slice(before).map(([, text]) => text)).toEqual(expected)
+  })
+})
+
+describe('a message says that it is late', () => {
+  const lateIn = ({ messages }: ReturnType<typeof sending>) =>
+    messages.flatMap((message) => (message.kind === 'alerts' ? partsOf(message, AT + 700).late : []))
+
+  test('from when nothing suppressed its alert: not if the alert was silenced for as long as it waited', async () => {
+    const sent = sending()
+    await sent.clock.advance(1)
+    await sent.store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + 690, reason: 'deploy' })
+    await sent.fire(A)
+    await sent.clock.advance(699)
+    expect([sent.received.length, lateIn(sent)]).toEqual([1, []])
+  })
+
+  test('if the receiver took nothing meanwhile', async () => {
+    let isAway = true
+    const sent = sending({ receive: () => (isAway ? new DeliveryError('busy', { retryable: true }) : undefined) })
+    await sent.clock.advance(1)
+    await sent.fire(A)
+    await sent.clock.advance(600)
+    isAway = false
+    await sent.clock.advance(99)
+    expect(lateIn(sent).at(-1)).toMatch(/^made .*, delivered 11m/)
   })
 })
