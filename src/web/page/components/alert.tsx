@@ -259,16 +259,16 @@ function AlertOutcomes({ state }: { state: State }) {
     ['Outcome', statusName],
     ['Calls', (outcome) => formatNumber(total(now, [outcome])), 'number'],
     ['Share', (outcome) => [formatShare(share(outcome, now)), bar(share(outcome, now), outcome)], 'number'],
-    ...(total(before) === 0
-      ? []
-      : [
-          ['Last week', (outcome: (typeof OUTCOMES)[number]) => formatShare(share(outcome, before)), 'number'] as const,
-        ]),
+    ['Last week', (outcome) => formatShare(share(outcome, before)), 'number'],
   ]
   const items = OUTCOMES.filter((outcome) => total(now, [outcome]) + total(before, [outcome]) > 0)
   return (
     <Section id="alert-outcomes" title="Outcomes" note={soft(`of the same ${plural(total(now), 'call')}`)}>
-      <Table caption="Calls by outcome, next to last week" columns={columns} items={total(now) === 0 ? [] : items} />
+      <Table
+        caption="Calls by outcome, next to last week"
+        columns={total(before) === 0 ? columns.slice(0, -1) : columns}
+        items={total(now) === 0 ? [] : items}
+      />
     </Section>
   )
 }

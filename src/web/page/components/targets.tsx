@@ -7,19 +7,11 @@ import { ageOfTargets, healthOf, snapshotAge } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { isPolled, once, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
-import { Form, Select, TextInput, type Options } from './fields.tsx'
+import { Form, sameNames, Select, TextInput, type Options } from './fields.tsx'
 import { badge, Button, coloured, facts, Section, soft, stateBadges, Table, words, type Column } from './layout.tsx'
 
-const STATES: Options = [
-  ['', 'all'],
-  ['alerts', 'with alerts'],
-  ['down', 'down'],
-  ['stale', 'stale'],
-  ['initial sync', 'initial sync'],
-  ['up', 'up'],
-]
-
 const HEALTH_TONES = { down: 'bad', stale: 'bad', 'initial sync': 'warning', up: 'good' }
+const STATES: Options = [['', 'all'], ['alerts', 'with alerts'], ...sameNames(Object.keys(HEALTH_TONES))]
 
 /** A line for each target, worst first; absent where one target is shown. */
 export function Overview({ state }: { state: State }) {
