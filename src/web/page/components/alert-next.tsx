@@ -7,7 +7,7 @@ import type { Alert } from '../model/api.ts'
 import { momentInZone } from '../model/format.ts'
 import { editAddress } from '../model/silences.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { OUTCOMES } from '../model/totals.ts'
+import { OUTCOMES, sum } from '../model/totals.ts'
 import { Section, soft } from './layout.tsx'
 
 type Step = readonly [href: string, what: string, about: string]
@@ -46,7 +46,7 @@ export function AlertNext({ state }: { state: State }) {
   )
 }
 
-/** Its calls; of a failure ratio those of the kind that has most failures. */
+/** Its calls; of a failure ratio those of the kind that has most failures, which may be fewer than half of them. */
 function callsStep({ alertPage }: State, url: string): Step {
   const { alert, breakdown } = alertPage.answer ?? {}
   const failed = failedOf(alert ?? {})
@@ -57,7 +57,8 @@ function callsStep({ alertPage }: State, url: string): Step {
   const { type = '', mode = '', receiver_type = '' } = worst
   const ofCalls = `${formatNumber(failed(worst))} of ${formatNumber(countOf(worst, OUTCOMES))}`
   const address = addressOfCalls(`${url}&${new URLSearchParams({ type, mode, receiver_type })}`)
-  return [address, 'See most of its failed calls', `${type} ${mode} ${receiver_type}: ${ofCalls} failed`]
+  const part = failed(worst) > sum(kinds, failed) / 2 ? 'most' : 'the largest group'
+  return [address, `See ${part} of its failed calls`, `${type} ${mode} ${receiver_type}: ${ofCalls} failed`]
 }
 
 function silenceStep(state: State, { alert, target, labels, silences = [] }: Alert): Step {

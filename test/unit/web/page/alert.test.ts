@@ -161,6 +161,9 @@ describe('the page of an alert', () => {
       'Silence it nobody is notified while you work on it',
     ])
     expect(found[0]?.[1]).toMatch(/&type=video&mode=call&receiver_type=user#calls$/)
+    // Half of them are not most.
+    const half = steps(shown(fired(), [...breakdown, { now: row('other', 0, 5), lastWeek: undefined }]))
+    expect(half[0]?.[0]).toBe('See the largest group of its failed calls video call user: 6 of 10 failed')
     // An alert that is not about calls, and has ended.
     const ended = { since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' } as const
     const { calls_url: _, runbook_url: __, ...other } = fired({ ...ended, alert: 'Mine', signal: 'poll_age' })
