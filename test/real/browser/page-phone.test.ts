@@ -1,7 +1,22 @@
 import { expect, test } from 'vitest'
-import { finish, finishedCall, POLLED } from '../../kit/metrics/hand-made-target.ts'
+import { POLL_AGE } from '../../kit/alerts/sample-rules.ts'
+import { finish, finishedCall, firing, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 import { inChromium } from './chromium.ts'
+
+inChromium('the incidents on a phone', (open) => {
+  test('say since when their numbers stand, also those below the first', { timeout: 30_000 }, async () => {
+    const alerts = [
+      { ...firing(POLL_AGE), value: 600, calls: undefined, counts: undefined, evidence: { lastPoll: NOW - 600 } },
+      firing(),
+    ]
+    const { url } = await serve([shownTarget({ rules: [POLL_AGE, RATIO_RULE], alerts, pollAge: 600 })])
+    const page = await open(url, { viewport: { width: 390, height: 844 } })
+    const second = page.locator('.incident ~ .incident')
+    await second.getByText('Numbers stand since 2026-09-21 14:03:20 UTC: no successful poll on 1 target').waitFor()
+    expect(await second.getByText('Also firing').isVisible()).toBe(false)
+  })
+})
 
 inChromium('the calls on a phone', (open) => {
   test('are cards below a summary, and their filters are a line that opens', { timeout: 60_000 }, async () => {
