@@ -64,6 +64,14 @@ inChromium('the silences of the page', (open) => {
     const { page } = await openAlert(open)
     await page.getByText('callwatch silence add --match alert=HighFailureRate --match target=production').waitFor()
     expect(await page.getByRole('button', { name: 'Add' }).count()).toBe(0)
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Copy' }).click()
+    await shown(() => page.locator('#silencing-note').innerText()).toBe('It was copied.')
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      'callwatch silence add --match alert=HighFailureRate --match target=production --for 1h',
+    )
   })
 
   test('are accessible, in light and dark, on a narrow screen as well', async () => {

@@ -5,6 +5,7 @@ import { AUTH_OPENS } from '../../auth-opens.ts'
 import type { Silence } from '../model/api.ts'
 import { capital, labelText, moment, zone } from '../model/format.ts'
 import {
+  copy,
   editAddress,
   editedIn,
   expireSilence,
@@ -35,7 +36,7 @@ export function Silencing({ state }: { state: State }) {
   return (
     <>
       <Section id="silencing" title={edited === '' ? 'Add a silence' : `Edit silence ${edited}`}>
-        {canChange ? [<SilenceForm state={state} />, <Outcome state={state} />] : command(query)}
+        {canChange ? [<SilenceForm state={state} />, <Outcome state={state} />, PATTERNS] : command(state)}
       </Section>
       <Section id="active-silences" title="Active silences">
         <Table
@@ -57,15 +58,22 @@ export function Silencing({ state }: { state: State }) {
   )
 }
 
-function command(query: URLSearchParams) {
+function command(state: State) {
+  const text = silenceCommand(state.query)
   return (
     <>
       <p>
         The page can change silences only with <code>http.auth</code>, {AUTH_OPENS}.
       </p>
-      {Object.keys(matchOf(query)).length === 0
+      {Object.keys(matchOf(state.query)).length === 0
         ? quiet('“Silence” next to an alert leads here with the command that silences it.')
-        : [<p>This command does the same:</p>, <code class="words">{silenceCommand(query)}</code>]}
+        : [
+            <p>This command does the same:</p>,
+            <code>{text}</code>,
+            // Elsewhere the browser lets no page copy.
+            globalThis.isSecureContext && [' ', <Button onClick={() => copy(text)}>Copy</Button>],
+            <Outcome state={state} />,
+          ]}
     </>
   )
 }
@@ -119,23 +127,24 @@ function SilenceForm({ state }: { state: State }) {
   )
 }
 
-/** What the form has led to, or would match. */
+/** What the form or the button has led to, or what the silence would match. */
 function Outcome({ state: { silencing } }: { state: State }) {
   const { problem, done, matched } = silencing
   const alerts = matched === 1 ? 'alert that fires now matches' : 'alerts that fire now match'
   const text = matched === 0 ? 'No alert that fires now matches.' : `${formatNumber(matched ?? 0)} ${alerts}.`
   return (
-    <>
-      <Note id="silencing-note" problem={problem}>
-        {done !== '' && <p>{done}</p>}
-        {done === '' && matched !== undefined && quiet(text)}
-      </Note>
-      <p class="soft">
-        A value that begins with <code>=~</code> is a regular expression for all of it: <code>=~High.*</code>
-      </p>
-    </>
+    <Note id="silencing-note" problem={problem}>
+      {done !== '' && <p>{done}</p>}
+      {done === '' && matched !== undefined && quiet(text)}
+    </Note>
   )
 }
+
+const PATTERNS = (
+  <p class="soft">
+    A value that begins with <code>=~</code> is a regular expression for all of it: <code>=~High.*</code>
+  </p>
+)
 
 const columnsAt = (now: string): [Column<Silence>, ...Column<Silence>[]] => [
   ['Silence', ({ id, match }) => [labelText(match) || 'every alert', ' ', soft(`silence ${id}`)]],

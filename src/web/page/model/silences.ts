@@ -122,6 +122,10 @@ export async function expireSilence(id: number) {
   await send(expire, editedIn(current().query) === `${id}`)
 }
 
+/** Copies a text, and says that it did. */
+export const copy = (text: string) =>
+  send(() => navigator.clipboard.writeText(text).then(() => 'It was copied.'), false)
+
 /**
  * One change at a time.
  *
