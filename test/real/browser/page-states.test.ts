@@ -33,7 +33,7 @@ const STATES: [state: string, targets: () => TargetStatus[], banner: RegExp, giv
   [
     'an outage of all targets',
     () => ['production', 'staging'].map((target) => shownTarget({ target, ...unreachable })),
-    /^production: [^\n]* 1 other target has no successful poll either\. \(.*\)$/,
+    /^2 of 2 targets have no successful poll\. production: no successful poll since [^\n]* \(.*\)$/,
   ],
   [
     'Slack down',

@@ -29,9 +29,9 @@ export function noticesOf(state: State): Notice[] {
   )
   if (first === undefined) return []
   const { text, age } = staleNotice(first, ageOfTargets(state), now)
-  const has = others.length === 1 ? 'has' : 'have'
-  const more = others.length === 0 ? '' : ` ${plural(others.length, 'other target')} ${has} no successful poll either.`
-  return [{ text: `${text}${more}`, age }]
+  const of = plural(shownTargets(state).length, 'target')
+  const all = others.length === 0 ? '' : `${formatNumber(others.length + 1)} of ${of} have no successful poll. `
+  return [{ text: `${all}${text}`, age }]
 }
 
 /** The receiver that callwatch has without any other. */
