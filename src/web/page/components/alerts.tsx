@@ -34,7 +34,7 @@ export function Alerts({ state }: { state: State }) {
   const note = isSelected ? (
     <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
   ) : (
-    soft('of several, the worst one')
+    soft('of several, the worst one that fires')
   )
   return (
     <Section id="alerts" title={isSelected ? plural(groups.length, 'alert') : 'Alerts'} note={note}>

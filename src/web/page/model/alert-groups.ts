@@ -35,17 +35,15 @@ export function alertGroups(state: State): AlertGroup[] {
   const keyOf = (alert: Alert) => (isSelected ? named(alert) : alert.alert)
   const groups = Map.groupBy(shownAlerts(state).filter(isSelected ?? (() => true)), keyOf)
   const made = [...groups.values()].map((same): AlertGroup => {
-    // Those of which somebody is notified come first.
-    const reasons = new Map(same.map((alert) => [alert, why(alert)]))
-    const isQuiet = (alert: Alert) => reasons.get(alert) !== ''
-    const alerts = same.toSorted((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)) || worstFirst(a, b))
+    const reasons = same.map(why)
+    const alerts = same.toSorted(worstFirst)
     const worst = alerts[0]!
     return {
       key: keyOf(worst),
       alerts,
       worst,
-      waits: waitsText([...reasons.values()]),
-      isQuiet: isQuiet(worst),
+      waits: waitsText(reasons),
+      isQuiet: !reasons.includes(''),
       since: alerts.map(({ since }) => since).toSorted()[0]!,
     }
   })

@@ -66,6 +66,8 @@ describe('the alerts of the page', () => {
     const find = (target: string, name: string) =>
       state.snapshot!.alerts.find((one) => one.target === target && one.alert === name)!
     find('t1', critical.name).silences = [3]
+    // The worst one is worst also where it is inhibited.
+    find('t0', RULE.name).value = 0.7
     state.snapshot!.silences = [
       { id: 3, match: {}, since: isoTime(NOW), until: isoTime(NOW + 3600), author: 'ops', reason: '', edits: 0 },
     ]
@@ -83,7 +85,7 @@ describe('the alerts of the page', () => {
     const short = lines.map((text) => text.replace(/ above.*/, ''))
     expect(short).toEqual([
       'VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical 1 silenced 62%',
-      'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited, 1 muted 42.5%',
+      'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited, 1 muted 70%',
     ])
     expect(elements.filter(({ props }) => String(props['class']).includes('stale'))).toEqual([])
     expect(elements.find(({ props }) => props['class'] === 'old')?.text).toBe('62%')
@@ -94,7 +96,7 @@ describe('the alerts of the page', () => {
         .slice(-2)
         .map((text) => text.replace(/ above.*/, '')),
     ).toEqual([
-      'HighFailureRate t0 firing warning inhibited by VeryHighFailureRate, t0 42.5%',
+      'HighFailureRate t0 firing warning inhibited by VeryHighFailureRate, t0 70%',
       'HighFailureRate t5 firing warning muted until 14:14 42.5%',
     ])
     for (const target of ['t0', 't2']) find(target, critical.name).silences = [3]
@@ -103,7 +105,7 @@ describe('the alerts of the page', () => {
         type === 'tr' && text.includes('alerts') ? [[text.replace(/ above.*/, ''), props['class']]] : [],
       )
     expect(classesOf()).toEqual([
-      ['HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited, 1 muted 42.5%', 'warning'],
+      ['HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited, 1 muted 70%', 'warning'],
       ['VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical silenced until 15:13 by ops 62%', ''],
     ])
     expect(render(Alerts, { ...state, target: 'none' }).at(-1)?.text).toBe('No alert is pending or firing.')
