@@ -4,6 +4,7 @@ import { isBeyond } from '../../../alerts/signal.ts'
 import { failText, formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
+import { addressOfIncident } from '../model/alert-groups.ts'
 import {
   addressOfAlert,
   alertOf,
@@ -56,9 +57,7 @@ export function AlertFacts({ state }: { state: State }) {
       <Note id="alert-note" problem={problem} isLoading={answer === undefined}>
         {answer !== undefined && alert === undefined && quiet(missing(live))}
       </Note>
-      {linesOf(state).map((line) => (
-        <p>{line}</p>
-      ))}
+      {linesOf(state).map((line) => line && <p>{line}</p>)}
       {shown !== undefined && factsOf(shown, alert, live, now)}
       {other !== undefined && <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>}
     </section>
@@ -78,34 +77,43 @@ const missing = (live: Alert | undefined) =>
     : 'No such alert fired then, or it has expired from the history.'
 
 /** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */
-function sentenceOf({ snapshot, alertPage }: State, shown: PastAlert | Alert, live: Alert | undefined) {
-  const alone = snapshot?.incidents.find((one) => live !== undefined && one.targets.firing === 1 && isPart(live, one))
+function sentenceOf(state: State, shown: PastAlert | Alert, live: Alert | undefined) {
+  const incident = incidentOf(state, live)
   const { target, alert, signal, peak, breach } = shown
-  if (alone !== undefined) return alone.summary
+  if (incident?.targets.firing === 1) return incident.summary
   if (live?.calls && signal === 'failure_ratio') {
     const failed = live.value * live.calls
-    return `${target}: ${failText({ total: live.calls, failed }, alertPage.answer?.alert?.reason)}`
+    return `${target}: ${failText({ total: live.calls, failed }, state.alertPage.answer?.alert?.reason)}`
   }
   const value =
     live === undefined
-      ? `${breach === 'above' ? 'at most' : 'at least'} ${valueOf(signal, peak)}`
+      ? `${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(signal, peak)}`
       : valueOf(signal, live.value)
   return `${target}: ${alert}, ${value}`
 }
 
+/** The incident that the alert is part of. */
+const incidentOf = ({ snapshot }: State, live: Alert | undefined) =>
+  live && snapshot?.incidents.find((one) => isPart(live, one))
+
 /** What is said of the alert as of its incident. */
 const OF_ALERT = ['unpolled', 'cause', 'mostly', 'others']
 
-/** Why, if that is known: the problem of the target, and the cause of the incident; and what a value within its threshold waits for. */
-function linesOf(state: State): string[] {
+/** Of how many targets it is one, and why, if that is known: the problem of the target, and the cause of the incident; and what a value within its threshold waits for. */
+function linesOf(state: State): ComponentChildren[] {
   const { live } = alertOf(state)
   const problem = state.snapshot?.status.targets.find(({ name }) => name === live?.target)?.problem
-  const incident = state.snapshot?.incidents.find((one) => live !== undefined && isPart(live, one))
+  const incident = incidentOf(state, live)
   const lines = incident?.details.filter(({ about }) => OF_ALERT.includes(about)) ?? []
   return [
-    ...(problem === undefined ? [] : [`${capital(plainText(problem))}.`]),
+    incident !== undefined &&
+      incident.targets.firing > 1 && [
+        `One of ${plural(incident.targets.firing, 'target')}: `,
+        <a href={addressOfIncident(incident)}>all alerts of the incident</a>,
+      ],
+    problem !== undefined && `${capital(plainText(problem))}.`,
     ...lines.map(({ text }) => `${text}.`),
-    ...(live === undefined || isBeyond(live, live.value, live.threshold) ? [] : [withinText(live)]),
+    live !== undefined && !isBeyond(live, live.value, live.threshold) && withinText(live),
   ]
 }
 

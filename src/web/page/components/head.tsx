@@ -52,8 +52,7 @@ function calmText(state: State) {
   if (!targets.some(isPolled)) return 'Nothing is known yet: no poll has succeeded.'
   const waiting = shownAlerts(state).length
   const pending = waiting === 0 ? '' : `, ${plural(waiting, 'alert')} pending`
-  if (polled < targets.length)
-    return `No alert fires${pending}. Only ${formatNumber(polled)} of ${plural(targets.length, 'target')} can be read.`
+  if (polled < targets.length) return `No alert fires${pending}. ${unreadText(polled, targets.length)}`
   const none = noCallsYet(state)
   if (none !== undefined) return `No alert fires${pending}. ${none}`
   const [window] = windowsOf(targets)
@@ -61,6 +60,9 @@ function calmText(state: State) {
   const failed = ratio ? `${formatShare(ratio.any)} of ${plural(calls, 'call')} failed` : plural(calls, 'finished call')
   return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failed} in ${name}.`
 }
+
+const unreadText = (polled: number, of: number) =>
+  of === 1 ? 'The target cannot be read.' : `Only ${formatNumber(polled)} of ${formatNumber(of)} targets can be read.`
 
 function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident

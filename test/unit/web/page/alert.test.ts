@@ -228,7 +228,7 @@ describe('the page of an alert', () => {
     const state = shown(fired())
     expect(title(state)).toBe('production: 42.5% of 40 calls fail')
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
-    expect(title(shown(ended))).toBe('production: HighFailureRate, at most 50%')
+    expect(title(shown(ended))).toBe('production: HighFailureRate, peak 50%')
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the title uses of an incident
     const incident = {
       summary: 'As in Slack',
@@ -241,7 +241,7 @@ describe('the page of an alert', () => {
     expect(title(state)).toBe('As in Slack')
   })
 
-  test('says why: the problem of the target, and the cause of its incident; and how its calls ended', () => {
+  test('says of how many targets it is one, and why: the problem of the target, and the cause of its incident; and how its calls ended', () => {
     const breakdown = [
       { now: row('audio', 9, 1), lastWeek: row('audio', 20, 0) },
       { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
@@ -257,7 +257,11 @@ describe('the page of an alert', () => {
       { targets: { firing: 9 }, worst: [], group: { alert: 'HighFailureRate' }, details },
     ] as never
     const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
-    expect(lines.slice(1)).toEqual(['No answer.', 'Cause: no successful poll on 3 targets (503).'])
+    expect(lines.slice(1)).toEqual([
+      'One of 9 targets: all alerts of the incident',
+      'No answer.',
+      'Cause: no successful poll on 3 targets (503).',
+    ])
     expect(texts(state, 'alert-outcomes')).toBe(
       'Outcomes of the same 20 calls Calls by outcome, next to last week Outcome Calls Share Last week ended 13 65% 97.5% rejected 7 35% 2.5%',
     )

@@ -180,6 +180,7 @@ describe('the head of the overview', () => {
         shownTarget({ target: 'b', sync: POLLED, pollAge: 400 }),
       ],
     ],
+    ['No alert fires. The target cannot be read.', [shownTarget({ sync: POLLED, pollAge: 400 })]],
     ['Nothing is known yet: no poll has succeeded.', [shownTarget({ sync: {} })]],
   ])('says in a line that nothing is wrong: %s', (line, targets) => {
     expect(textOf(render(Head, amid(targets)), { class: 'calm' })).toBe(line)
