@@ -5,7 +5,7 @@ import { shownStep } from '../model/chart.ts'
 import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
 import { plural } from '../../../text/format.ts'
 import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
-import { isoOf, span, zoneName } from '../model/format.ts'
+import { isoOf, someOf, span, zoneName } from '../model/format.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
 import { EpisodeTable } from './alerts.tsx'
@@ -102,7 +102,7 @@ function cursorBar(state: State, shown: ShownCharts, now: string) {
         <span class={severity}>{`▲ ${text}`}</span>
       ))}
       {alerts.length > MOST_ALERTS && soft(`and ${plural(alerts.length - MOST_ALERTS, 'more alert')}`)}
-      {unseen.length > 0 && soft(`not covered: ${unseen.join(', ')}`)}
+      {unseen.length > 0 && soft(`not covered: ${someOf(unseen, 'target')}`)}
       <span class="soft hint">Drag over a chart to zoom, click or use the arrow keys to select a time.</span>
     </div>
   )

@@ -3,15 +3,15 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { changeAddress } from '../model/address.ts'
 import type { Report } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
-import { capital, moment, secondsBetween, span, zone } from '../model/format.ts'
+import { capital, moment, secondsBetween, someOf, span, zone } from '../model/format.ts'
 import { periodBefore } from '../model/period.ts'
-import { nowOf, type State } from '../model/state.ts'
+import { change, nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
 import { daysChart, isWhole, KEYS, keysOf, type Usage as Answer } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
 import { Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
 import { tile } from './glance.tsx'
-import { Note, quiet, Section, Table, words, type Column } from './layout.tsx'
+import { Button, Note, quiet, Section, Table, words, type Column } from './layout.tsx'
 
 /** Seconds. Of less there is no chart by day. */
 const DAY = 86_400
@@ -56,7 +56,7 @@ export function Usage({ state }: { state: State }) {
         callsOf(answer.report.total) > 0 && [
           totals(answer),
           secondsBetween(answer.report.since, answer.report.until) > DAY && <Days usage={answer} state={state} />,
-          table(answer.report, by),
+          <Rows report={answer.report} by={by} state={state} />,
         ]}
     </>
   )
@@ -120,7 +120,12 @@ function Days({ usage, state }: { usage: Answer; state: State }) {
   return <Chart chart={chart} state={state} bands={bands} />
 }
 
-function table({ rows, total }: Report, by: readonly (typeof KEYS)[number][]) {
+/** As many rows are shown at first. */
+const MOST = 20
+
+function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof keysOf>; state: State }) {
+  const { rows, total } = report
+  const shown = state.showsAllRows ? rows : rows.slice(0, MOST)
   const number = (title: string, of: (row: Row) => string): Column<Row> => [title, of, 'number']
   const minutes = (title: string, of: (row: Row) => number) =>
     number(title, (row) => (of(total) < MANY_MINUTES ? tenths(of(row)) : formatNumber(of(row), 0)))
@@ -148,9 +153,12 @@ function table({ rows, total }: Report, by: readonly (typeof KEYS)[number][]) {
       <Table
         caption="Calls by outcome, minutes and durations"
         columns={columns}
-        items={rows.length > 1 ? [...rows, total] : rows}
+        items={rows.length > 1 ? [...shown, total] : rows}
         look={(row) => (row === total ? 'total' : '')}
       />
+      {shown.length < rows.length && (
+        <Button onClick={() => change({ showsAllRows: true })}>{`All ${formatNumber(rows.length)} rows`}</Button>
+      )}
     </Section>
   )
 }
@@ -166,7 +174,7 @@ const WHY: Record<string, string> = {
 export function Coverage({ coverage: { blind_seconds, blind }, now }: { coverage: Report['coverage']; now: string }) {
   if (blind.length === 0) return <p id="coverage">All targets were seen throughout this period.</p>
   const expired = blind.some(({ kind }) => kind === 'expired') ? 'or no longer has calls of ' : ''
-  const targets = [...new Set(blind.map(({ target }) => target))].join(', ')
+  const targets = someOf([...new Set(blind.map(({ target }) => target))], 'target')
   const columns: Column<(typeof blind)[number]>[] = [
     ['Target', ({ target }) => target],
     [`From (${zone(now)})`, ({ since }) => moment(since, now)],
@@ -182,7 +190,7 @@ export function Coverage({ coverage: { blind_seconds, blind }, now }: { coverage
       </p>
       <details>
         <summary>Which times these are</summary>
-        <Table caption="Times that are not covered, by target" columns={columns} items={blind} />
+        <Table caption="Times that are not covered, by target" columns={columns} items={blind} isTall />
       </details>
     </>
   )

@@ -1,4 +1,4 @@
-import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 
 /** The chosen zone; undefined is the zone of the reader. */
 let chosen: { name: string; offset: Intl.DateTimeFormat } | undefined
@@ -160,5 +160,13 @@ export const named = ({
   target: string
   labels: Readonly<Record<string, string | undefined>>
 }) => [alert, target, labelText(labels)].filter(Boolean).join(', ')
+
+/** `a, b, c and 297 more targets`: three of them at most. */
+export function someOf(names: readonly string[], noun: string) {
+  const more = names.length - MOST_NAMES
+  return `${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${plural(more, `more ${noun}`)}` : ''}`
+}
+
+const MOST_NAMES = 3
 
 export const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

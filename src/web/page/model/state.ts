@@ -96,6 +96,8 @@ export const initialState = {
   callPage: nothing as Loaded<CallDetails>,
   alertPage: nothing as Loaded<AlertPage>,
   usage: nothing as Loaded<Usage>,
+  /** Whether a report has all of its rows. */
+  showsAllRows: false,
   /** `filters` are those of the last request, and `loadedAt` is when it ended, by `performance.now()`. */
   charts: {
     filters: '',

@@ -286,6 +286,22 @@ describe('the usage', () => {
     expect(shown({ total: many }).some(({ text }) => text.startsWith('all 6 4 1 0 0 1 3,000 0.0 3.0'))).toBe(true)
   })
 
+  test('has twenty rows of three hundred, and three names of those that callwatch did not see, until all are wanted', () => {
+    const names = Array.from({ length: 300 }, (_, i) => `t${i}`)
+    const { blind: times } = blind('now', 600).coverage
+    const coverage = { blind_seconds: 600, blind: names.flatMap((target) => [{ ...times[0], target }, { ...times[0], target }]) } // oxfmt-ignore
+    const report = reportOf({ rows: names.map((target) => ({ ...row, target })), coverage })
+    const usage = { request: '', answer: { report, days: report, before: undefined }, problem: undefined, asOf: '' }
+    const rowsIn = (showsAllRows: boolean) => {
+      const elements = render(Usage, stateOf([shownTarget()], { view: 'usage', usage, showsAllRows }))
+      const table = textOf(elements, { id: 'usage-rows' }) ?? ''
+      expect(table).toMatch(/ all 6 /)
+      expect(textOf(elements, { id: 'coverage' })).toMatch(/ did not see t0, t1, t2 and 297 more targets\.$/)
+      return [table.match(/ t\d+ /g)?.length, table.endsWith('All 300 rows')]
+    }
+    expect([rowsIn(false), rowsIn(true)]).toEqual([[20, true], [300, false]]) // oxfmt-ignore
+  })
+
   test('begins with the totals, each next to that of the month before, and the difference', () => {
     const past = { ...total, participant_minutes: { audio: 8, video: 0 }, user_minutes: 10.5, failure_ratio: 0.3 }
     // A chart needs a browser, and a day has none.
