@@ -288,8 +288,8 @@ describe('the usage', () => {
 
   test('has twenty rows of three hundred, and three names of those that callwatch did not see, until all are wanted', () => {
     const names = Array.from({ length: 300 }, (_, i) => `t${i}`)
-    const { blind: times } = blind('now', 600).coverage
-    const coverage = { blind_seconds: 600, blind: names.flatMap((target) => [{ ...times[0], target }, { ...times[0], target }]) } // oxfmt-ignore
+    const [time] = blind('now', 600).coverage.blind
+    const coverage = { blind_seconds: 600, blind: names.flatMap((target) => [{ ...time!, target }, { ...time!, target }]) } // oxfmt-ignore
     const report = reportOf({ rows: names.map((target) => ({ ...row, target })), coverage })
     const usage = { request: '', answer: { report, days: report, before: undefined }, problem: undefined, asOf: '' }
     const rowsIn = (showsAllRows: boolean) => {
