@@ -28,10 +28,15 @@ export type Incident = AlertGroup & {
   severity: Severity
   /** The beginning of the breach: when the first of what fires now was seen beyond its threshold. */
   since: number
-  /** `grows`: alerts are pending on further targets, or have begun to fire on some in the last two minutes. `ends`: on most targets the values are cleared. */
+  /**
+   * `grows`: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all
+   * values are cleared. `ends`: on most targets the values are cleared.
+   */
   course: 'grows' | 'lasts' | 'ends'
   /** On how many of the targets alerts fire now, on how many of these all values are cleared, and on how many others alerts are pending only. */
   targets: { firing: number; recovering: number; pending: number; of: number }
+  /** On how many targets it fired when a receiver was told of it; only in a message that follows another one. */
+  told?: number
   /** The targets of which nothing is known since the earliest of their last successful polls: their numbers are from before. */
   unpolled?: { targets: number; since: number }
   /** All that fires. */
@@ -106,6 +111,7 @@ function incidentOf(
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
   const recovering = targets.size - targetsOf(firing.filter(({ state }) => state !== 'recovering')).size
+  const isGrowing = targets.size < of && pending + addedTo(firing, now) > recovering
   const unpolled = isCause(first!) ? [] : elsewhere.filter(({ signal }) => signal.name === 'poll_age')
   const polls = unpolled.flatMap(({ lastPoll }) => lastPoll ?? [])
   const since = Math.min(...firing.map((alert) => alert.since))
@@ -116,7 +122,7 @@ function incidentOf(
     labels,
     severity: firing.reduce((worst, alert) => (isMoreSevere(alert, worst) ? alert : worst)).severity,
     since,
-    course: recovering * 2 > targets.size ? 'ends' : pending > 0 || hasGrown(firing, now) ? 'grows' : 'lasts',
+    course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',
     targets: { firing: targets.size, recovering, pending, of },
     ...(polls.length > 0 && { unpolled: { targets: targetsOf(unpolled).size, since: Math.min(...polls) } }),
     firing,
@@ -129,13 +135,12 @@ function incidentOf(
   }
 }
 
-/** Whether a target was added to those that fired first, not long ago. */
-function hasGrown(firing: readonly Alert[], now: number): boolean {
+/** How many targets were added to those that fired first, not long ago. */
+function addedTo(firing: readonly Alert[], now: number): number {
   const [first, ...others] = [...Map.groupBy(firing, ({ target }) => target).values()]
     .map((alerts) => Math.min(...alerts.map(({ firingSince }) => firingSince)))
     .toSorted((a, b) => a - b)
-  const latest = others.at(-1)
-  return first !== undefined && latest !== undefined && latest > first && now - latest < GROWTH_SECONDS
+  return others.filter((began) => began > first! && now - began < GROWTH_SECONDS).length
 }
 
 /** What the rule of an alert measures, for all of its groups. */

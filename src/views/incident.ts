@@ -23,7 +23,7 @@ export const incident = z
     course: z
       .enum(['grows', 'lasts', 'ends'])
       .describe(
-        'grows: alerts are pending on further targets, or have begun to fire on some in the last two minutes; ends: on most targets the values are cleared',
+        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all values are cleared; ends: on most targets the values are cleared',
       ),
     targets: z.object({
       firing: count,

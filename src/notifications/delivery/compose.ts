@@ -31,11 +31,12 @@ type Content = {
 
 /** The message about a group as it is now. Firing alerts come first, the worst of them first. */
 export function messageOf(content: Content, moment: Moment): AlertMessage {
-  const { alerts: ready, incident, told } = content
+  const { alerts: ready, told } = content
+  const incident = content.incident && asTold(content.incident, told)
   const firing = incident?.firing ?? []
   const alerts = updatesIn(ready, moment)
   return {
-    ...aboutGroup(content, moment),
+    ...aboutGroup({ ...content, incident }, moment),
     begun: told?.begun ?? Math.min(...ready.flatMap(({ entries }) => entries.map((entry) => entry.content.at))),
     ...(told?.posted !== undefined && { posted: told.posted }),
     isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
@@ -49,6 +50,13 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
       moment,
     ),
   }
+}
+
+/** An incident for a receiver that knows it: what fires on fewer targets than that receiver was told does not grow. */
+function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
+  if (told === undefined || told.targets <= incident.targets.firing) return incident
+  const { course } = incident
+  return { ...incident, told: told.targets, course: course === 'grows' ? 'lasts' : course }
 }
 
 /** What a message says of its group. */

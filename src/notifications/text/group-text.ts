@@ -63,12 +63,13 @@ export function incidentLines(incident: Incident): Line[] {
 }
 
 /** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before`. */
-function courseText({ since, course, targets, calls }: Incident): string {
+function courseText({ since, course, targets, calls, told = 0 }: Incident): string {
   const { firing, recovering, pending } = targets
   const back =
     recovering === 0 ? '' : ` (back within the threshold${firing === 1 ? '' : ` on ${plural(recovering, 'target')}`})`
   const more = pending === 0 ? '' : ` (pending on ${plural(pending, 'more target')})`
-  const now = { grows: `growing${more}`, lasts: `lasting${back}`, ends: `ending${back}` }[course]
+  const lasts = told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${back}`
+  const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
   const before = calls?.before === undefined ? '' : `; was ${formatShare(calls.before)} before`
   return `Since ${formatTime(since)}, ${now}${before}`
 }

@@ -111,6 +111,23 @@ describe('an incident', () => {
     expect(courseAt(20, 0)).toBe('lasts')
   })
 
+  test('does not grow while more targets recover than are pending or were added, nor once it fires on all', () => {
+    const courseOf = (states: AlertInstance['state'][], of = 300) =>
+      all(
+        states.map((state, i) => high(`${i}`, 40, 30, { state })),
+        of,
+      )[0]!.course
+    const firing = Array.from({ length: 5 }, () => 'firing' as const)
+    expect(courseOf([...firing, 'recovering', 'pending', 'pending'])).toBe('grows')
+    expect(courseOf([...firing, 'recovering', 'recovering', 'pending', 'pending'])).toBe('lasts')
+    expect(courseOf([...firing, 'pending'], 5)).toBe('lasts')
+    const added = (['recovering', 'firing', 'firing', 'firing'] as const).map((state, i) =>
+      high(`${i}`, 40, 30, { state, firingSince: AT + Math.max(0, i - 2) }),
+    )
+    expect(all(added)[0]!.course).toBe('lasts')
+    expect(all(added.slice(1))[0]!.course).toBe('grows')
+  })
+
   test('has what explains it, and in numbers what else fires on its targets', () => {
     const failing = (target: string, cause: string) =>
       [

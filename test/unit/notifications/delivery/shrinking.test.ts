@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import type { Severity } from '../../../../src/alerts/match-keys.ts'
+import { groupLines, groupTitle } from '../../../../src/notifications/text/group-text.ts'
+import { AT, changeOf, liveAlert, ruleNamed, sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
+
+const RULES = [ruleNamed('High', 'warning'), ruleNamed('VeryHigh', 'critical')]
+const high = (n: number) => ({ name: 'High', severity: 'warning' as Severity, target: `shop-${n}` })
+
+/** A receiver of incidents on several of thirty targets, and what its last message says. */
+function incident() {
+  const run = sending({ groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 60, targets: 30, rules: RULES })
+  const last = () => {
+    const message = run.messages.at(-1)
+    if (message?.kind !== 'alerts') throw new Error('no alerts')
+    return { title: groupTitle(message), lines: groupLines(message), message }
+  }
+  return { run, last }
+}
+
+test('an incident on fewer targets than its receiver was told shrinks, even while alerts are pending on others', async () => {
+  const { run, last } = incident()
+  for (let n = 0; n < 10; n++) await run.fire(high(n))
+  await run.clock.advance(100)
+  expect(last().lines[0]).toMatch(/, lasting$/)
+  for (let n = 0; n < 4; n++) await run.resolve(high(n))
+  const pending = liveAlert(high(20), changeOf(high(20), 'firing', AT))
+  run.live.set('pending', { ...pending, instance: { ...pending.instance, state: 'pending' } })
+  await run.clock.advance(100)
+  expect(last().lines[0]).toMatch(/, shrinking, was 10 targets$/)
+  expect(last().message.incident?.course).toBe('lasts')
+})
