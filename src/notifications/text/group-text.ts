@@ -118,12 +118,14 @@ export function groupTitle(message: AlertMessage): string {
   if (incident !== undefined && fires) return incidentSentence(incident)
   const ends = endsOf(message)
   const title = ends.length === 0 ? NOT_SAID : `${subject} ${ends.join(', ')}`
-  return incident === undefined ? title : `${incidentSentence(incident)}; ${title}`
+  if (incident === undefined) return title
+  return ends.length === 0 ? incidentSentence(incident) : `${incidentSentence(incident)}; ${title}`
 }
 
-/** `resolved on 30 targets`, for each way to end. */
-function endsOf({ alerts, flapped }: AlertMessage): string[] {
-  const on = (changes: readonly Notification[]) => new Set(changes.map(({ target }) => target)).size
+/** `resolved on 30 targets`, for each way to end: only targets on which nothing of the group fires any more. */
+function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
+  const firing = targetsIn(incident)
+  const on = (changes: readonly Notification[]) => new Set(changes.map(({ target }) => target)).difference(firing).size
   const all = alerts.map(({ notification }) => notification)
   const told = new Set(all.map(({ target }) => target))
   // The less severe alert of a target that is told of anyway is no news.
@@ -136,10 +138,15 @@ function endsOf({ alerts, flapped }: AlertMessage): string[] {
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }
 
+const targetsIn = (incident: Incident | undefined) => new Set(incident?.firing.map(({ target }) => target))
+
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
   const { alerts, silenced, incident } = message
-  const ended = alerts.map(({ notification }) => notification).filter(({ kind }) => kind === 'resolved')
+  const firing = targetsIn(incident)
+  const ended = alerts
+    .map(({ notification }) => notification)
+    .filter(({ kind, target }) => kind === 'resolved' && !firing.has(target))
   const [worst] = ended
   const longest = Math.max(...ended.map(({ at, firingSince }) => at - firingSince))
   const ends = endsOf(message)

@@ -5,6 +5,7 @@ import { AT, changeOf, liveAlert, ruleNamed, sending } from '../../../kit/notifi
 
 const RULES = [ruleNamed('High', 'warning'), ruleNamed('VeryHigh', 'critical')]
 const high = (n: number) => ({ name: 'High', severity: 'warning' as Severity, target: `shop-${n}` })
+const veryHigh = (n: number) => ({ name: 'VeryHigh', severity: 'critical' as Severity, target: `shop-${n}` })
 
 /** A receiver of incidents on several of thirty targets, and what its last message says. */
 function incident() {
@@ -28,4 +29,23 @@ test('an incident on fewer targets than its receiver was told shrinks, even whil
   await run.clock.advance(100)
   expect(last().lines[0]).toMatch(/, shrinking, was 10 targets$/)
   expect(last().message.incident?.course).toBe('lasts')
+})
+
+test('only targets on which nothing of an incident fires any more have ended in its messages', async () => {
+  const { run, last } = incident()
+  for (let n = 0; n < 10; n++) {
+    await run.fire(high(n))
+    await run.fire(veryHigh(n))
+  }
+  await run.clock.advance(100)
+  for (let n = 0; n < 6; n++) await run.resolve(veryHigh(n))
+  for (let n = 0; n < 2; n++) await run.resolve(high(n))
+  await run.clock.advance(100)
+  expect(last().title).toMatch(/^8 of 30 targets: /)
+  expect(last().lines).toContain('Ended: resolved on 2 targets')
+  expect(last().lines.find((line) => line.startsWith('Longest'))).toMatch(/ on shop-[01]$/)
+  for (let n = 6; n < 10; n++) await run.resolve(veryHigh(n))
+  await run.clock.advance(100)
+  expect(last().title).toMatch(/^8 of 30 targets: [^;]*$/)
+  expect(last().lines.join()).not.toMatch(/Ended|Longest|any more/)
 })
