@@ -84,8 +84,8 @@ export function evaluate(
   }
 
   function valueBeforeBreach(rule: Rule, before?: AlertInstance, latest?: Measured): number | undefined {
-    if (before !== undefined || latest === undefined) return before?.valueBefore
-    return valueBefore(rule, evidenceOn(rule, latest).trend)
+    if (before !== undefined || latest === undefined || trigger.kind !== 'poll') return before?.valueBefore
+    return valueBefore(rule, evidenceOn(rule, latest).trend, trigger)
   }
 
   function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {

@@ -17,9 +17,22 @@ export function reachOf({ signal, onlyIf }: Rule): number {
   return Math.max(TREND_WINDOWS * window, window + (onlyIf === undefined ? 0 : onlyIf.offset + 3600))
 }
 
-/** The value before a breach: that of the latest window before its own that was within the threshold. @param trend when it began */
-export function valueBefore(rule: Rule, trend: Evidence['trend'] = []): number | undefined {
-  const within = trend.slice(0, -1).filter((value) => value !== null && !isBeyond(rule, value, rule.threshold))
+/**
+ * The value before a breach: that of the latest window before its own that was within the threshold, and since whose begin the target
+ * is known.
+ *
+ * @param trend when it began
+ */
+export function valueBefore(
+  rule: Rule,
+  trend: Evidence['trend'] = [],
+  { now, created }: Pick<Poll, 'now' | 'created'>,
+): number | undefined {
+  const window = windowOf(rule.signal) ?? Infinity
+  const complete = Math.max(0, Math.floor((now - created) / window) - 1)
+  const within = trend
+    .slice(-1 - complete, -1)
+    .filter((value) => value !== null && !isBeyond(rule, value, rule.threshold))
   return within.at(-1) ?? undefined
 }
 

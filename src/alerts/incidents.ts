@@ -19,6 +19,8 @@ const CAUSES = ['poll_age', 'request_errors'] as const
 type CauseSignal = (typeof CAUSES)[number]
 /** An incident grows for so long after another target was added (seconds). */
 const GROWTH_SECONDS = 120
+/** Alerts that began so soon after the first one (seconds) say how it was before. */
+const FIRST_SECONDS = 60
 /** A cause may be seen later than what it causes, by this much (seconds). */
 const CAUSE_DELAY_SECONDS = 300
 export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
@@ -50,7 +52,7 @@ export type Incident = AlertGroup & {
     counts: FinishedCounts
     total: number
     failed: number
-    before?: number
+    before?: number | undefined
     outcome?: (typeof FAILURES)[number]
   }
   /** The label value that explains most failures on more than half of the targets. */
@@ -144,7 +146,7 @@ function addedTo(firing: readonly Alert[], now: number): number {
 }
 
 /** What the rule of an alert measures, for all of its groups. */
-const ruleSubjectOf = ({ by, ...alert }: Alert) =>
+export const ruleSubjectOf = ({ by, ...alert }: Alert) =>
   subjectOf({ ...alert, labels: Object.fromEntries(by.map((label) => [label, '*'])) })
 
 /** The alerts of the most severe and most frequent subject. Of several rules on one subject, the most severe alert that does not recover counts. */
@@ -158,7 +160,8 @@ function ofOneSubject(firing: readonly Stated[]): Stated[] {
   const firstOf = (same: readonly Stated[]) => same.toSorted((a, b) => a.since - b.since)[0]!
   return [...each.values()].map((same) => {
     const alert = same.find(({ state }) => state === 'firing') ?? same[0]!
-    return { ...alert, valueBefore: firstOf(same).valueBefore }
+    const { since, valueBefore } = firstOf(same)
+    return { ...alert, since, valueBefore }
   })
 }
 
@@ -176,7 +179,9 @@ function callsOf(alerts: readonly Alert[]): NonNullable<Incident['calls']> {
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
   )
   const outcome = FAILURES.find((one) => counts[one] * 2 > sum(FAILURES.map((each) => counts[each])))
-  const before = median(alerts.flatMap(({ valueBefore }) => valueBefore ?? []))
+  const first = Math.min(...alerts.map(({ since }) => since))
+  const early = alerts.filter(({ since }) => since <= first + FIRST_SECONDS)
+  const before = median(early.flatMap(({ valueBefore }) => valueBefore ?? []))
   return {
     counts,
     total: counts.total,

@@ -1,5 +1,5 @@
 import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
-import type { Incident } from '../../alerts/incidents.ts'
+import { ruleSubjectOf, type Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
 import { bySeverity, isMoreSevere, type Severity } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
@@ -52,12 +52,23 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
   }
 }
 
-/** An incident for a receiver that knows it: what fires on fewer targets than that receiver was told does not grow. */
+/**
+ * An incident for a receiver that knows it: it began when its first message said so, also if the earliest of its alerts have ended; and
+ * what fires on fewer targets than that receiver was told does not grow.
+ */
 function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
-  if (told === undefined || told.targets <= incident.targets.firing) return incident
-  const { course } = incident
-  return { ...incident, told: told.targets, course: course === 'grows' ? 'lasts' : course }
+  if (told === undefined) return incident
+  const { course, calls, since } = incident
+  const known = {
+    ...incident,
+    since: Math.min(since, told.since ?? since),
+    ...(calls && told.was?.subject === shareOf(incident) && { calls: { ...calls, before: told.was.before } }),
+  }
+  if (told.targets <= incident.targets.firing) return known
+  return { ...known, told: told.targets, course: course === 'grows' ? 'lasts' : course }
 }
+
+const shareOf = ({ alerts: [first] }: Incident) => ruleSubjectOf(first!)
 
 /** What a message says of its group. */
 function aboutGroup({ group, alerts, incident, told }: Content, { targets, publicUrl }: Moment) {
@@ -90,6 +101,8 @@ function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined
     begunAgain: told?.begunAgain ?? againAfter(all.get(group.key), group.interval, now),
     targets: firing,
     severity: severityOf(message),
+    ...(incident && { since: incident.since }),
+    ...(incident?.calls && { was: { subject: shareOf(incident), before: incident.calls.before } }),
     ...(posted !== undefined && { posted }),
   }
 }

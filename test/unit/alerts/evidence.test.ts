@@ -168,6 +168,17 @@ test('the value before a breach is kept while the alert lasts: that of the lates
   expect(target.notifications.map((each) => each.valueBefore)).toContain(0.1)
 })
 
+test('nothing was before a breach if the target was not known when the window before began', () => {
+  const beforeOf = (created: number) => {
+    const target = evaluatedTarget([RATIO])
+    const finished = [...times(20, at(-1.5 * WINDOW)), ...times(20, at(-0.2 * WINDOW), 'rejected')]
+    target.evaluate(pollAt(at(0), { finished, created }), at(0))
+    return target.instances.get(RATIO.name)!.valueBefore
+  }
+  expect(beforeOf(at(-2 * WINDOW))).toBe(0)
+  expect(beforeOf(at(-2 * WINDOW) + 1)).toBeUndefined()
+})
+
 describe('the trend of an alert', () => {
   const window = (number: number, ended: number, rejected: number) => [
     ...times(ended, at(-number * WINDOW - 450)),

@@ -182,6 +182,14 @@ describe('an incident', () => {
     expect(all(both('a'))[0]!.calls).toMatchObject({ before: 0.1 })
   })
 
+  test('was as before the alerts that began first', () => {
+    const began = (seconds: number, valueBefore?: number) =>
+      high(`${seconds}`, 40, 30, { since: AT + seconds, ...(valueBefore !== undefined && { valueBefore }) })
+    const beforeOf = (...lives: LiveAlert[]) => all(lives)[0]!.calls!.before
+    expect(beforeOf(began(0, 0.1), began(60, 0.11), began(61, 0.25), began(90, 0.3), began(120, 0.28))).toBe(0.11)
+    expect(beforeOf(began(0), began(120, 0.28))).toBeUndefined()
+  })
+
   test('says in its first words and lines whether it grows, lasts or ends', () => {
     const said = (...states: AlertInstance['state'][]) => {
       const [incident] = all(states.map((state, i) => high(`${i}`, 40, state === 'recovering' ? 4 : 30, { state })))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Severity } from '../../../../src/alerts/match-keys.ts'
 import { groupLines, groupTitle } from '../../../../src/notifications/text/group-text.ts'
+import { FIRING } from '../../../kit/notifications/sample.ts'
 import { AT, changeOf, liveAlert, ruleNamed, sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
 
 const RULES = [ruleNamed('High', 'warning'), ruleNamed('VeryHigh', 'critical')]
@@ -48,4 +49,21 @@ test('only targets on which nothing of an incident fires any more have ended in 
   await run.clock.advance(100)
   expect(last().title).toMatch(/^8 of 30 targets: [^;]*$/)
   expect(last().lines.join()).not.toMatch(/Ended|Longest|any more/)
+})
+
+test('an incident began when its first message said so, and was as that said, also after its first alerts have ended', async () => {
+  const { run, last } = incident()
+  const { signal, counts } = FIRING
+  const failing = { signal, counts: counts!, calls: 40, value: 0.4, threshold: 0.3 }
+  for (let n = 0; n < 10; n++) {
+    await run.fire(high(n), { ...failing, since: AT + n - 120 })
+    run.see(high(n), { valueBefore: n === 0 ? 0.05 : 0.1 + n / 100 })
+    await run.clock.advance(n === 0 ? 100 : 1)
+  }
+  await run.clock.advance(100)
+  const [course] = last().lines
+  expect(course).toMatch(/^Since 2026-11-20 08:13:30 UTC, .*; was 5% before$/)
+  for (let n = 0; n < 4; n++) await run.resolve(high(n), failing)
+  await run.clock.advance(100)
+  expect(last().lines[0]).toBe('Since 2026-11-20 08:13:30 UTC, shrinking, was 10 targets; was 5% before')
 })
