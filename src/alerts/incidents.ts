@@ -90,10 +90,10 @@ export function incidentsOf(
   )
 }
 
-/** Whether an incident is the cause of another one, or the reason why its numbers are old. */
-function explains({ alerts: [first], ...one }: Incident, { causes, unpolled, ...other }: Incident): boolean {
+/** Whether an incident is the cause of another one, or the reason why its numbers are old. An outage comes first by its severity. */
+function explains({ alerts: [first] }: Incident, { causes, unpolled, alerts: [other] }: Incident): boolean {
   const { name } = first!.signal
-  if (one.key === other.key || !isCause(first!)) return false
+  if (!isCause(first!) || isCause(other!)) return false
   return causes.some(({ signal }) => signal === name) || (name === 'poll_age' && unpolled !== undefined)
 }
 
@@ -132,7 +132,7 @@ function incidentOf(
     worst: alerts.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
     ...(first?.counts !== undefined && { calls: callsOf(alerts) }),
     ...(contributor !== undefined && { contributor }),
-    causes: CAUSES.flatMap((signal) => causeOf(signal, early)),
+    causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, ruleSubjectOf(first!)),
   }
 }
@@ -202,6 +202,11 @@ function contributorOf(alerts: readonly Alert[]): Incident['contributor'] {
   )
   const [first] = [...by.values()].find((same) => same.length * 2 > alerts.length) ?? []
   return first && { label: first.label, value: first.value }
+}
+
+/** Requests that fail are why no poll succeeds, not the other way round. */
+function causesOf({ signal: { name } }: Alert): readonly CauseSignal[] {
+  return name === 'request_errors' ? [name] : CAUSES
 }
 
 function causeOf(signal: CauseSignal, alerts: readonly Alert[]): Incident['causes'] {

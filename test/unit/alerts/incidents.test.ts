@@ -250,6 +250,22 @@ describe('an incident', () => {
     ])
   })
 
+  test('of failed requests explains why no poll succeeds, and not the other way round; the outage comes first', () => {
+    const evidence = { cause: '503' }
+    const incidents = all([live('ServiceErrors', 'a'), live('NoGoodPoll', 'a', { evidence })])
+    expect(incidents.map((each) => [each.labels.alert, each.causes])).toEqual([
+      [
+        'NoGoodPoll',
+        [
+          { signal: 'poll_age', targets: 1, cause: '503' },
+          { signal: 'request_errors', targets: 1 },
+        ],
+      ],
+      ['ServiceErrors', [{ signal: 'request_errors', targets: 1 }]],
+    ])
+    expect(linesOf(incidents[1]!).join()).not.toContain('Cause')
+  })
+
   test('of all rules together is about the most severe one, and names the others in numbers', () => {
     const together = () => ({ key: '', labels: {} })
     const lives = [live('StuckCalls', 'a'), live('StuckCalls', 'b'), live('NoGoodPoll', 'c'), high('a', 40, 30)]
