@@ -85,7 +85,7 @@ function waitingText(
   return pending === 0 ? '' : `${before}${plural(pending, 'change')} waiting${since}`
 }
 
-/** What is no failure: warnings, what waits, and what is not notified, by the reason. */
+/** What is no failure: warnings, what waits, and what is suppressed now, by the reason; its beginning may have been notified. */
 function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[] {
   const suppressed = Map.groupBy(
     alerts.filter((alert) => alert.suppressed.length > 0),
@@ -98,7 +98,7 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
       return text === '' || each.failing_since !== undefined ? [] : [text]
     }),
     ...(pending.length === 0 ? [] : [`pending, not notified yet: ${pendingText(pending)}`]),
-    ...[...suppressed].map(([reasons, same]) => `not notified: ${plural(same.length, 'alert')}, ${reasons}`),
+    ...[...suppressed].map(([reasons, same]) => `suppressed now: ${plural(same.length, 'alert')}, ${reasons}`),
   ]
 }
 
