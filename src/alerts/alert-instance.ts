@@ -24,6 +24,8 @@ export type Evidence = {
   cause?: string
   /** For `poll_age`: when the last successful poll ended. */
   lastPoll?: number
+  /** For `request_errors`: no request has failed lately, so the errors of the window are past. */
+  isQuiet?: boolean
   /** When the value was measured, if that was long ago. */
   asOf?: number
 }

@@ -5,7 +5,7 @@ import { evidenceOf, valueBefore } from './evidence.ts'
 import { isOf } from './groups.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
-import type { MonthOf, Trigger } from './trigger.ts'
+import type { MonthOf, Tick, Trigger } from './trigger.ts'
 
 /** The changes of an evaluation: new states of instances, instances that became inactive, and notifications. */
 export type AlertDelta = {
@@ -16,6 +16,9 @@ export type AlertDelta = {
 
 /** After this many intervals without an evaluation, a reminder no longer waits for one. */
 const UNSEEN_INTERVALS = 2
+
+/** Requests that failed before so long, or so many intervals, are past. */
+const QUIET = { seconds: 30, intervals: 3 }
 
 export type EvaluateOptions = {
   target: string
@@ -91,8 +94,18 @@ export function evaluate(
   function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {
     if (trigger.kind === 'poll') return evidenceOf(rule, latest, trigger, monthOf)
     const { cause, lastPoll } = trigger
-    return { ...(cause !== undefined && { cause }), ...(lastPoll !== undefined && { lastPoll }) }
+    return {
+      ...(cause !== undefined && { cause }),
+      ...(lastPoll !== undefined && { lastPoll }),
+      ...(rule.signal.name === 'request_errors' && { isQuiet: isQuiet(trigger, interval) }),
+    }
   }
+}
+
+/** Whether requests were answered for a while and none failed. */
+function isQuiet({ recent }: Tick, interval: number): boolean {
+  const { all, wrong } = recent?.requests(Math.max(QUIET.seconds, QUIET.intervals * interval)) ?? { all: 0, wrong: 0 }
+  return all > 0 && wrong === 0
 }
 
 type Measured = Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'labels'>

@@ -2,7 +2,7 @@ import { placeOf, alertOf, nameOf, subjectOf, type Alert, type LiveAlert } from 
 import type { Suppression } from '../../alerts/episode.ts'
 import { matches, silenceAt, valuesOf, type Silence } from '../../alerts/match.ts'
 import { isMoreSevere, type AlertMatch } from '../../alerts/match-keys.ts'
-import type { Notification } from '../../alerts/notification.ts'
+import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { OutboxEntry } from '../../store/store.ts'
 import type { NotifyConfig } from '../notify-section.ts'
@@ -15,7 +15,7 @@ export type Mute = NotifyConfig['mutes'][number]
 
 /**
  * Alerts wait while a mute or a silence matches them, while the `poll_age` alert of their target fires, or while another
- * alert inhibits them. Evaluation continues meanwhile. An alert that still fires afterwards is notified then.
+ * alert inhibits them; one on `request_errors` also while no request fails any more. Evaluation continues meanwhile. An alert that still fires afterwards is notified then.
  * An alert that was muted, silenced or inhibited from its start to its end without a gap is discarded, even if callwatch
  * finds this out late.
  */
@@ -27,6 +27,11 @@ export async function suppress(waiting: readonly WaitingAlert[], moment: Moment)
   const wasUnseen = ({ target, signal }: Notification) =>
     signal.name === 'request_errors' &&
     fired.some((one) => one.signal.name === 'poll_age' && one.target === target && now - one.until! < signal.window)
+  const quiet = new Set(
+    moment.alerts.filter(({ instance }) => instance.evidence?.isQuiet).map((live) => nameOf(alertOf(live))),
+  )
+  // None of its requests has failed lately: its outage is over, too, if it was too short for an alert on poll_age.
+  const isQuiet = (alert: WaitingAlert) => quiet.has(nameOf(latestOf(alert))) && !isKnown(alert)
   const alerts = waiting.map((alert) => {
     const change = latestOf(alert)
     const by = suppressorsOf(change, now, active, inhibitorsOf(change)).map((suppressor) => suppressor.by)
@@ -44,7 +49,7 @@ export async function suppress(waiting: readonly WaitingAlert[], moment: Moment)
     ({ change }) => placeOf(change),
   )
   return alerts.flatMap(({ alert, change, by }) => {
-    if (by.length > 0) return []
+    if (by.length > 0 || (isQuiet(alert) && !hasEnded(change))) return []
     const inhibits = inhibited.get(placeOf(change))?.map((each) => each.alert)
     const entries = alert.entries.filter((entry) => !removed.has(entry))
     const [first] = entries

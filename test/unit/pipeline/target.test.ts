@@ -313,13 +313,23 @@ describe('a target', () => {
 
   test('fires on requests that fail though polls succeed', async () => {
     const errors: Rule = { ...RATIO, name: 'Errors', signal: { name: 'request_errors', window: 900, minRequests: 4 } }
-    const { target } = await opened(undefined, [errors])
+    const { clock, target } = await opened(undefined, [errors])
     await commitObservation(target, completePoll(0))
     const requests = ['503', '200', 'timeout', '200'].map(
       (code) => ({ operation: 'list_calls', code, seconds: 1 }) as const,
     )
     target.record.add({ ...NO_POLL, successful: true, requests })
-    expect(notified(await tick(target))).toEqual([['firing', 'Errors']])
+    const fired = await tick(target)
+    expect(notified(fired)).toEqual([['firing', 'Errors']])
+    expect(fired?.alerts.changed).toMatchObject([{ evidence: { isQuiet: false } }])
+    // Two minutes later its errors are past, once a request was answered.
+    const quietAfter = async (seconds: number) => {
+      await clock.advance(seconds)
+      return (await tick(target))?.alerts.changed.map(({ evidence }) => evidence?.isQuiet)
+    }
+    expect(await quietAfter(121)).toEqual([false])
+    target.record.add({ ...NO_POLL, successful: true, requests: requests.slice(1, 2) })
+    expect(await quietAfter(1)).toEqual([true])
   })
 
   test('fires on ends of calls that no webhook announced', async () => {
