@@ -3,7 +3,7 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
-import { ageOfTargets, snapshotAge, staleTargets } from '../model/notices.ts'
+import { ageOfTargets, staleTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
   inProgressBy,
@@ -101,9 +101,9 @@ function messagesTile(state: State) {
   const failing = receivers?.some(({ failing_since: since }) => since !== undefined) ?? false
   const waiting = (receivers ?? [])
     .filter(({ pending }) => pending > 0)
-    .map(({ name, pending, oldest_pending_seconds: oldest }) => {
-      const since = failing && oldest !== undefined ? ` for ${formatSeconds(oldest + snapshotAge(state))}` : ''
-      return `${name}: ${formatNumber(pending)} waiting${since}`
+    .map(({ name, pending, failing_since: since }) => {
+      const failed = since === undefined ? '' : ` failing since ${moment(since, nowOf(state))},`
+      return `${name}:${failed} ${formatNumber(pending)} waiting`
     })
   const last =
     newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`

@@ -253,7 +253,7 @@ describe('the tiles of polls and messages', () => {
     ])
     expect(tile('messages', { ...state, now: 5000 })).toEqual([
       'failing',
-      'slack: 2 waiting; pager: 1 waiting for 1m 5s',
+      'slack: 2 waiting; pager: failing since 14:12:20, 1 waiting',
     ])
     set(undefined)
     expect(tile('messages', state)).toEqual(['–', 'slack 14:12:20'])
