@@ -1,8 +1,11 @@
 import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
-import type { Alert } from '../../alerts/alert.ts'
+import { subjectOf, type Alert } from '../../alerts/alert.ts'
+import { isMoreSevere } from '../../alerts/match-keys.ts'
+import { isBeyond } from '../../alerts/signal.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
+import { nameIn } from './bounded.ts'
 import { callsLookedAt, formatValue, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
 
 /** All alerts of a group, also those that did not change: what fires comes first. */
@@ -120,6 +123,17 @@ export function groupTitle(message: AlertMessage): string {
   const title = ends.length === 0 ? NOT_SAID : `${subject} ${ends.join(', ')}`
   if (incident === undefined) return title
   return ends.length === 0 ? incidentSentence(incident) : `${incidentSentence(incident)}; ${title}`
+}
+
+/** `production improves: HighFailureRate still fires at 24.2%, was 98.3% at most`: the more severe alert on the same calls resolved. */
+export function improvementOf({ target, alerts }: AlertMessage): string | undefined {
+  const [one, other, ...others] = alerts.map(({ notification }) => notification)
+  if (target === undefined || one === undefined || other?.kind !== 'resolved' || others.length > 0) return undefined
+  if (hasEnded(one) || !isMoreSevere(other, one) || subjectOf(one) !== subjectOf(other)) return undefined
+  const most = isBeyond(one, other.peak, one.peak) ? other.peak : one.peak
+  const extreme = one.breach === 'above' ? 'most' : 'least'
+  const values = `${formatValue(one, one.value)}, was ${formatValue(one, most)} at ${extreme}`
+  return `${nameIn(target, 40)} improves: ${nameIn(titleOf(one), 60)} still fires at ${values}`
 }
 
 /** `resolved on 30 targets`, for each way to end: only targets on which nothing of the group fires any more. */

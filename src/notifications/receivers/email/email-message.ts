@@ -2,7 +2,7 @@ import { isLink } from '../../../schema/web-address.ts'
 import type { AlertMessage, Message, TextOptions } from '../../message.ts'
 import { oneLine } from '../../text/bounded.ts'
 import { digestParts } from '../../text/digest-text.ts'
-import { groupTitle } from '../../text/group-text.ts'
+import { groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
 import { storeText } from '../../text/store-text.ts'
@@ -89,7 +89,10 @@ function asSentence(note: string): string {
 }
 
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
-function subjectOf({ target, severity, alerts, flapped }: AlertMessage): string {
+function subjectOf(message: AlertMessage): string {
+  const { target, severity, alerts, flapped } = message
+  const improvement = flapped.length === 0 ? improvementOf(message) : undefined
+  if (improvement !== undefined) return `[firing] ${severity} ${improvement}`
   const all = [
     ...alerts.map(({ notification }) => ({ notification, state: notification.kind, what: resultOf(notification) })),
     ...flapped.map((each) => {

@@ -3,7 +3,7 @@ import { plural } from '../../../text/format.ts'
 import type { AlertMessage, DigestMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
 import { digestParts } from '../../text/digest-text.ts'
-import { groupLines, groupTitle } from '../../text/group-text.ts'
+import { groupLines, groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
 import { storeText } from '../../text/store-text.ts'
@@ -163,6 +163,8 @@ function titleOfMessage(message: AlertMessage): string {
   const state = isReminder ? `still ${severity}` : hasEnded(first.notification) ? stateWord(kind) : severity
   if (second === undefined) return `${sign} ${state}: ${nameIn(titleOf(first.notification), 75)} ${on}`
   if (kinds.size === 1) return `${sign} ${state}: ${plural(alerts.length, 'alert')} ${on}`
+  const improvement = improvementOf(message)
+  if (improvement !== undefined) return `${sign} ${severity}: ${improvement}`
   const parts = [...kinds].map(([each, { length }]) => `${length} ${stateWord(each)}`).join(', ')
   return `${sign} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Severity } from '../../../../src/alerts/match-keys.ts'
 import { groupLines, groupTitle } from '../../../../src/notifications/text/group-text.ts'
-import { FIRING } from '../../../kit/notifications/sample.ts'
+import { emailMessage } from '../../../../src/notifications/receivers/email/email-message.ts'
+import { slackMessage } from '../../../../src/notifications/receivers/slack/slack-message.ts'
+import { FIRING, messageOf, RESOLVED, update } from '../../../kit/notifications/sample.ts'
 import { AT, changeOf, liveAlert, ruleNamed, sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
 
 const RULES = [ruleNamed('High', 'warning'), ruleNamed('VeryHigh', 'critical')]
@@ -66,4 +68,13 @@ test('an incident began when its first message said so, and was as that said, al
   for (let n = 0; n < 4; n++) await run.resolve(high(n), failing)
   await run.clock.advance(100)
   expect(last().lines[0]).toBe('Since 2026-11-20 08:13:30 UTC, shrinking, was 10 targets; was 5% before')
+})
+
+test('a target on which only the more severe of two alerts resolved improves, with the value of now and the worst', () => {
+  const resolved = { ...RESOLVED, alert: 'VeryHigh', key: 'VeryHigh', peak: 0.983 }
+  const message = messageOf([update({ ...FIRING, severity: 'warning', value: 0.242, peak: 0.983 }), update(resolved)])
+  const said = 'warning: production improves: HighFailureRate still fires at 24.2%, was 98.3% at most'
+  const options = { now: AT, dashboardUrl: undefined }
+  expect(slackMessage({ ...message, severity: 'warning' }, options).text).toContain(said)
+  expect(emailMessage({ ...message, severity: 'warning' }, options).subject).toBe(`[firing] ${said.replace(':', '')}`)
 })
