@@ -150,7 +150,8 @@ function endsIn({ calls, finishes, sync }: Delta): [id: string, end: End][] {
 
 /** The ends that an earlier process found, but had not counted; also those of a first poll that it did not complete. */
 function uncountedEnds({ calls, sync: { lastSuccessHostTime = -Infinity, clockSkew } }: LedgerState): [string, End][] {
-  const oldest = lastSuccessHostTime - WINDOW_SECONDS
+  // The last commit may have been made some time before the poll succeeded, by another clock of the service.
+  const oldest = lastSuccessHostTime - 2 * WINDOW_SECONDS
   return [...calls.values()]
     .flatMap((call) =>
       call.finish !== undefined && (call.marks & MARK.endCounted) === 0 ? endOf(call, clockSkew) : [],

@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1969,
   'src/web': 2002,
   'src/web/page': 5365,
-  test: 64317,
+  test: 64326,
 }
 
 /** How far a folder of src may be below its line. */

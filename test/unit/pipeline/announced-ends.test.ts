@@ -51,8 +51,8 @@ async function listening({ webhook = true, isShared = false, hears = true, isNam
     },
     hint,
     ends,
-    /** Polls; the last answer has a `Date` that is that many seconds ahead. */
-    poll: async (at: number, ahead = 0) => {
+    /** Polls; the last answer has a `Date` that is that many seconds ahead, and the service's clock is taken for `skew` seconds ahead. */
+    poll: async (at: number, ahead = 0, skew = 0) => {
       await clock.advance(at - now())
       const calls = Object.entries(ends).map(([id, ended]) => {
         const status = FAILED.find((one) => id.startsWith(one)) ?? 'ended'
@@ -65,7 +65,7 @@ async function listening({ webhook = true, isShared = false, hears = true, isNam
       })
       const { answers, success } = completePoll(300 + at, ...calls)
       const serviceTime = CREATED + 300 + at + ahead
-      return commitObservation(target, { answers, success: { ...success!, serviceTime } })
+      return commitObservation(target, { answers, success: { ...success!, serviceTime }, clockSkew: skew })
     },
     /** The first page of a poll that is not completed. */
     page: (at: number, id: string) => {
@@ -175,6 +175,16 @@ test('ends of a commit that the target in memory does not have are counted once,
   expect(counted()).toEqual([1, 0, 1])
   await poll(200)
   expect(counted()).toEqual([1, 0, 1])
+})
+
+test('an end that waits is counted after a restart, also if the clock of the service is set meanwhile', async () => {
+  const { ends, poll, counted, restart } = await listening()
+  ends['waiting'] = 10
+  await poll(20)
+  await poll(69, 0, 5)
+  await restart()
+  await poll(200)
+  expect(counted().reduce((sum, n) => sum + n, 0)).toBe(1)
 })
 
 test('without webhooks, ends are not counted', async () => {
