@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { list, type Sql, type Step, parse } from './sql.ts'
 import { onlyStoreErrors, StoreError } from './store-error.ts'
-import type { OutboxContent, OutboxStore, RoutedChange, ToldGroup } from './store.ts'
+import type { OutboxContent, OutboxStore, RoutedChange, ToldGroup, Waiting } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
 
 /** For receivers that were not recipients before, this change is the beginning. */
@@ -67,7 +67,7 @@ export async function waitingChangesIn(sql: Sql) {
 }
 
 /** What waits for each receiver; `since` is absent if no alert does. */
-async function waitingIn(sql: Sql): Promise<ReadonlyMap<string, { pending: number; since?: number }>> {
+async function waitingIn(sql: Sql): Promise<ReadonlyMap<string, Waiting>> {
   const rows = await sql.all(WAITING)
   return new Map(
     rows.map(({ receiver, n, oldest }) => [

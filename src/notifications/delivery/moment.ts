@@ -1,4 +1,4 @@
-import type { LiveAlert } from '../../alerts/alert.ts'
+import { nameOf, type LiveAlert } from '../../alerts/alert.ts'
 import type { Episode } from '../../alerts/episode.ts'
 import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
 import type { Silence } from '../../alerts/match.ts'
@@ -83,6 +83,12 @@ export function momentOf({ incidents, ...read }: Read, inhibitorsAmong: Inhibito
     inhibitorsOf: inhibitorsAmong(read.alerts),
     /** The targets whose calls cannot be polled. */
     unseen: new Set(unseen.map(({ target }) => target)),
+    /** The alerts on requests that failed, of which none has failed lately. */
+    quiet: new Set(
+      read.alerts.flatMap(({ target, instance }) =>
+        instance.evidence?.isQuiet === true ? nameOf({ target, key: instance.key }) : [],
+      ),
+    ),
     /** It reads once, however many batches call it. */
     past: once(async () => {
       const { silences, fired } = await read.past()

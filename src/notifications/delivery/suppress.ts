@@ -5,6 +5,7 @@ import { isMoreSevere, type AlertMatch } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import type { OutboxEntry } from '../../store/store.ts'
+import { formatTime } from '../../text/format.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 import { latestOf, isKnown, unknownTimes, type WaitingAlert, type UnknownTime } from './waiting-alert.ts'
 import type { Moment } from './moment.ts'
@@ -15,21 +16,19 @@ export type Mute = NotifyConfig['mutes'][number]
 
 /**
  * Alerts wait while a mute or a silence matches them, while the `poll_age` alert of their target fires, or while another
- * alert inhibits them; one on `request_errors` also while no request fails any more. Evaluation continues meanwhile. An alert that still fires afterwards is notified then.
+ * alert inhibits them; one on `request_errors` also while no request fails any more. Evaluation continues meanwhile. An alert that still
+ * fires afterwards is notified then.
  * An alert that was muted, silenced or inhibited from its start to its end without a gap is discarded, even if callwatch
  * finds this out late.
  */
 export async function suppress(waiting: readonly WaitingAlert[], moment: Moment): Promise<WaitingAlert[]> {
-  const { now, mutes, active, inhibitorsOf, unseen, past, age } = moment
+  const { now, mutes, active, inhibitorsOf, unseen, quiet, past, age } = moment
   const hasErrors = waiting.some((alert) => latestOf(alert).signal.name === 'request_errors')
   const fired = hasErrors ? (await past()).fired : []
   // The requests of its window failed in an outage that is over.
   const wasUnseen = ({ target, signal }: Notification) =>
     signal.name === 'request_errors' &&
     fired.some((one) => one.signal.name === 'poll_age' && one.target === target && now - one.until! < signal.window)
-  const quiet = new Set(
-    moment.alerts.filter(({ instance }) => instance.evidence?.isQuiet).map((live) => nameOf(alertOf(live))),
-  )
   // None of its requests has failed lately: its outage is over, too, if it was too short for an alert on poll_age.
   const isQuiet = (alert: WaitingAlert) => quiet.has(nameOf(latestOf(alert))) && !isKnown(alert)
   const alerts = waiting.map((alert) => {
@@ -98,7 +97,7 @@ export function activeAt(at: number, mutes: readonly Mute[], silences: readonly 
 
 /** What suppresses a change at a time. */
 function suppressorsOf(
-  change: Notification,
+  change: Alert,
   at: number,
   active: readonly Active[],
   inhibitors: readonly Inhibited[],
@@ -112,6 +111,28 @@ function suppressorsOf(
       until,
     })),
   ]
+}
+
+/** @param now UNIX seconds */
+type Given = { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number }
+
+/** The alerts that fire and are suppressed now, by their names (alert.ts), with the reasons as sentences. */
+export function suppressedAlerts(live: readonly LiveAlert[], { notify, silences, now }: Given) {
+  const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
+  const inhibitorsOf = inhibition(notify.inhibit)(live)
+  const active = activeAt(now, notify.mutes, silences)
+  const unseen = new Set(firing.filter(({ signal }) => signal.name === 'poll_age').map(({ target }) => target))
+  const reasonsOf = (alert: Alert) => [
+    ...suppressorsOf(alert, now, active, inhibitorsOf(alert)).map(({ by }) => reasonText(by)),
+    ...(unseen.has(alert.target) && alert.signal.name !== 'poll_age' ? ['its target is not polled'] : []),
+  ]
+  const reasons = firing.map((alert) => [nameOf(alert), reasonsOf(alert)] as const)
+  return new Map(reasons.filter(([, own]) => own.length > 0))
+}
+
+function reasonText({ by, silence, until = Infinity, reason = '', alert }: Suppression): string {
+  if (by === 'silence') return `silence ${silence} until ${formatTime(until)}${reason === '' ? '' : `: ${reason}`}`
+  return by === 'mute' ? 'muted' : `inhibited by ${alert}`
 }
 
 /**

@@ -27,10 +27,11 @@ export const alertsRoute = route(
       if (unknown !== undefined) throw new QueryError(unknown)
       // Alerts are shown also while the store cannot be read.
       const silences = await store.silences(wall()).catch(onlyStoreErrors([]))
+      const ofAlert = groupOf()
       return {
         alerts: liveAlerts(targets)
           .filter((live) => matches(match, alertOf(live)))
-          .map((live) => alertView(live, groupOf(), silences)),
+          .map((live) => alertView(live, ofAlert, silences)),
       }
     },
 )

@@ -28,8 +28,10 @@ export const receiversRoute = route(
 /** What is due is counted apart from what is suppressed, for which the entries are read if there may be any. */
 export async function receiverViews({ store, receivers, wall, ...options }: WebOptions) {
   const [counts, now] = [await store.waiting(), wall()]
-  const silences = counts.size === 0 ? [] : await store.silences(now).catch(onlyStoreErrors([]))
-  const suppressed = options.suppressed(liveAlerts(options.targets), silences)
+  const suppressed =
+    counts.size === 0
+      ? new Map()
+      : options.suppressed(liveAlerts(options.targets), await store.silences(now).catch(onlyStoreErrors([])))
   return Promise.all(
     receivers().map(async (each) => {
       const { pending, ...since } = counts.get(each.name) ?? { pending: 0 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { suppressedAlerts } from '../../../src/notifications/delivery/suppressed-alerts.ts'
+import { suppressedAlerts } from '../../../src/notifications/delivery/suppress.ts'
 import { receiverViews } from '../../../src/web/api/deliveries.ts'
 import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { firing, NOW } from '../../kit/metrics/hand-made-target.ts'
