@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { SEVERITIES } from '../../../src/alerts/match-keys.ts'
 import type { MessageView } from '../../../src/views/messages/message-body.ts'
 import type { Random } from '../../../src/simulator/random.ts'
 
@@ -107,27 +108,29 @@ export function shuffled<T>(items: readonly T[], draw: Random): T[] {
 }
 
 /** What our own daemon says; each severity has one rule, so that each message is about one alert. */
-function readMessage(body: string, life: number): Accepted {
+export function readMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
   const { text } = JSON.parse(body) as { text: string }
   if (/^\S+ callwatch can/u.test(text)) return { alert: 'store', target: '', kind: 'store', cycles: 0, text, life }
-  const [, word, alert, target] = /^\S+ ([a-z, ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
-  if (word === undefined || alert === undefined || target === undefined)
+  const [, word = '', alert, target] = /^\S+ ([a-z, ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
+  const kind = KINDS.get(word)
+  if (kind === undefined || alert === undefined || target === undefined)
     throw new Error(`no message of an alert: ${text}`)
-  if (word === 'already resolved') {
-    return {
-      alert,
-      target,
-      kind: 'flapped',
-      cycles: Number(/fired and resolved (\d+) times/.exec(text)?.[1] ?? 1),
-      text,
-      life,
-    }
-  }
-  const [, once, times] = /fired and resolved (?:(once more)|(\d+) more times) meanwhile/.exec(body) ?? []
-  const kind = word === 'resolved' ? word : word.startsWith('expired') ? 'expired' : 'firing'
-  return { alert, target, kind, cycles: once === undefined ? Number(times ?? 0) : 1, text, life }
+  const times = (kind === 'flapped' ? FLAPPED : FLAPS).exec(body)?.[1] ?? (kind === 'flapped' ? 1 : 0)
+  return { alert, target, kind, cycles: times === 'once' ? 1 : Number(times), text, life }
 }
+
+const FLAPPED = /fired and ended (\d+) times/u
+const FLAPS = /fired and resolved (once|\d+) more(?: times)? meanwhile/u
+
+/** What the first words of a message say of its alert. */
+const KINDS = new Map<string, Accepted['kind']>([
+  ...SEVERITIES.flatMap((severity) => [[severity, 'firing'] as const, [`still ${severity}`, 'firing'] as const]),
+  ['resolved', 'resolved'],
+  ['expired, not resolved', 'expired'],
+  ['already resolved', 'flapped'],
+  ['already over', 'flapped'],
+])
 
 /** What our own daemon posts to a webhook. */
 export function readWebhookMessage(body: string, life: number): Accepted {
