@@ -1,6 +1,7 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
 import { isMoreSevere } from './match-keys.ts'
+import type { Compared } from './relative.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
 import { isBeyond, windowOf, type Change, type Contributor, type Window } from './signal.ts'
@@ -64,6 +65,8 @@ export type AlertInstance = {
   readonly peak: number
   readonly calls: number | undefined
   readonly counts: FinishedCounts | undefined
+  /** What the value is relative to. */
+  readonly compared?: Compared | undefined
   /** Since when a firing alert has had too few calls for a result. Time without polls moves this forward. */
   readonly tooFewSince: number | undefined
   /** When callwatch last notified that it fires. */
@@ -107,7 +110,7 @@ export function advance(
 ): NextState {
   if (before !== undefined && before.state !== 'pending') return advanceFired(before, rule, latest, evaluation)
   const { now } = evaluation
-  const { value, calls, counts, labels } = latest
+  const { value, calls, counts, compared, labels } = latest
   if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
@@ -123,6 +126,7 @@ export function advance(
     peak: before === undefined || isBeyond(rule, value, before.peak) ? value : before.peak,
     calls,
     counts,
+    compared,
     tooFewSince: undefined,
     lastNotifiedAt: undefined,
   }
@@ -132,7 +136,7 @@ export function advance(
 
 /** The same for an alert that has fired and not ended. */
 function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, evaluation: Evaluation): NextState {
-  const { value, calls, counts } = latest
+  const { value, calls, counts, compared } = latest
   const isBreach = isBeyond(rule, value, rule.clear)
   if (latest.tooFew || (isBreach && !latest.isComparable)) return withTooFewCalls(before, rule, evaluation)
   const { now } = evaluation
@@ -147,6 +151,7 @@ function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, eval
     value,
     calls,
     counts,
+    compared,
     peak,
     values,
     evaluatedAt: now,

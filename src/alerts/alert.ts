@@ -7,7 +7,7 @@ import type { Rule } from './rule.ts'
  */
 export type Alert = Omit<Rule, 'name'> &
   Pick<AlertInstance, 'key' | 'labels' | 'since' | 'value' | 'peak'> &
-  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'valueBefore'>> &
+  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'compared' | 'valueBefore'>> &
   Evidence & {
     target: string
     /** The rule's name. */
@@ -20,14 +20,19 @@ export type Alert = Omit<Rule, 'name'> &
 export type LiveAlert = { target: string; instance: AlertInstance }
 
 type Measured = Pick<Alert, 'labels' | 'match' | 'breach'> & {
-  signal: { readonly name: string; readonly reason?: string | undefined; readonly media?: string | undefined }
+  signal: {
+    readonly name: string
+    readonly reason?: string | undefined
+    readonly media?: string | undefined
+    readonly relativeTo?: number | undefined
+  }
 }
 
 /** Names what an alert measures. Alerts of one subject differ in target, threshold, window and severity. */
 export function subjectOf({ signal, labels, match, breach }: Measured): string {
-  const { name, reason, media } = signal
+  const { name, reason, media, relativeTo } = signal
   const all = Object.entries({ ...match, ...labels }).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify([name, reason, media, breach, all])
+  return JSON.stringify([name, reason, media, breach, all, ...(relativeTo === undefined ? [] : [relativeTo])])
 }
 
 /** Names an alert among those of all targets. */
@@ -38,7 +43,19 @@ export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subject
   JSON.stringify([alert.target, subjectOf(alert)])
 
 export function alertOf({ target, instance }: LiveAlert): Alert {
-  const { key, labels, since, firingSince = since, value, valueBefore, peak, calls, counts, evidence } = instance
+  const {
+    key,
+    labels,
+    since,
+    firingSince = since,
+    value,
+    valueBefore,
+    peak,
+    calls,
+    counts,
+    compared,
+    evidence,
+  } = instance
   const { name: alert, ...rule } = instance.rule
   return {
     ...rule,
@@ -53,6 +70,7 @@ export function alertOf({ target, instance }: LiveAlert): Alert {
     peak,
     calls,
     counts,
+    ...(compared && { compared }),
     ...evidence,
   }
 }

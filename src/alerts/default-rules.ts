@@ -46,6 +46,21 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
       'call.',
   },
   {
+    name: 'FewerCalls',
+    signal: 'calls_finished',
+    window: '1h',
+    relative_to: '7d',
+    min_calls_then: 40,
+    below: 0.5,
+    clear: 0.6,
+    for: '10m',
+    keep_firing_for: '10m',
+    severity: 'warning',
+    description:
+      'Fewer calls than usual have finished in the last {window}: perhaps some users cannot call, or an app that makes many calls is ' +
+      'down.',
+  },
+  {
     name: 'RingingTooLong',
     signal: 'stuck_calls',
     status: 'initiated',

@@ -108,7 +108,7 @@ function isQuiet({ recent }: Tick, interval: number): boolean {
   return all > 0 && wrong === 0
 }
 
-type Measured = Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'labels'>
+type Measured = Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'compared' | 'labels'>
 
 /** Whether a value is a result that explains the state of an alert. */
 function isResult(latest: Measured | undefined, instance: AlertInstance | undefined): latest is Measured {
@@ -123,15 +123,15 @@ function shownInstance(
   latest: Measured | undefined,
 ): AlertInstance {
   // An instance keeps the last result, and too few calls give none. A resolved alert is shown with its latest value.
-  const { value, calls, counts } = change === 'resolved' && latest !== undefined ? latest : instance
+  const { value, calls, counts, compared } = change === 'resolved' && latest !== undefined ? latest : instance
   // The next successful poll brings a value and its explanation again.
   const explained = latest === undefined ? { ...evidence, asOf: instance.evaluatedAt } : (evidence ?? {})
-  return { ...instance, value, calls, counts, evidence: explained }
+  return { ...instance, value, calls, counts, compared, evidence: explained }
 }
 
 /** An instance that ended, a pending one with the value that ended it. */
-function endedBy(before: AlertInstance, { value, calls, counts }: Measured = before): AlertInstance {
-  return before.state === 'pending' ? { ...before, value, calls, counts } : before
+function endedBy(before: AlertInstance, { value, calls, counts, compared }: Measured = before): AlertInstance {
+  return before.state === 'pending' ? { ...before, value, calls, counts, compared } : before
 }
 
 function withEvidence(instance: AlertInstance, evidence: Evidence | undefined): AlertInstance {

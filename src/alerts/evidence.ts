@@ -10,11 +10,9 @@ import type { MonthOf, Poll } from './trigger.ts'
 /** Windows in a row that a notification shows. */
 export const TREND_WINDOWS = 8
 
-/** How far back a rule reads finished calls (seconds), including the earlier windows that its messages show. */
-export function reachOf({ signal, onlyIf }: Rule): number {
-  const window = windowOf(signal) ?? 0
-  // A day on which the clocks change has an hour more.
-  return Math.max(TREND_WINDOWS * window, window + (onlyIf === undefined ? 0 : onlyIf.offset + 3600))
+/** How far back a rule reads the latest finished calls (seconds), including the windows that its messages show. */
+export function reachOf({ signal }: Rule): number {
+  return TREND_WINDOWS * (windowOf(signal) ?? 0)
 }
 
 /**
@@ -58,6 +56,12 @@ export function evidenceOf(
     definition.calls(poll, { from, to }, signal).filter((call) => isMatched(group, call.labels))
   const last = { from: windowStart(window, poll), to: now }
   const latest = between(last.from, last.to)
+  const contributor = () => {
+    const found = definition.contributor?.(latest, rule)
+    return found && { contributor: found }
+  }
+  // The bars of a trend and the value of a rule with `relative_to` are not in the same unit.
+  if (definition.relate !== undefined) return { window: last, ...contributor() }
   const earlier = Array.from({ length: TREND_WINDOWS - 1 }, (_, i) => {
     const to = now - (TREND_WINDOWS - 1 - i) * window
     return between(to - window, to)
@@ -66,6 +70,5 @@ export function evidenceOf(
     const measured = definition.measure(calls, signal)
     return hasTooFew(signal, measured) ? null : measured.value
   })
-  const contributor = trend.at(-1) === null ? undefined : definition.contributor?.(latest, rule)
-  return { window: last, trend, ...(contributor === undefined ? {} : { contributor }) }
+  return { window: last, trend, ...(trend.at(-1) === null ? {} : contributor()) }
 }

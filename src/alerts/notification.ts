@@ -50,7 +50,7 @@ function episodeOf(
 
 /** The firing instance of an alert, with what its notification has of it. */
 export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Notification): AlertInstance {
-  const { key, labels, since, firingSince, value, valueBefore, peak, calls, counts, at } = rest
+  const { key, labels, since, firingSince, value, valueBefore, peak, calls, counts, compared, at } = rest
   const times = { since, firingSince, credited: 0, evaluatedAt: at, tooFewSince: undefined, lastNotifiedAt: at }
   return {
     key,
@@ -60,6 +60,7 @@ export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Not
     peak,
     calls,
     counts,
+    compared,
     ...times,
     state: 'firing',
     rule: { ...rest, name: alert },

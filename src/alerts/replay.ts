@@ -1,4 +1,4 @@
-import { keptFinishes, type FinishedCalls } from '../ledger/finished-calls.ts'
+import { keptFinishes, type EarlierCalls, type FinishedCalls } from '../ledger/finished-calls.ts'
 import type { Finish } from '../ledger/tracked-call.ts'
 import type { AlertInstance } from './alert-instance.ts'
 import { definitionOf } from './definition-of.ts'
@@ -22,6 +22,9 @@ export type History = {
   evaluations: readonly EvaluationRecord[]
   /** All calls that finished since the earliest window. */
   finishes: readonly Finish[]
+  /** Since when the target is known (UNIX seconds), and the times for which not all of its calls are. */
+  created: number
+  gaps: EarlierCalls['gaps']
 }
 
 export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number; monthOf: MonthOf }
@@ -38,7 +41,7 @@ const ROUNDING_SECONDS = 0.0006
  * @returns all notifications, oldest first; the alerts that still fire; and the values of each rule by its name
  */
 export function replay(
-  { evaluations, finishes }: History,
+  { evaluations, finishes, created, gaps }: History,
   { rules, ...options }: ReplayOptions,
 ): { notifications: Notification[]; instances: AlertInstance[]; values: Map<string, EvaluatedValue[]> } {
   const replayable = rules.filter(isReplayable)
@@ -52,7 +55,7 @@ export function replay(
     for (; next < byTime.length && byTime[next]!.knownHostTime <= evaluated.at + ROUNDING_SECONDS; next++) {
       finished.add(byTime[next]!)
     }
-    const delta = evaluate(instances, triggerOf(evaluated, finished), {
+    const delta = evaluate(instances, triggerOf(evaluated, { finished, created, gaps }), {
       ...options,
       rules: replayable,
       now: evaluated.at,
@@ -78,6 +81,10 @@ function worstOf(rule: Pick<Rule, 'breach'>, values: Iterable<RuleValue>): Omit<
   return worst && { value: worst.value, calls: worst.calls, labels: worst.labels }
 }
 
-function triggerOf(evaluated: EvaluationRecord, finished: FinishedCalls): Trigger {
-  return evaluated.kind === 'tick' ? evaluated : { ...evaluated, finished, open: [], created: 0, usedSince: () => 0 }
+type Replayed = Pick<History, 'created' | 'gaps'> & { finished: FinishedCalls }
+
+function triggerOf(evaluated: EvaluationRecord, { finished, created, gaps }: Replayed): Trigger {
+  if (evaluated.kind === 'tick') return evaluated
+  const earlier = { finished, periods: [], gaps }
+  return { ...evaluated, finished, earlier, open: [], created, usedSince: () => 0 }
 }

@@ -32,9 +32,17 @@ export const windowed = {
   })
     .optional()
     .describe('A breach counts only if the same window, earlier by `offset`, had `at_least` calls'),
+  relative_to: duration({ min: 3600 })
+    .optional()
+    .describe(
+      'Compares the value with those of the same window so much earlier, and of up to three more such steps: it is the ratio to their median or, of a share, the difference',
+    ),
+  min_calls_then: wholeNumber(1, 1_000_000_000)
+    .optional()
+    .describe('With `relative_to`: with fewer calls then there is no result; default: 20'),
   timezone: timezone()
     .optional()
-    .describe("Time zone of the days of `only_if.offset` (IANA name); default: the daemon's"),
+    .describe("Time zone of the days of `relative_to` and `only_if.offset` (IANA name); default: the daemon's"),
 }
 
 export const minCalls = {

@@ -1,17 +1,20 @@
-import { earlierBy } from '../clock/calendar.ts'
 import { windowStart } from '../ledger/failure-ratio.ts'
+import { keptFinishes } from '../ledger/finished-calls.ts'
 import type { Labels } from '../ledger/call.ts'
 import { definitionOf } from './definition-of.ts'
 import { documentedGroups, groupCalls, instanceKey, type RuleLabels } from './groups.ts'
+import { comparedWith, windowOfOnlyIf, windowsThen, type Compared } from './relative.ts'
 import type { Rule } from './rule.ts'
-import { numberOf, windowOf, type Measurement } from './signal.ts'
+import { numberOf, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
 import type { Signal } from './signals.ts'
-import type { MonthOf, Trigger } from './trigger.ts'
+import type { MonthOf, Poll, Trigger } from './trigger.ts'
 
 /** A rule's value for one group of calls at one moment. */
 export type RuleValue = Measurement & {
   labels: RuleLabels
-  /** Too few calls for a result. */
+  /** What the value is relative to; absent of a rule without `relative_to`. */
+  compared?: Compared | undefined
+  /** Too few calls for a result, now or in the windows that it is compared with. */
   tooFew: boolean
   /** Whether there were as many calls before as `only_if` demands. */
   isComparable: boolean
@@ -36,20 +39,21 @@ export function ruleValues(
   if ('value' in definition) return ungrouped(name, definition.value(trigger, monthOf, signal))
   if (trigger.kind === 'tick' || (breach === 'below' && trigger.limited)) return undefined
   const { now } = trigger
-  const length = windowOf(signal) ?? 0
-  const callsBetween = (from: number, to: number, groups?: readonly RuleLabels[]) =>
-    groupCalls<{ readonly labels: Labels }>(rule, definition.calls(trigger, { from, to }, signal), groups)
-  const isComparable = comparison(rule, now, (to) => callsBetween(to - length, to))
+  const window = { from: windowStart(windowOf(signal) ?? 0, trigger), to: now }
+  const then = earlierCalls(rule, definition, trigger)
   // A value that the service does not document may occur once and never again, so its absence is not a breach.
   const expected =
     breach === 'below' ? new Set(documentedGroups(rule).map((labels) => instanceKey(name, labels))) : undefined
   const values = new Map<string, RuleValue>()
-  for (const [key, { labels, calls }] of callsBetween(windowStart(length, trigger), now, known)) {
+  const groups = groupCalls<{ readonly labels: Labels }>(rule, definition.calls(trigger, window, signal), known)
+  for (const [key, { labels, calls }] of groups) {
     if (expected?.has(key) === false) continue
     const measured = definition.measure(calls, signal)
-    const comparable = isComparable(key)
-    const mayBreach = comparable && definition.isSure?.(measured, rule) !== false
-    values.set(key, { ...measured, labels, tooFew: hasTooFew(signal, measured), isComparable: comparable, mayBreach })
+    const isComparable = then.isComparable(key)
+    const mayBreach = isComparable && definition.isSure?.(measured, rule) !== false
+    const tooFew = hasTooFew(signal, measured)
+    const value = { ...measured, labels, tooFew, isComparable, mayBreach }
+    values.set(key, { ...value, ...then.relative?.(key, value) })
   }
   return values
 }
@@ -60,15 +64,37 @@ function ungrouped(key: string, value: number | undefined): Map<string, RuleValu
   return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach: true }]])
 }
 
-/** Whether a group, by its key, had as many calls before as `only_if` demands. */
-function comparison(
-  { onlyIf, signal }: Rule,
-  now: number,
-  callsUntil: (time: number) => ReadonlyMap<string, { calls: readonly object[] }>,
-): (key: string) => boolean {
-  if (onlyIf === undefined) return () => true
-  const before = callsUntil(earlierBy(now, onlyIf.offset, 'timezone' in signal ? signal.timezone : undefined))
-  return (key) => numberOf(before.get(key)?.calls ?? []) >= onlyIf.atLeast
+const NONE = keptFinishes()
+
+type CallSignal = Extract<AnySignal, { measure: unknown }>
+
+/** What a rule compares with: the calls of its earlier windows, by the keys of their groups. */
+function earlierCalls(rule: Rule, definition: CallSignal, poll: Poll) {
+  const { signal, onlyIf } = rule
+  const { now, created, previousSuccess = now, earlier } = poll
+  const pollThen = { ...poll, finished: earlier?.finished ?? NONE }
+  const callsIn = (window: Window) =>
+    groupCalls<{ readonly labels: Labels }>(rule, definition.calls(pollThen, window, signal))
+  const hasGap = ({ from, to }: Window) => earlier?.gaps.some((gap) => gap.from <= to && gap.to >= from) !== false
+  const begin = now - (windowOf(signal) ?? 0)
+  const before = windowOfOnlyIf(rule, now)
+  const ofOnlyIf = before && callsIn(before)
+  // Without a poll since the window began, its calls are those of a longer time.
+  const isKnown = created <= begin && previousSuccess >= begin && !hasGap({ from: begin, to: now })
+  const isKnownThen = (window: Window) => window.from >= created && window.to <= previousSuccess && !hasGap(window)
+  const then = isKnown ? windowsThen(rule, now).filter(isKnownThen).map(callsIn) : []
+  return {
+    /** Whether a group had as many calls before as `only_if` demands. */
+    isComparable: (key: string) => onlyIf === undefined || numberOf(ofOnlyIf?.get(key)?.calls ?? []) >= onlyIf.atLeast,
+    relative:
+      definition.relate &&
+      ((key: string, { value: now, tooFew }: RuleValue): Pick<RuleValue, 'value' | 'tooFew' | 'compared'> => {
+        const measured = then.map((groups) => definition.measure(groups.get(key)?.calls ?? [], signal))
+        const compared = comparedWith(measured, now, signal)
+        const value = compared === undefined ? NaN : definition.relate!(compared)
+        return { value, tooFew: tooFew || !Number.isFinite(value), compared }
+      }),
+  }
 }
 
 /** Whether a value is based on too few calls for a result. */

@@ -36,10 +36,15 @@ function sectionOf<One extends SignalDefinition>(definition: One) {
 }
 
 type Thresholds = { readonly above?: unknown; readonly below?: unknown; readonly clear?: unknown }
+type Relative = { readonly relative_to?: unknown; readonly min_calls_then?: unknown; readonly confidence?: unknown }
 
 /** The cross-check of a rule's threshold and `clear`. */
-function checkRule(definition: SignalDefinition, rule: Thresholds, report: ReportProblem): void {
-  const { above, below } = rule
+function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
+  const { above, below, relative_to: relativeTo, min_calls_then: minCallsThen, confidence } = rule
+  if (relativeTo === undefined && minCallsThen !== undefined)
+    report(['min_calls_then'], 'accepted only together with `relative_to`')
+  if (relativeTo !== undefined && confidence !== undefined)
+    report(['confidence'], 'not accepted together with `relative_to`, whose values have no confidence')
   if (above !== undefined && below !== undefined) {
     report(['below'], 'not accepted together with `above`; expected one of them')
     return
@@ -51,7 +56,8 @@ function checkRule(definition: SignalDefinition, rule: Thresholds, report: Repor
   }
   definition.check?.(rule, report)
   if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
-  checkClear(rule, definition.unit === 'seconds' ? formatDuration : String, report)
+  const isDuration = definition.unit === 'seconds' && relativeTo === undefined
+  checkClear(rule, isDuration ? formatDuration : String, report)
 }
 
 function checkClear(
@@ -126,11 +132,14 @@ export function checkWindows(
       report(['alerts', index, 'window'], `${is}; expected ${limit}`)
       return
     }
-    const offset = valueAt(rule['onlyIf'] ?? rule['only_if'], ['offset'])
-    if (typeof offset !== 'number' || window + offset <= history) return
-    report(
-      ['alerts', index, 'only_if', 'offset'],
-      `${is} and its \`only_if.offset\` ${formatDuration(offset)}; expected together ${limit}`,
-    )
+    const earlier = {
+      'only_if.offset': valueAt(rule['onlyIf'] ?? rule['only_if'], ['offset']),
+      relative_to: isMap(signal) ? signal['relativeTo'] : rule['relative_to'],
+    }
+    for (const [key, offset] of Object.entries(earlier)) {
+      if (typeof offset !== 'number' || window + offset <= history) continue
+      const sentence = `${is} and its \`${key}\` ${formatDuration(offset)}; expected together ${limit}`
+      report(['alerts', index, ...key.split('.')], sentence)
+    }
   })
 }

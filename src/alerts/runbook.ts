@@ -3,6 +3,7 @@ const WITH_RUNBOOK = [
   'HighFailureRate',
   'VeryHighFailureRate',
   'NoCalls',
+  'FewerCalls',
   'RingingTooLong',
   'StuckCalls',
   'NoGoodPoll',

@@ -4,6 +4,7 @@ import type { FinalStatus, Labels, OPEN_STATUSES } from '../ledger/call.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../text/format.ts'
 import type { RuleLabel } from './groups.ts'
+import type { Compared } from './relative.ts'
 import type { RuleKey, RuleOn } from './rule-keys.ts'
 import type { MonthOf, Poll, Trigger } from './trigger.ts'
 
@@ -34,6 +35,8 @@ export type MessageValue = {
   /** How many calls the value is based on. */
   calls?: number | undefined
   counts?: FinishedCounts | undefined
+  /** What a value with `relative_to` is relative to. */
+  compared?: Compared | undefined
   /** Minutes by the other formula. */
   otherMinutes?: number
 }
@@ -93,6 +96,8 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
 > & {
   calls(poll: Poll, window: Window, signal: Signal): readonly Call[]
   measure(calls: readonly Call[], signal: Signal): Measurement
+  /** Of a signal in rules with `relative_to`: the value of such a rule. */
+  relate?(compared: Compared): number
   /** The statuses of the calls behind a value; absent if the view of calls cannot select them. */
   statuses?(signal: Signal): readonly (FinalStatus | OpenStatus)[]
   /** Whether a value is beyond the threshold with the rule's confidence. */

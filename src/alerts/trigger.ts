@@ -1,5 +1,5 @@
 import type { WindowEnd } from '../ledger/failure-ratio.ts'
-import type { FinishedCalls } from '../ledger/finished-calls.ts'
+import type { EarlierCalls, FinishedCalls } from '../ledger/finished-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { UsageFormula } from '../ledger/usage.ts'
 
@@ -13,6 +13,8 @@ export type Poll = WindowEnd & {
   limited: boolean
   finished: FinishedCalls
   open: readonly TrackedCall[]
+  /** The calls of the earlier windows that rules compare with; absent if they were not read. */
+  earlier?: EarlierCalls | undefined
   /** When the target was created in the store. Nothing before that is known. */
   created: number
   /** Minutes counted since a time; NaN if they are not known. */

@@ -19,6 +19,18 @@ export type FinishedCalls = {
   between: (from: number, to: number) => FinishedCall[]
 }
 
+/** The calls of earlier periods, such as the same hours of the last weeks. */
+export type EarlierCalls<Finished = FinishedCalls> = {
+  /** The calls that finished in the periods, and perhaps others. */
+  finished: Finished
+  periods: readonly Period[]
+  /** The times for which not all calls are known. */
+  gaps: readonly Period[]
+}
+
+/** UNIX seconds by the service's clock. */
+export type Period = { readonly from: number; readonly to: number }
+
 /** Finished calls that can grow, in place. */
 export type KeptFinishes = FinishedCalls & {
   add: (finish: FinishedCall) => void

@@ -1,5 +1,5 @@
 import type { SeenParticipant } from './call.ts'
-import { keptFinishes, type KeptFinishes } from './finished-calls.ts'
+import { keptFinishes, type EarlierCalls, type KeptFinishes } from './finished-calls.ts'
 import type { Trigger } from './hint.ts'
 import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
@@ -27,6 +27,8 @@ export type LedgerState = {
    */
   userMinutes?: Map<number, number> | undefined
   readonly finished: KeptFinishes
+  /** The calls of the earlier windows that rules compare with. Read from the store again and again. */
+  earlier?: EarlierCalls<KeptFinishes>
   sync: SyncState
 }
 
@@ -145,10 +147,17 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
   addUsages(state.usage, delta.usage)
   if (state.userMinutes !== undefined) addUsages(state.userMinutes, delta.userMinutes)
   state.sync = delta.sync
-  const { lastSuccess, previousSuccess } = delta.sync
-  const oldest = Math.min(previousSuccess ?? Infinity, (lastSuccess ?? Infinity) - longestWindow)
-  for (const finish of delta.finishes) state.finished.add(finish)
-  if (oldest !== Infinity) state.finished.dropBefore(oldest)
+  keepFinishes(state, delta, longestWindow)
+}
+
+function keepFinishes({ finished, earlier, sync }: LedgerState, { finishes }: Delta, longestWindow: number): void {
+  for (const finish of finishes) {
+    finished.add(finish)
+    earlier?.finished.add(finish)
+  }
+  const { lastSuccess = Infinity, previousSuccess = Infinity } = sync
+  const oldest = Math.min(previousSuccess, lastSuccess - longestWindow)
+  if (oldest !== Infinity) finished.dropBefore(oldest)
 }
 
 /** Adds a call to the maps that its phase and marks require. */

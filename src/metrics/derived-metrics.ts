@@ -142,6 +142,19 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
       ),
   ),
   gauge(
+    'callwatch_rule_expected',
+    "What a rule with `relative_to` expects: the median of the same window before, in the signal's unit; absent without a result",
+    ['alert', 'signal', ...RULE_LABELS],
+    ({ settings, ledger, pollAge, recent }) =>
+      settings.rules.flatMap((rule) =>
+        latestValues(rule, ledger, { pollAge: pollAge(), recent }).flatMap(({ labels, compared }) =>
+          compared === undefined
+            ? []
+            : [[[rule.name, rule.signal.name, ...groupValues(labels)], compared.expected] as const],
+        ),
+      ),
+  ),
+  gauge(
     'callwatch_rule_threshold',
     'Threshold of an alert rule, in the unit of its callwatch_rule_value',
     ['alert', 'signal'],

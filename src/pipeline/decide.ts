@@ -73,18 +73,19 @@ function evaluateRules({ name, alerts, settings }: Decided, trigger: Trigger, no
 
 /** What rules evaluate after a successful poll, before it is committed. */
 function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited = false }: PollSuccess): Poll {
-  const { lastSuccess } = ledger.sync
+  const { earlier, sync } = ledger
   const unchanged = [...ledger.open.values()].filter(({ id }) => !delta.calls.has(id))
   const changed = [...delta.calls.values()].filter(({ phase }) => phase === 'open')
   return {
     kind: 'poll',
     // Not rounded. Otherwise a call that finished just now could be after the end of the window.
     now: serviceTime,
-    previousSuccess: lastSuccess,
+    previousSuccess: sync.lastSuccess,
     limited,
     finished: withFinishes(ledger.finished, delta.finishes),
     open: [...unchanged, ...changed],
-    created: ledger.sync.created,
+    created: sync.created,
+    earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes) },
     usedSince: (time, of) => usedSince(ledger, time, of) + usedSince(delta, time, of),
   }
 }

@@ -31,6 +31,7 @@ import type { CallsClient } from '../service/calls-client.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
+import { readEarlierCalls } from './earlier-calls.ts'
 import type { HintQueue, TakenHints } from './hint-queue.ts'
 import type { Health } from './health.ts'
 import type { Target } from './target.ts'
@@ -224,6 +225,7 @@ export function commitObservation(target: Target, observation: Observation): Pro
     const { name, ledger, settings, store, clock } = target
     const sessions = possiblyEvicted(ledger, observation, settings.poll)
     const evicted = sessions.length === 0 ? undefined : await store.evictedCalls(name, sessions)
+    if (observation.success !== undefined) await readEarlierCalls(target, observation.success.serviceTime)
     const decision = decide(target, observation, evicted, clock.wall())
     return decision && apply(target, await commit(target, decision), observation.success)
   })

@@ -1,5 +1,5 @@
 import { LOST_CODE, finalStatusOf } from '../ledger/call-codes.ts'
-import { countByStatus } from '../ledger/finished-calls.ts'
+import { countByStatus, keptFinishes, type Period } from '../ledger/finished-calls.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { sessionOf } from '../ledger/identity.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -22,6 +22,9 @@ const OPEN = `
 const USAGE = `
   SELECT quarter, minutes FROM callwatch.usage WHERE ${OF_TARGET} AND quarter >= $2::float8 AND quarter < $3::float8 ORDER BY quarter`
 
+const GAPS = `SELECT began, ended FROM callwatch.gaps WHERE ${OF_TARGET} AND ended - began > $2::float8`
+const EXPIRED = 'SELECT expired FROM callwatch.targets WHERE name = $1 AND expired IS NOT NULL'
+
 /** The most keys in one query. */
 const BATCH = 200
 
@@ -32,6 +35,21 @@ export function callsBySession(sql: Sql, kind: 'tracked' | 'NOT tracked') {
     .join(' UNION ALL ')
   return async (target: string, sessions: readonly string[]): Promise<Map<string, TrackedCall[]>> =>
     Map.groupBy((await sql.all(query, [target, list(sessions)])).map(callOfRow), sessionOf)
+}
+
+function earlierCallsIn(sql: Sql): HistoryStore['earlierCalls'] {
+  return async (target, periods, lookback) => {
+    const finished = keptFinishes()
+    const isInside = periods.map((_, i) => `finished BETWEEN $${2 * i + 2}::float8 AND $${2 * i + 3}::float8`)
+    const query = `SELECT ${COLUMNS} FROM callwatch.calls WHERE ${OF_TARGET} AND (${isInside.join(' OR ')}) AND status <> ${LOST_CODE}`
+    const [gaps] = await Promise.all([
+      gapsOf(sql, target, lookback),
+      sql.each(query, [target, ...periods.flatMap(({ from, to }) => [from, to])], (values) =>
+        finished.add(callOf(values).finish!),
+      ),
+    ])
+    return { finished, periods, gaps }
+  }
 }
 
 /** The daemon's queries of calls and usage, and the pauses of rate limits. */
@@ -45,6 +63,7 @@ export function history(sql: Sql, isEager = false): Omit<HistoryStore, 'newestEn
   )
   return {
     evictedCalls: callsBySession(sql, 'NOT tracked'),
+    earlierCalls: earlierCallsIn(sql),
     countFinished: async (target, from, to) => {
       const rows = await sql.all(COUNT_FINISHED, [target, from, to])
       return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))
@@ -83,6 +102,18 @@ export function history(sql: Sql, isEager = false): Omit<HistoryStore, 'newestEn
       await sql.batch([{ statement, args: [key, until] }])
     },
   }
+}
+
+/**
+ * The times for which not all calls of a target are known: before the oldest kept call, and while nothing was polled for longer than the
+ * list shows calls.
+ */
+export async function gapsOf(sql: Pick<Sql, 'all'>, target: string, lookback: number): Promise<Period[]> {
+  const gaps = await sql.all(GAPS, [target, lookback])
+  const [deleted] = await sql.all(EXPIRED, [target])
+  // Other calls of the second in which the last deleted call finished may be deleted as well.
+  const expired = deleted === undefined ? [] : [{ from: -Infinity, to: Math.floor(Number(deleted['expired'])) + 1 }]
+  return [...expired, ...gaps.map(({ began, ended }) => ({ from: Number(began), to: Number(ended) }))]
 }
 
 /** The ends of the rate limit pauses of these keys (UNIX seconds by the host's clock). */

@@ -7,7 +7,7 @@ import { BASELINE_CODE, LOST_CODE } from '../ledger/call-codes.ts'
 import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
-import { callsBySession, history } from './history.ts'
+import { callsBySession, gapsOf, history } from './history.ts'
 import { waitingChangesIn } from './outbox.ts'
 import { silences } from './silences.ts'
 import { OF_TARGET, parse, type Sql } from './sql.ts'
@@ -75,6 +75,7 @@ export function readerOf(sql: Sql) {
       const all = rows.flatMap(({ hour, data }) => unpackEvaluations(Number(hour), String(data)))
       return all.filter(({ at }) => at >= since)
     },
+    gaps: (target: string, lookback: number) => gapsOf(sql, target, lookback),
     /** The outcomes of calls that finished since a time (UNIX seconds). */
     finishes: async (target: string, since: number): Promise<Finish[]> => {
       const finishes: Finish[] = []

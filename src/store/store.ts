@@ -6,7 +6,7 @@ import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { FinalStatus } from '../ledger/call.ts'
-import type { FinishedCounts } from '../ledger/finished-calls.ts'
+import type { EarlierCalls, FinishedCounts, KeptFinishes, Period } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { ClusterStore } from './cluster-store.ts'
@@ -113,6 +113,12 @@ export type OutboxStore = {
 export type HistoryStore = {
   /** The calls of sessions that only the history still has, by session. */
   evictedCalls: (target: string, sessions: readonly string[]) => Promise<Map<string, TrackedCall[]>>
+  /**
+   * The calls of a target that finished in some periods, both ends included.
+   *
+   * @param lookback how far back the list shows calls (seconds): after a longer time without a poll, some were never seen
+   */
+  earlierCalls: (target: string, periods: readonly Period[], lookback: number) => Promise<EarlierCalls<KeptFinishes>>
   /** The outcomes of a target's calls that finished in a period, without its end. */
   countFinished: (target: string, from: number, to: number) => Promise<FinishedCounts>
   /**

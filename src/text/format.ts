@@ -41,6 +41,13 @@ export function formatShare(share: number): string {
   return `${formatNumber(share * 100)}%`
 }
 
+/** A ratio to what is usual as `57% below`, `20% above`; a difference of two shares as `30 points above`. */
+export function formatRelative(value: number, isDifference: boolean): string {
+  const by = isDifference ? value : value - 1
+  const size = isDifference ? `${formatNumber(Math.abs(by) * 100)} points` : formatShare(Math.abs(by))
+  return `${size} ${by < 0 ? 'below' : 'above'}`
+}
+
 /** `0 alerts`, `1 alert`, `1,200 alerts`. */
 export function plural(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`

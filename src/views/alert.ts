@@ -29,6 +29,14 @@ const alertWithValue = alertCore.extend({
   calls: count
     .nullable()
     .describe("How many calls are in the signal's window; null if the signal does not count calls"),
+  compared: z
+    .object({
+      now: z.number(),
+      then: z.array(z.number()).describe('The latest first'),
+      expected: z.number().describe('The median of `then`'),
+    })
+    .exactOptional()
+    .describe("What the value of a rule with `relative_to` is relative to, in the signal's unit"),
 })
 
 /** What an alert has now and in an event. */
@@ -40,7 +48,7 @@ export const alertKeyed = alertWithValue.extend({ key: z.string() })
 const expiredBecause = z.enum(EXPIRED_BECAUSE)
 const callsUrl = z.string().describe('Request for the calls behind the value, where these can be selected')
 
-export function alertData({ signal, calls, since, ...alert }: Alert): AlertData {
+export function alertData({ signal, calls, compared, since, ...alert }: Alert): AlertData {
   const { target, alert: name, severity, labels, breach, value, threshold, peak } = alert
   return {
     target,
@@ -53,6 +61,7 @@ export function alertData({ signal, calls, since, ...alert }: Alert): AlertData 
     threshold,
     peak,
     calls: calls ?? null,
+    ...(compared && { compared: { ...compared, then: [...compared.then] } }),
     since: isoTime(since),
   }
 }

@@ -1,6 +1,7 @@
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { reachOf } from '../../alerts/evidence.ts'
+import { earlierReach } from '../../alerts/relative.ts'
 import { isReplayable, replay, type EvaluatedValue } from '../../alerts/replay.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import { isBeyond } from '../../alerts/signal.ts'
@@ -64,10 +65,12 @@ async function backtestTarget(
   { alerts, poll }: Config,
 ): Promise<Backtested> {
   const begin = since - LEAD_SECONDS
-  const reach = Math.max(0, ...alerts.map(reachOf))
+  const reach = Math.max(0, ...alerts.map((rule) => Math.max(reachOf(rule), earlierReach(rule))))
   const history = {
     evaluations: await reader.evaluations(target, begin),
     finishes: await reader.finishes(target, begin - reach),
+    created: (await reader.target(target))?.sync.created ?? 0,
+    gaps: await reader.gaps(target, poll.lookback),
   }
   const { notifications, instances, values } = replay(history, {
     target,

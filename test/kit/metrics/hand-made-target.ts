@@ -23,6 +23,7 @@ export function handMadeLedger({ counters = {}, calls = [], finished = [], sync 
   for (const [key, value] of Object.entries(counters)) ledger.counters.set(key, value)
   for (const call of calls) track(ledger, call)
   for (const one of finished) ledger.finished.add(one)
+  ledger.earlier = { finished: ledger.finished, periods: [], gaps: [] }
   ledger.sync = { ...ledger.sync, ...sync }
   return ledger
 }

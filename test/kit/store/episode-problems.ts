@@ -5,6 +5,7 @@ import type { AlertChange } from '../../../src/views/alert.ts'
 import { alertHistory } from '../history/as-shown.ts'
 import type { PastAlert } from '../../../src/views/alert.ts'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
+import { isBeyond } from '../../../src/alerts/signal.ts'
 import type { RowReader } from '../../../src/store/sql.ts'
 
 /** That an alert began to fire, or ended. */
@@ -67,14 +68,15 @@ export async function episodeProblems(
         problems.push(`${alert} fires twice at ${since}`)
     }
   }
-  for (const { key, since, until, values, peak } of episodes) {
+  for (const { key, since, until, values, peak, breach } of episodes) {
     const known = values.map(({ value }) => value).filter((value) => value !== null)
     const isSorted = values.every(({ at }, i) => i === 0 || at >= values[i - 1]!.at)
     const isWithin = values.every(({ at }) => at >= since && (until === null || at <= until))
     if (!isSorted || !isWithin || values.length > 100 || known.length === 0)
       problems.push(`the values of ${key} since ${since} are ${JSON.stringify(values)}`)
     // The peak is also of the time in which it was pending.
-    if (Math.max(...known) > peak) problems.push(`the peak of ${key} since ${since} is ${peak}`)
+    if (known.some((value) => isBeyond({ breach }, value, peak)))
+      problems.push(`the peak of ${key} since ${since} is ${peak}`)
   }
   return { problems, episodes }
 }

@@ -52,7 +52,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...onceProblems(run, target),
     ...alertProblems(run),
     ...(await historyProblems(run)),
-    ...replayProblems(run),
+    ...replayProblems(run, target),
     ...(run.hooks?.problems(target.ledger, run.rows.values()) ?? []),
     ...paceProblems(run, target),
   ]
@@ -187,10 +187,11 @@ function observedProblems({ service, settings: { lookback }, cycles }: Run, targ
 }
 
 /** The same history gives the same alerts whether rules are evaluated live or afterwards, through every restart. */
-function replayProblems({ history }: Run): string[] {
+function replayProblems({ history: { notified, ...history } }: Run, { ledger }: Target): string[] {
+  const known = { ...history, created: ledger.sync.created, gaps: ledger.earlier?.gaps ?? [] }
   const options = { target: 'simulated', rules: RULES, interval: INTERVAL, monthOf }
   const line = ({ kind, key, at, value, peak }: Notification) => `${kind} ${key} at ${at}: ${value}, ${peak}`
-  const [live, replayed] = [history.notified.map(line), replayRules(history, options).notifications.map(line)]
+  const [live, replayed] = [notified.map(line), replayRules(known, options).notifications.map(line)]
   const first = live.findIndex((said, i) => said !== replayed[i])
   if (first === -1 && live.length === replayed.length) return []
   return [`replayed "${replayed[Math.max(0, first)]}", live "${live[Math.max(0, first)]}"`]

@@ -55,6 +55,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         openTarget: alive(store.openTarget),
         resetTarget: alive(store.resetTarget),
         evictedCalls: alive(store.evictedCalls),
+        earlierCalls: alive(store.earlierCalls),
         commit: (target, commit) => between('before commit', 'after commit', () => store.commit(target, commit)),
         outbox: alive(store.outbox),
         toldGroups: alive(store.toldGroups),

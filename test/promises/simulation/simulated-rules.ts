@@ -40,7 +40,20 @@ export const FAILURE_RULES: readonly Rule[] = [
   },
 ]
 
-export const RULES: readonly Rule[] = [...FAILURE_RULES, POLL_AGE]
+/** Fires on a few calls fewer than minutes before, so that it fires in most runs. */
+const FEWER_CALLS: Rule = {
+  ...RATIO,
+  name: 'FewerCalls',
+  severity: 'info',
+  signal: { name: 'calls_finished', window: 240, relativeTo: 300, minCallsThen: 4 },
+  breach: 'below',
+  threshold: 0.7,
+  clear: 0.9,
+  for: 0,
+  keepFiringFor: 0,
+}
+
+export const RULES: readonly Rule[] = [...FAILURE_RULES, POLL_AGE, FEWER_CALLS]
 
 /** `notify.inhibit`, and which alerts are not notified while which others fire. */
 export type DrawnInhibition = { rules: readonly Inhibition[]; inhibitors: Readonly<Record<string, readonly string[]>> }

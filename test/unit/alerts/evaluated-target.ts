@@ -39,6 +39,7 @@ export function pollAt(now: number, { finished = [], ...differing }: PartOfPoll)
     previousSuccess: undefined,
     limited: false,
     finished: kept,
+    earlier: { finished: kept, periods: [], gaps: [] },
     open: [],
     created: 0,
     usedSince: () => 0,

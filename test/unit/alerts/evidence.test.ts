@@ -1,3 +1,4 @@
+import { earlierReach } from '../../../src/alerts/relative.ts'
 import { describe, expect, test } from 'vitest'
 import { evidenceOf, reachOf } from '../../../src/alerts/evidence.ts'
 import { ruleValues } from '../../../src/alerts/rule-value.ts'
@@ -21,10 +22,13 @@ const failed = (number: number, ...labels: Parameters<typeof labelled>) =>
 const went = (number: number, ...labels: Parameters<typeof labelled>) =>
   times(number, at(-1), 'ended', labelled(...labels))
 
-test('a rule reads its window, those of its trend, and that of `only_if`, whose days may have an hour more', () => {
+test('a rule reads its window, those of its trend, and those that it compares with, whose days may have an hour more', () => {
   const week = { offset: 7 * 86_400, atLeast: 5 }
   expect(reachOf(RATIO)).toBe(8 * WINDOW)
-  expect(reachOf({ ...RATIO, onlyIf: week })).toBe(WINDOW + 7 * 86_400 + 3600)
+  expect(earlierReach(RATIO)).toBe(0)
+  expect(earlierReach({ ...RATIO, onlyIf: week })).toBe(WINDOW + 7 * 86_400 + 3600)
+  const relative = { ...RATIO.signal, relativeTo: 7 * 86_400 }
+  expect(earlierReach({ ...RATIO, signal: relative })).toBe(WINDOW + 28 * 86_400 + 3600)
 })
 
 describe('the top contributor of an alert', () => {

@@ -32,11 +32,17 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
     )
     const { code, stdout } = await callwatch(['check', '--config', config])
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^# warning: the shipped rule NoCalls was left out: .*\ntargets:\n/)
+    expect(stdout).toMatch(
+      /^# warning: the shipped rule NoCalls was left out: .*\n# warning: the shipped rule FewerCalls .*\ntargets:\n/,
+    )
     const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
-    expect(json.warnings).toEqual([expect.stringContaining('NoCalls was left out')])
+    expect(json.warnings).toEqual(
+      ['NoCalls', 'FewerCalls'].map((name) => expect.stringContaining(`${name} was left out`)),
+    )
     const others = await callwatch(['silence', 'list', '--config', config])
-    expect(others.stderr).toMatch(/^warning: the shipped rule NoCalls was left out: .*\n/)
+    expect(others.stderr).toMatch(
+      /^warning: the shipped rule NoCalls was left out: .*\nwarning: the shipped rule FewerCalls .*\n/,
+    )
   })
 
   test('warns of an address of Slack that starts a workflow, which shows none of our messages, and names no secret', async () => {

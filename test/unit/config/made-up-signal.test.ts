@@ -64,7 +64,9 @@ test('it is evaluated, shown in a message and in the status, and replayed', () =
 
   const evaluations = [{ kind: 'poll', at: at(0), now: at(0), previousSuccess: undefined, limited: false } as const]
   const options = { target: 'production', rules: [rule], interval: INTERVAL, monthOf }
-  expect(replay({ evaluations, finishes: FINISHED }, options).notifications).toEqual(target.notifications)
+  expect(replay({ evaluations, finishes: FINISHED, created: 0, gaps: [] }, options).notifications).toEqual(
+    target.notifications,
+  )
 
   expect(ruleView(rule, handMadeLedger({ finished: FINISHED, sync: { lastSuccess: at(0) } }))).toMatchObject({
     signal: 'type_share',

@@ -300,6 +300,7 @@ test.each([
       'HighFailureRate',
       'VeryHighFailureRate',
       'NoCalls',
+      'FewerCalls',
       'RingingTooLong',
       'StuckCalls',
       'NoGoodPoll',
@@ -310,17 +311,17 @@ test.each([
   [
     '7d',
     ['HighFailureRate', 'VeryHighFailureRate', 'RingingTooLong', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'],
-    ['NoCalls'],
+    ['NoCalls', 'FewerCalls'],
   ],
   [
     '1h',
     ['HighFailureRate', 'VeryHighFailureRate', 'RingingTooLong', 'StuckCalls', 'NoGoodPoll', 'ServiceErrors'],
-    ['NoCalls'],
+    ['NoCalls', 'FewerCalls'],
   ],
   [
     '10m',
     ['RingingTooLong', 'StuckCalls', 'NoGoodPoll'],
-    ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'ServiceErrors'],
+    ['HighFailureRate', 'VeryHighFailureRate', 'NoCalls', 'FewerCalls', 'ServiceErrors'],
   ],
 ])('of the shipped rules with a history of %s only those hold that it serves', (history, kept, leftOut) => {
   const config = load(`store: { history: ${history} }`)
@@ -333,6 +334,8 @@ test.each([
 test('the warning of a shipped rule says how far it looks back', () => {
   expect(leftOutWarnings(load('store: { history: 1h }'))).toEqual([
     'the shipped rule NoCalls was left out: the window of the rule `NoCalls` is 1h and its `only_if.offset` 7d; expected ' +
+      'together at most `store.history`, which is 1h',
+    'the shipped rule FewerCalls was left out: the window of the rule `FewerCalls` is 1h and its `relative_to` 7d; expected ' +
       'together at most `store.history`, which is 1h',
   ])
   expect(leftOutWarnings(load('alerts: []\nstore: { history: 1h }'))).toEqual([])

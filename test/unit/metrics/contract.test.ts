@@ -14,15 +14,20 @@ const BUCKETS = {
   callwatch_call_participants: [1, 2, 3, 4, 6, 8, 12, 25, 50],
 }
 
+const RELATIVE = { name: 'calls_finished', window: 900, relativeTo: 1800, minCallsThen: 1 } as const
+
 /** An exposition in which every metric has a value. */
 async function exposition(): Promise<string> {
   const target = handMadeTarget({
     counters: { 'callwatch_calls_total|other|other|other|other': 1, 'callwatch_service_webhook_ends_total|yes': 1 },
     calls: [openCall('a')],
-    finished: Array.from({ length: 5 }, () => finish('ended')),
+    finished: [...Array.from({ length: 5 }, () => finish('ended')), finish('ended', 2000)],
     sync: POLLED,
     // Each group has a value of its own.
-    rules: [{ ...RATIO, by: RULE_LABELS, signal: { ...RATIO.signal, minCalls: 5 } }],
+    rules: [
+      { ...RATIO, by: RULE_LABELS, signal: { ...RATIO.signal, minCalls: 5 } },
+      { ...RATIO, name: 'More', by: RULE_LABELS, signal: RELATIVE },
+    ],
     alerts: [firing()],
     sweepAge: 1,
   })

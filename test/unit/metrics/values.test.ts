@@ -212,6 +212,14 @@ describe('callwatch_rule_value', () => {
     ])
   })
 
+  test('of a rule with `relative_to` is the ratio to what is expected, which is shown as well', async () => {
+    const signal = { name: 'calls_finished', window: 900, relativeTo: 1800, minCallsThen: 2 } as const
+    const then = [finish('ended', 2000), finish('ended', 2000)]
+    const made = { finished: [...finished, ...then], sync: POLLED, rules: [{ ...RATIO_RULE, name: 'More', signal }] }
+    expect(await shown(made, 'callwatch_rule_value')).toEqual(['alert=More,signal=calls_finished 2'])
+    expect(await shown(made, 'callwatch_rule_expected')).toEqual(['alert=More,signal=calls_finished 2'])
+  })
+
   test('is absent with too few calls, and before the first poll', async () => {
     expect(await shown({ finished, sync: POLLED, rules: [RATIO_RULE] }, 'callwatch_rule_value')).toEqual([])
     expect(await shown({ rules: [CALLS_OPEN] }, 'callwatch_rule_value')).toEqual([])

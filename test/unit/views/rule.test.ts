@@ -42,7 +42,7 @@ describe.each(signals)('of a rule on $name', ({ name, keys }) => {
 test('each duration that a signal declares has a name that ends with its unit, and nothing else has', () => {
   const declared = signals.flatMap(({ keys }) => Object.entries<z.ZodType>(keys))
   const durations = declared.flatMap(([key, schema]) =>
-    !SHARED_KEYS.has(key) && z.safeEncode(schema, 90).data === '90s' ? [`${key}_seconds`] : [],
+    !SHARED_KEYS.has(key) && z.safeEncode(schema, 7200).data === '2h' ? [`${key}_seconds`] : [],
   )
   const named = Object.keys(measured).filter((name) => name.endsWith('_seconds'))
   expect(new Set(durations)).toEqual(new Set(named))

@@ -66,6 +66,17 @@ describe('the environment alone', () => {
         },
         {
           ...rule,
+          name: 'FewerCalls',
+          signal: { name: 'calls_finished', window: 3600, relativeTo: 7 * 86_400, minCallsThen: 40 },
+          severity: 'warning',
+          breach: 'below',
+          threshold: 0.5,
+          clear: 0.6,
+          for: 600,
+          keepFiringFor: 600,
+        },
+        {
+          ...rule,
           name: 'RingingTooLong',
           match: { mode: 'call' },
           signal: { name: 'stuck_calls', status: 'initiated', longerThan: 300 },
