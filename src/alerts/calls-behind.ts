@@ -17,7 +17,8 @@ export function callsBehind({ target, signal, match, labels, window }: MeasuredA
   const definition = definitionOf(signal)
   const statuses = 'calls' in definition ? definition.statuses?.(signal) : undefined
   if (statuses === undefined) return undefined
-  const selected: Record<string, string> = { target, ...match, ...labels, status: statuses.join(',') }
+  const more = 'selects' in definition ? definition.selects : {}
+  const selected: Record<string, string> = { target, ...match, ...labels, status: statuses.join(','), ...more }
   if (statuses.some((status) => OPEN.includes(status)))
     return 'longerThan' in signal ? { ...selected, longer_than: formatDuration(signal.longerThan) } : selected
   // The end of a period is excluded; its times are milliseconds.

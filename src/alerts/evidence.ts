@@ -4,7 +4,7 @@ import { isMatched } from './groups.ts'
 import type { Evidence } from './alert-instance.ts'
 import type { Rule } from './rule.ts'
 import { hasTooFew, type RuleValue } from './rule-value.ts'
-import { isBeyond, windowOf } from './signal.ts'
+import { isBeyond, offsetOf, windowOf } from './signal.ts'
 import type { MonthOf, Poll } from './trigger.ts'
 
 /** Windows in a row that a notification shows. */
@@ -12,7 +12,7 @@ export const TREND_WINDOWS = 8
 
 /** How far back a rule reads the latest finished calls (seconds), including the windows that its messages show. */
 export function reachOf({ signal }: Rule): number {
-  return TREND_WINDOWS * (windowOf(signal) ?? 0)
+  return TREND_WINDOWS * (windowOf(signal) ?? 0) + offsetOf(signal)
 }
 
 /**
@@ -27,7 +27,7 @@ export function valueBefore(
   { now, created }: Pick<Poll, 'now' | 'created'>,
 ): number | undefined {
   const window = windowOf(rule.signal) ?? Infinity
-  const complete = Math.max(0, Math.floor((now - created) / window) - 1)
+  const complete = Math.max(0, Math.floor((now - offsetOf(rule.signal) - created) / window) - 1)
   const within = trend
     .slice(-1 - complete, -1)
     .filter((value) => value !== null && !isBeyond(rule, value, rule.threshold))
@@ -54,14 +54,15 @@ export function evidenceOf(
   const group = { match: { ...rule.match, ...labels } }
   const between = (from: number, to: number) =>
     definition.calls(poll, { from, to }, signal).filter((call) => isMatched(group, call.labels))
-  const last = { from: windowStart(window, poll), to: now }
-  const latest = between(last.from, last.to)
+  const begin = windowStart(window, poll)
+  const latest = between(begin, now)
+  const measuredIn = { from: begin - offsetOf(signal), to: now - offsetOf(signal) }
   const contributor = () => {
     const found = definition.contributor?.(latest, rule)
     return found && { contributor: found }
   }
   // The bars of a trend and the value of a rule with `relative_to` are not in the same unit.
-  if (definition.relate !== undefined) return { window: last, ...contributor() }
+  if (definition.relate !== undefined) return { window: measuredIn, ...contributor() }
   const earlier = Array.from({ length: TREND_WINDOWS - 1 }, (_, i) => {
     const to = now - (TREND_WINDOWS - 1 - i) * window
     return between(to - window, to)
@@ -70,5 +71,5 @@ export function evidenceOf(
     const measured = definition.measure(calls, signal)
     return hasTooFew(signal, measured) ? null : measured.value
   })
-  return { window: last, trend, ...(trend.at(-1) === null ? {} : contributor()) }
+  return { window: measuredIn, trend, ...(trend.at(-1) === null ? {} : contributor()) }
 }

@@ -10,8 +10,8 @@ import { isBeyond } from './signal.ts'
 import type { EvaluationRecord, MonthOf, Trigger } from './trigger.ts'
 
 /**
- * Whether the history holds all that a rule is evaluated on. It does not keep which calls were open and which minutes were
- * used.
+ * Whether the history holds all that a rule is evaluated on. It does not keep which calls were open, which minutes were
+ * used, and since when a call has a recording.
  */
 export function isReplayable({ signal }: Rule): boolean {
   return definitionOf(signal).isReplayable

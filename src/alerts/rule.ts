@@ -125,7 +125,7 @@ export function checkWindows(
         ['alerts', index, 'of'],
         `\`duration\` adds up the calls of a month; expected a \`store.history\` of at least ${formatDuration(month)}, 32d and \`poll.lookback\`, which is ${formatDuration(history)}`,
       )
-    const window = isMap(signal) ? signal['window'] : rule['window']
+    const { window, offset: late } = isMap(signal) ? signal : rule
     if (typeof window !== 'number') return
     const is = `the window of the rule \`${String(name)}\` is ${formatDuration(window)}`
     if (window > history) {
@@ -133,6 +133,7 @@ export function checkWindows(
       return
     }
     const earlier = {
+      offset: late,
       'only_if.offset': valueAt(rule['onlyIf'] ?? rule['only_if'], ['offset']),
       relative_to: isMap(signal) ? signal['relativeTo'] : rule['relative_to'],
     }

@@ -100,6 +100,8 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
   relate?(compared: Compared): number
   /** The statuses of the calls behind a value; absent if the view of calls cannot select them. */
   statuses?(signal: Signal): readonly (FinalStatus | OpenStatus)[]
+  /** Further parameters that select them. */
+  readonly selects?: Readonly<Record<string, string>>
   /** Whether a value is beyond the threshold with the rule's confidence. */
   isSure?(measurement: Measurement, rule: RuleOn<Signal>): boolean
   /**
@@ -136,6 +138,11 @@ export type ConfiguredAs<Definition extends { name: string; keys: Shape }> = Def
 /** How far back a signal reads (seconds); undefined if it measures the present. */
 export function windowOf(signal: object): number | undefined {
   return 'window' in signal && typeof signal.window === 'number' ? signal.window : undefined
+}
+
+/** How long before a poll the window of a signal ends (seconds). */
+export function offsetOf(signal: object): number {
+  return 'offset' in signal && typeof signal.offset === 'number' ? signal.offset : 0
 }
 
 /** A value for people: `37.5%`, `12 calls`, `5m 30s`, `310.5 min`. */

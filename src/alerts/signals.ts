@@ -8,6 +8,7 @@ import { failureRatio } from './signals/failure-ratio.ts'
 import { inProgress } from './signals/in-progress.ts'
 import { minutes } from './signals/minutes.ts'
 import { pollAge } from './signals/poll-age.ts'
+import { recorded } from './signals/recorded.ts'
 import { requestErrors } from './signals/request-errors.ts'
 import { serviceWebhooksMissed } from './signals/service-webhooks-missed.ts'
 import { shortCalls } from './signals/short-calls.ts'
@@ -23,6 +24,7 @@ export const signals = [
   answerDelayP95,
   durationMean,
   shortCalls,
+  recorded,
   stuckCalls,
   pollAge,
   requestErrors,

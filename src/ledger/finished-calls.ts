@@ -1,6 +1,6 @@
 import { finalStatusOf, labelCode, labelsOfCode, statusCode } from './call-codes.ts'
 import type { FinalStatus, Labels } from './call.ts'
-import type { Finish } from './tracked-call.ts'
+import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 
 /** How many calls finished in a window, by final status. */
 export type FinishedCounts = Record<FinalStatus | 'total', number>
@@ -11,12 +11,17 @@ export type FinishedCall = Omit<Finish, 'known' | 'knownHostTime'>
 /** `n` calls that finished with the same status and labels. */
 export type Tally = { readonly status: FinalStatus; readonly labels: Labels; readonly n: number }
 
+/** Such calls, all with a recording or all without one. In a sum of several, `n` may be negative. */
+type RecordedTally = Tally & { readonly isRecorded: boolean }
+
 /** The calls that finished recently, for windows. Windows are UNIX seconds, both ends included. */
 export type FinishedCalls = {
   /** The calls of a window, tallied by status and labels. The cost depends on the minutes of the window, not on its calls. */
   tally: (from: number, to: number) => Tally[]
   /** The calls of a window, sorted by when they finished. */
   between: (from: number, to: number) => FinishedCall[]
+  /** The calls of a window, tallied by status, labels and whether a recording was seen. */
+  recorded: (from: number, to: number) => RecordedTally[]
 }
 
 /** The calls of earlier periods, such as the same hours of the last weeks. */
@@ -34,6 +39,8 @@ export type Period = { readonly from: number; readonly to: number }
 /** Finished calls that can grow, in place. */
 export type KeptFinishes = FinishedCalls & {
   add: (finish: FinishedCall) => void
+  /** Marks a call that was added: its recording was seen. Nothing if it was dropped. */
+  record: (finish: FinishedCall) => void
   /** Drops the minutes that ended before a time (UNIX seconds). */
   dropBefore: (time: number) => void
 }
@@ -43,8 +50,9 @@ const MINUTE = 60
 /** The calls of one minute, each as WIDTH numbers; NaN means unknown. Objects would take three times as much memory. */
 type Minute = { tallies: Map<number, number>; packed: number[] }
 const WIDTH = 7
-/** The index of the code for labels and status. */
+/** The index of the code for labels and status. In `packed` it also has the bit RECORDED. */
 const CODE = 6
+const RECORDED = 128
 
 export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishes {
   const minutes = new Map<number, Minute>()
@@ -77,11 +85,10 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
         first = Math.min(first, number)
         last = Math.max(last, number)
       }
-      const { at, began, answerDelay = NaN, duration = NaN, audio, video } = finish
-      const code = tallyCode(finish)
-      minute.packed.push(at, began, answerDelay, duration, audio, video, code)
-      increase(minute.tallies, code, 1)
+      minute.packed.push(...numbersOf(finish))
+      increase(minute.tallies, tallyCode(finish), 1)
     },
+    record: (finish) => markRecorded(minutes.get(minuteOf(finish.at))?.packed ?? [], finish),
     dropBefore: (time) => {
       const oldest = minuteOf(time)
       if (first >= oldest) return
@@ -92,9 +99,14 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
       const tallies = new Map<number, number>()
       for (const { minute, isInside } of minutesOf(from, to)) {
         if (isInside) for (const [code, n] of minute.tallies) increase(tallies, code, n)
-        else for (const i of indexesIn(minute, from, to)) increase(tallies, minute.packed[i + CODE]!, 1)
+        else for (const code of codesIn(minute, from, to)) increase(tallies, code & ~RECORDED, 1)
       }
       return talliesOf(tallies)
+    },
+    recorded: (from, to) => {
+      const codes = [...minutesOf(from, to)].flatMap(({ minute }) => codesIn(minute, from, to))
+      const byCode = Map.groupBy(codes, (code) => code)
+      return Array.from(byCode, ([code, { length: n }]) => ({ ...kindOf(code), n, isRecorded: code % 256 >= RECORDED }))
     },
     between: (from, to) =>
       [...minutesOf(from, to)].flatMap(({ minute }) =>
@@ -107,14 +119,35 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   return kept
 }
 
-/** Finished calls together with some that were not added yet. */
-export function withFinishes(finished: FinishedCalls, added: readonly FinishedCall[]): FinishedCalls {
-  if (added.length === 0) return finished
+/**
+ * Finished calls together with some that were not added yet.
+ *
+ * @param recorded those of all of them whose recording was not marked yet
+ */
+export function withFinishes(
+  finished: FinishedCalls,
+  added: readonly FinishedCall[],
+  recorded: readonly FinishedCall[],
+): FinishedCalls {
+  if (added.length + recorded.length === 0) return finished
   const more = keptFinishes(added)
   return {
     tally: (from, to) => [...finished.tally(from, to), ...more.tally(from, to)],
     between: (from, to) => [...finished.between(from, to), ...more.between(from, to)].toSorted((a, b) => a.at - b.at),
+    recorded: (from, to) => {
+      const moved = recorded.filter(({ at }) => at >= from && at <= to)
+      const taken = moved.map((finish) => ({ ...finish, n: -1, isRecorded: false }))
+      const given = moved.map((finish) => ({ ...finish, n: 1, isRecorded: true }))
+      return [...finished.recorded(from, to), ...more.recorded(from, to), ...taken, ...given]
+    },
   }
+}
+
+/** Adds a call that has finished, with its recording if that was seen. */
+export function addCall(kept: KeptFinishes, { finish, marks }: Pick<TrackedCall, 'finish' | 'marks'>): void {
+  if (finish === undefined) return
+  kept.add(finish)
+  if ((marks & MARK.recordingSeen) !== 0) kept.record(finish)
 }
 
 /** The sums of tallies by final status. */
@@ -134,6 +167,19 @@ function indexesIn({ packed }: Minute, from: number, to: number): number[] {
   return indexes
 }
 
+function codesIn(minute: Minute, from: number, to: number): number[] {
+  return indexesIn(minute, from, to).map((i) => minute.packed[i + CODE]!)
+}
+
+/** Marks one of the calls with these numbers: they are interchangeable. A marked call has another code. */
+function markRecorded(packed: number[], finish: FinishedCall): void {
+  const numbers = numbersOf(finish)
+  // From the end: most often the call was added last.
+  let i = packed.length - WIDTH
+  while (i >= 0 && !numbers.every((number, at) => Object.is(number, packed[i + at]))) i -= WIDTH
+  if (i >= 0) packed[i + CODE]! |= RECORDED
+}
+
 function finishAt({ packed }: Minute, i: number): FinishedCall {
   const [answerDelay, duration] = [packed[i + 2]!, packed[i + 3]!]
   return {
@@ -147,12 +193,17 @@ function finishAt({ packed }: Minute, i: number): FinishedCall {
   }
 }
 
+function numbersOf(finish: FinishedCall): readonly number[] {
+  const { at, began, answerDelay = NaN, duration = NaN, audio, video } = finish
+  return [at, began, answerDelay, duration, audio, video, tallyCode(finish)]
+}
+
 function tallyCode({ status, labels }: Pick<Finish, 'status' | 'labels'>): number {
   return labelCode(labels) * 256 + statusCode(status)
 }
 
 function kindOf(code: number): Pick<Tally, 'status' | 'labels'> {
-  return { status: finalStatusOf(code % 256), labels: labelsOfCode(Math.floor(code / 256)) }
+  return { status: finalStatusOf(code % RECORDED), labels: labelsOfCode(Math.floor(code / 256)) }
 }
 
 function talliesOf(counts: Iterable<[code: number, n: number]>): Tally[] {

@@ -110,6 +110,8 @@ export type Delta = {
   /** Quarters of an hour in which a call of the history changed (usage.ts). */
   stale: Set<number>
   finishes: Finish[]
+  /** Of finished calls whose recording was seen first, also of earlier ones. */
+  recorded: Finish[]
   transitions: Transition[]
   corrections: Correction[]
   /** Empty if events must not have participants. */
@@ -150,14 +152,13 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
   keepFinishes(state, delta, longestWindow)
 }
 
-function keepFinishes({ finished, earlier, sync }: LedgerState, { finishes }: Delta, longestWindow: number): void {
-  for (const finish of finishes) {
-    finished.add(finish)
-    earlier?.finished.add(finish)
+function keepFinishes({ finished, earlier, sync }: LedgerState, delta: Delta, longestWindow: number): void {
+  for (const kept of [finished, ...(earlier === undefined ? [] : [earlier.finished])]) {
+    for (const finish of delta.finishes) kept.add(finish)
+    for (const finish of delta.recorded) kept.record(finish)
   }
-  const { lastSuccess = Infinity, previousSuccess = Infinity } = sync
-  const oldest = Math.min(previousSuccess, lastSuccess - longestWindow)
-  if (oldest !== Infinity) finished.dropBefore(oldest)
+  const polls = [sync.lastSuccess, sync.previousSuccess].filter((time) => time !== undefined)
+  if (polls.length > 0) finished.dropBefore(Math.min(...polls) - longestWindow)
 }
 
 /** Adds a call to the maps that its phase and marks require. */

@@ -82,10 +82,10 @@ function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited
     now: serviceTime,
     previousSuccess: sync.lastSuccess,
     limited,
-    finished: withFinishes(ledger.finished, delta.finishes),
+    finished: withFinishes(ledger.finished, delta.finishes, delta.recorded),
     open: [...unchanged, ...changed],
     created: sync.created,
-    earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes) },
+    earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes, delta.recorded) },
     usedSince: (time, of) => usedSince(ledger, time, of) + usedSince(delta, time, of),
   }
 }

@@ -1,3 +1,4 @@
+import { offsetOf } from '../alerts/signal.ts'
 import { windowOfOnlyIf, windowsThen } from '../alerts/relative.ts'
 import type { Period } from '../ledger/finished-calls.ts'
 import type { Target } from './target.ts'
@@ -18,7 +19,7 @@ export async function readEarlierCalls({ name, ledger, settings, store }: Earlie
   const needed = settings.rules.flatMap((rule): Period[] => {
     const windows = [windowOfOnlyIf(rule, now) ?? [], windowsThen(rule, now)].flat()
     const after = rule.signal.name === 'calls_started' ? LONGEST_CALL_SECONDS : 0
-    return windows.map(({ from, to }) => ({ from, to: to + after }))
+    return windows.map(({ from, to }) => ({ from: from - offsetOf(rule.signal), to: to + after }))
   })
   const isRead = ({ from, to }: Period) => ledger.earlier?.periods.some((read) => read.from <= from && read.to >= to)
   const { lastSuccess = -Infinity, previousSuccess = lastSuccess } = ledger.sync

@@ -1,5 +1,5 @@
 import { LOST_CODE, finalStatusOf } from '../ledger/call-codes.ts'
-import { countByStatus, keptFinishes, type Period } from '../ledger/finished-calls.ts'
+import { addCall, countByStatus, keptFinishes, type Period } from '../ledger/finished-calls.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { sessionOf } from '../ledger/identity.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -45,7 +45,7 @@ function earlierCallsIn(sql: Sql): HistoryStore['earlierCalls'] {
     const [gaps] = await Promise.all([
       gapsOf(sql, target, lookback),
       sql.each(query, [target, ...periods.flatMap(({ from, to }) => [from, to])], (values) =>
-        finished.add(callOf(values).finish!),
+        addCall(finished, callOf(values)),
       ),
     ])
     return { finished, periods, gaps }

@@ -1,6 +1,7 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { QUANTITIES } from '../ledger/balance.ts'
 import { newLedger, track, type SyncState } from '../ledger/state.ts'
+import { addCall } from '../ledger/finished-calls.ts'
 import { quarterHourOf } from '../ledger/usage.ts'
 import { LOST_CODE } from '../ledger/call-codes.ts'
 import { batched } from './batched.ts'
@@ -242,7 +243,7 @@ async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<St
   attempt(() => (ledger.sync = parse<SyncState>(row['sync'])))
   const { created, lastSuccess = created, previousSuccess = lastSuccess } = ledger.sync
   // Finished calls are needed for windows since then.
-  const oldest = Math.min(previousSuccess, lastSuccess - longestWindow)
+  const oldest = Math.min(previousSuccess, lastSuccess) - longestWindow
   const alerts = new Map<string, AlertInstance>()
   const [counters, usage, instances] = await Promise.all([
     sql.all('SELECT series, value FROM callwatch.counters WHERE target = $1', [number]),
@@ -252,10 +253,10 @@ async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<St
       attempt(() => {
         const call = callOf(values)
         track(ledger, call)
-        if (call.finish !== undefined && call.finish.at >= oldest) ledger.finished.add(call.finish)
+        if ((call.finish?.at ?? -Infinity) >= oldest) addCall(ledger.finished, call)
       }),
     ),
-    sql.each(EVICTED, [number, oldest], (values) => attempt(() => ledger.finished.add(callOf(values).finish!))),
+    sql.each(EVICTED, [number, oldest], (values) => attempt(() => addCall(ledger.finished, callOf(values)))),
   ])
   for (const { series, value } of counters) ledger.counters.set(String(series), Number(value))
   for (const { quarter, minutes } of usage) ledger.usage.set(Number(quarter), Number(minutes))

@@ -24,7 +24,7 @@ type Settings = {
 }
 
 /** The keys of signals that are durations. */
-const DURATIONS = ['window', 'longer_than', 'shorter_than', 'relative_to'] as const
+const DURATIONS = ['window', 'offset', 'longer_than', 'shorter_than', 'relative_to'] as const
 type Duration = (typeof DURATIONS)[number]
 
 const nameOf = (key: string) => (DURATIONS.some((name) => name === key) ? `${key}_seconds` : key)

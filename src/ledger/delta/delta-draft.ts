@@ -20,6 +20,7 @@ export function newDraft(sync: SyncState) {
     userMinutes: new Map(),
     stale: new Set(),
     finishes: [],
+    recorded: [],
     transitions: [],
     corrections: [],
     details: [],

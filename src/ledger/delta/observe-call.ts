@@ -234,7 +234,9 @@ function observeOnce(call: Mutable<TrackedCall>, known: TrackedCall, seen: SeenC
   once(MARK.answerDelayObserved, series.answerDelay, answerDelay)
   once(MARK.participantsObserved, series.participants, seen.totalParticipants)
   const wasCounted = known.phase === 'final' && (known.marks & MARK.recordingSeen) !== 0
-  if ((call.marks & MARK.recordingSeen) !== 0 && !wasCounted) draft.add(seriesKey(COUNTERS.recorded), 1)
+  if ((call.marks & MARK.recordingSeen) === 0 || wasCounted) return
+  draft.add(seriesKey(COUNTERS.recorded), 1)
+  draft.delta.recorded.push(call.finish!)
 }
 
 function countAnomalies(

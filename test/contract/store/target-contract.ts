@@ -17,7 +17,7 @@ export function targetContract(newPlace: NewPlace): void {
       const ended = { ...times, totalParticipants: 2, ...minutes, hasParticipantList: false }
       await see(completePoll(5, seen('old', 'ended', { endedAt: CREATED - 5 }), seen('b', 'ongoing', { joined: 2 })))
       await see(completePoll(10, seen('b', 'other'), seen('c', 'ended', ended)))
-      await see(completePoll(11, seen('c', 'rejected', { ...ended, type: 'video' })))
+      await see(completePoll(11, seen('c', 'rejected', { ...ended, type: 'video', hasRecording: true })))
       const again = await restart()
       expect(contents(again.ledger)).toEqual(contents(ledger))
       expect(again.ledger.detailsWanted.size).toBe(1)
@@ -129,7 +129,8 @@ export function targetContract(newPlace: NewPlace): void {
 
     test('keeps an evicted call in its history if it was counted, and deletes it if not', async () => {
       const { see, restart } = await openAt(newPlace)
-      const over = [seen('old', 'ended', { endedAt: CREATED - 5 }), seen('c', 'ended', { endedAt: CREATED + 1 })]
+      const ended = { endedAt: CREATED + 1, hasRecording: true }
+      const over = [seen('old', 'ended', { endedAt: CREATED - 5 }), seen('c', 'ended', ended)]
       await see(completePoll(2, ...over))
       await see(completePoll(2000))
       const { evicted } = await see(completePoll(2000))
@@ -137,6 +138,7 @@ export function targetContract(newPlace: NewPlace): void {
       const { ledger, store } = await restart()
       expect(ledger.calls.size).toBe(0)
       expect(contents(ledger).finished).toHaveLength(1)
+      expect(ledger.finished.recorded(CREATED, CREATED + 2)).toMatchObject([{ n: 1, isRecorded: true }])
       const history = await finishedCalls(store, { since: CREATED, limit: 10 })
       expect(history.map(({ call }) => call.id)).toEqual(['c'])
       await store.deleteExpired(CREATED + 2)

@@ -124,7 +124,20 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
 
 /** The contents of a ledger, in a form that can be compared. */
 export function contents({ calls, finished, ...rest }: LedgerState): Contents {
-  return { ...rest, calls: callsById(calls), finished: finished.between(-Infinity, Infinity) }
+  return {
+    ...rest,
+    calls: callsById(calls),
+    finished: finished.between(-Infinity, Infinity),
+    recorded: recordedOf(finished),
+  }
+}
+
+/** How many calls have a recording, and how many have none, by status and labels. */
+function recordedOf(finished: LedgerState['finished']): string[] {
+  return finished
+    .recorded(-Infinity, Infinity)
+    .map((tally) => JSON.stringify(tally))
+    .toSorted()
 }
 
 export function callsById(calls: Pick<LedgerState['calls'], 'values'>): Map<string, TrackedCall> {
@@ -134,6 +147,7 @@ export function callsById(calls: Pick<LedgerState['calls'], 'values'>): Map<stri
 export type Contents = Omit<LedgerState, 'calls' | 'finished'> & {
   calls: Map<string, TrackedCall>
   finished: FinishedCall[]
+  recorded: string[]
 }
 
 /** The sum of all series of a counter. */

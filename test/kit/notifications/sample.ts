@@ -136,6 +136,18 @@ export const SIGNALS = {
     { name: 'short_calls', shorterThan: 10, window: 3600, minCalls: 10 },
     { value: 0.4, threshold: 0.3, calls: 80, peak: 0.45, trend: [0.05, 0.08, 0.06, null, 0.1, 0.2, 0.35, 0.4] },
   ),
+  recorded: firingOf(
+    'CallsNotRecorded',
+    { name: 'recorded', window: 3600, offset: 1800, minCalls: 20 },
+    {
+      breach: 'below',
+      value: 0.9,
+      threshold: 0.95,
+      calls: 80,
+      peak: 0.85,
+      trend: [1, 1, 0.99, null, 1, 0.97, 0.85, 0.9],
+    },
+  ),
   stuck_calls: firingOf(
     'StuckCalls',
     { name: 'stuck_calls', longerThan: 10_800 },

@@ -28,11 +28,16 @@ export function poll(now: number, failed: number, total: number): Poll {
 }
 
 /** What a poll has come to; finished calls in any order. */
-export type PartOfPoll = Partial<Omit<Poll, 'finished'>> & { readonly finished?: readonly FinishedCall[] }
+export type PartOfPoll = Partial<Omit<Poll, 'finished'>> & {
+  readonly finished?: readonly FinishedCall[]
+  /** Those of them that have a recording. */
+  readonly recorded?: readonly FinishedCall[]
+}
 
 /** A successful poll that has come to just this. */
-export function pollAt(now: number, { finished = [], ...differing }: PartOfPoll): Poll {
+export function pollAt(now: number, { finished = [], recorded = [], ...differing }: PartOfPoll): Poll {
   const kept = keptFinishes(finished)
+  for (const finish of recorded) kept.record(finish)
   return {
     kind: 'poll',
     now,

@@ -1,11 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { evidenceOf, reachOf } from '../../../src/alerts/evidence.ts'
 import { ruleValues, type RuleValue } from '../../../src/alerts/rule-value.ts'
 import type { Trigger } from '../../../src/alerts/trigger.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { signals, type Signal } from '../../../src/alerts/signals.ts'
 import { monthOf } from '../../../src/clock/calendar.ts'
+import type { Finish } from '../../../src/ledger/tracked-call.ts'
 import { usedBetween, usedSince, type Used } from '../../../src/ledger/usage.ts'
 import { summaryOf } from '../../../src/notifications/text/notification-text.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
@@ -99,6 +101,7 @@ describe('each signal', () => {
     { name: 'answer_delay_p95', minCalls: 0, ...WINDOW },
     { name: 'duration_mean', minCalls: 0, ...WINDOW },
     { name: 'short_calls', shorterThan: 10, minCalls: 0, ...WINDOW },
+    { name: 'recorded', offset: 0, minCalls: 0, ...WINDOW },
   ])('$name of no calls has too few of them, whatever the rule asks for', (signal) => {
     expect(ruleValueOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
   })
@@ -216,6 +219,45 @@ test.each([
     ...times(5, at(-1), 'rejected'),
   ]
   expect(valueOf(signal, { finished })).toEqual([share, 2])
+})
+
+describe('recorded', () => {
+  const signal: Signal = { name: 'recorded', offset: 0, minCalls: 1, ...WINDOW }
+  const finished = [
+    ...times(4, at(-1)),
+    finishAt(at(-2)),
+    ...times(3, at(-1), 'unanswered'),
+    finishAt(at(-5), 'ended', labelled('video')),
+  ]
+
+  test('is the share of the ended calls of which a recording was seen', () => {
+    const seen = (...recorded: Finish[]) => valueOf(signal, { finished, recorded })
+    expect([seen(), seen(finishAt(at(-2))), seen(...times(4, at(-1)))]).toEqual([[0, 6], [1 / 6, 6], [4 / 6, 6]]) // oxfmt-ignore
+    expect(seen(...finished.filter(({ status }) => status === 'ended'))).toEqual([1, 6])
+  })
+
+  test('counts calls of the labels of its rule', () => {
+    const rule = ruleOn(signal, { match: { type: 'video' } })
+    const recorded = [finishAt(at(-5), 'ended', labelled('video'))]
+    expect(ruleValueOf(rule, pollAt(NOW, { finished, recorded }))).toMatchObject({ value: 1, calls: 1 })
+  })
+
+  test('has a window that ends earlier by its offset, as the times of the calls behind its alert say', () => {
+    const rule = ruleOn({ ...signal, offset: 600 }, { breach: 'below' })
+    const counted = [-1500.001, -1500, -600, -599.999].map(
+      (seconds) => ruleValueOf(rule, pollAt(NOW, { finished: [finishAt(at(seconds))] }))?.calls,
+    )
+    expect(counted).toEqual([0, 1, 1, 0])
+    const late = pollAt(NOW, { finished: [], previousSuccess: at(-5000) })
+    const windows = [pollAt(NOW, { finished }), late].map(
+      (each) => evidenceOf(rule, { labels: {}, value: 0 }, each, monthOf).window,
+    )
+    expect(windows).toEqual([
+      { from: at(-1500), to: at(-600) },
+      { from: at(-5600), to: at(-600) },
+    ])
+    expect(reachOf(rule)).toBe(8 * 900 + 600)
+  })
 })
 
 test('with a status, only calls with it are stuck', () => {

@@ -15,6 +15,7 @@ const WINDOWED: Signal[] = [
   { name: 'answer_delay_p95', window: 900, minCalls: 1 },
   { name: 'duration_mean', window: 900, minCalls: 1 },
   { name: 'short_calls', window: 900, shorterThan: 10, minCalls: 1 },
+  { name: 'recorded', window: 900, offset: 0, minCalls: 1 },
   { name: 'calls_started', window: 900 },
 ]
 

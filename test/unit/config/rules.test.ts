@@ -158,6 +158,28 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
       },
     ],
   ],
+  recorded: [
+    [
+      'below: 0.95, window: 1h',
+      {
+        ...silent,
+        signal: { name: 'recorded', window: 3600, offset: 1800, minCalls: 20 },
+        breach: 'below',
+        threshold: 0.95,
+        clear: 0.95,
+      },
+    ],
+    [
+      'below: 0.9, clear: 0.99, offset: 0',
+      {
+        ...silent,
+        signal: { name: 'recorded', window: 900, offset: 0, minCalls: 20 },
+        breach: 'below',
+        threshold: 0.9,
+        clear: 0.99,
+      },
+    ],
+  ],
   stuck_calls: [
     ['', { ...silent, signal: { name: 'stuck_calls', longerThan: 10_800 }, breach: 'above', threshold: 0, clear: 0 }],
     [

@@ -58,6 +58,7 @@ function expectSame(
     const expected = naive(calls, from, to)
     expect(finished.between(from, to)).toStrictEqual(expected)
     expect(byKind(finished.tally(from, to))).toEqual(byKind(expected))
+    expect(byKind(finished.recorded(from, to))).toEqual(byKind(expected))
   }
 }
 
@@ -73,9 +74,9 @@ describe('finished calls, added in any order,', () => {
     fc.assert(
       fc.property(finishes, finishes, windows, (calls, added, ranges) => {
         const kept = keptFinishes(calls)
-        const view = withFinishes(kept, added)
+        const view = withFinishes(kept, added, [])
         expectSame(view, [...calls, ...added], ranges)
-        expectSame(withFinishes(view, calls), [...calls, ...added, ...calls], ranges)
+        expectSame(withFinishes(view, calls, []), [...calls, ...added, ...calls], ranges)
         expectSame(kept, calls, ranges)
       }),
       { numRuns: 300 },
@@ -105,6 +106,34 @@ describe('finished calls, added in any order,', () => {
       { numRuns: 500 },
     )
     expect(dropped).toBeGreaterThan(1000)
+  })
+
+  test('have a recording once it was seen, whether that was applied or not, and no other does', () => {
+    const { known: _known, knownHostTime: _host, ...same } = finishAt(START + 90)
+    // Some calls are the same in all values.
+    const flagged = fc.tuple(fc.oneof(finish, fc.constant(same)), fc.boolean())
+    const some = fc.array(flagged, { maxLength: 40, size: 'max' })
+    const callsOf = (some: (readonly [FinishedCall, boolean])[]) => some.map(([call]) => call)
+    const withRecording = (some: (readonly [FinishedCall, boolean])[]) => callsOf(some.filter(([, isSeen]) => isSeen))
+    const recordings = (finished: FinishedCalls, from: number, to: number) =>
+      byKind(finished.recorded(from, to).filter(({ isRecorded }) => isRecorded))
+    fc.assert(
+      fc.property(some, some, some, windows, (before, late, added, ranges) => {
+        const all = [...before, ...late, ...added]
+        const kept = keptFinishes(callsOf([...before, ...late]))
+        for (const call of withRecording(before)) kept.record(call)
+        const unmarked = withRecording([...late, ...added])
+        const view = withFinishes(kept, callsOf(added), unmarked)
+        expectSame(view, callsOf(all), ranges)
+        const seen = ranges.map(([from, to]) => recordings(view, from, to))
+        expect(seen).toEqual(ranges.map(([from, to]) => byKind(naive(withRecording(all), from, to))))
+        for (const call of callsOf(added)) kept.add(call)
+        for (const call of unmarked) kept.record(call)
+        expectSame(kept, callsOf(all), ranges)
+        expect(ranges.map(([from, to]) => recordings(kept, from, to))).toEqual(seen)
+      }),
+      { numRuns: 300 },
+    )
   })
 
   test('stay if they finished since the moment of a drop, and are gone a minute before it', () => {
@@ -169,7 +198,7 @@ describe('a window of finished calls', () => {
 
 test('finished calls without others beside them are the same object', () => {
   const kept = keptFinishes([finishAt(10), finishAt(20)])
-  expect(withFinishes(kept, [])).toBe(kept)
+  expect(withFinishes(kept, [], [])).toBe(kept)
 })
 
 test('finished calls are counted by status', () => {

@@ -8,6 +8,7 @@ import { measured, measuredView } from '../../../src/views/rule.ts'
 /** Values of all keys that some signal declares. */
 const GIVEN: Readonly<Record<string, unknown>> = {
   window: '10m',
+  offset: '5m',
   longer_than: '2h',
   shorter_than: '20s',
   status: 'initiated',
@@ -29,7 +30,7 @@ describe.each(signals)('of a rule on $name', ({ name, keys }) => {
   const view = measuredView(ruleSchema.parse(given).signal)
 
   test('each setting that its signal declares leaves the process, durations as seconds', () => {
-    const seconds: Readonly<Record<string, number>> = { window: 600, longer_than: 7200, shorter_than: 20 }
+    const seconds: Readonly<Record<string, number>> = { window: 600, offset: 300, longer_than: 7200, shorter_than: 20 }
     const expected = own.map((key) => (key in seconds ? [`${key}_seconds`, seconds[key]] : [key, GIVEN[key]]))
     expect(view).toEqual({ signal: name, ...Object.fromEntries(expected) })
   })

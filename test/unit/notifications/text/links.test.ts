@@ -27,6 +27,10 @@ test.each<[Signal, Record<string, string> | undefined]>([
     { name: 'short_calls', window: 900, shorterThan: 10, minCalls: 1 },
     { status: 'ended', ...BETWEEN },
   ],
+  [
+    { name: 'recorded', window: 900, offset: 1800, minCalls: 1 },
+    { status: 'ended', has_recording: 'false', ...BETWEEN },
+  ],
   [{ name: 'in_progress' }, { status: 'in_progress' }],
   [{ name: 'poll_age' }, undefined],
   [

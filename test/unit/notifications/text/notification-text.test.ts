@@ -85,6 +85,10 @@ describe('the summary says value against threshold, and the calls behind it', ()
       '32 of 80 calls that ended in the last 1h lasted less than 10s: 40%, above the threshold of 30%',
     ],
     [
+      SIGNALS.recorded,
+      '72 of 80 calls that ended in the 1h before the last 30m had a recording: 90%, below the threshold of 95%',
+    ],
+    [
       { ...STUCK, signal: { name: 'stuck_calls', status: 'initiated', longerThan: 300 } },
       '3 calls have been ringing for longer than 5m',
     ],
@@ -283,6 +287,7 @@ test('a rule is said in plain words', () => {
       "one in twenty calls in the last 15m was answered after more than 30s",
       "calls that ended in the last 1h lasted less than 1m on average",
       "more than 30% of the calls that ended in the last 1h lasted less than 10s (at least 10 calls)",
+      "less than 95% of the calls that ended in the 1h before the last 30m had a recording (at least 20 calls)",
       "a call open for longer than 3h",
       "no successful poll for 5m",
       "more than 25% of the requests to the calls service in the last 15m failed",
