@@ -1,10 +1,10 @@
-import { announcingTriggers, END_TRIGGERS, isEnd, type Hint } from '../ledger/hint.ts'
+import { announcingTriggers, END_TRIGGERS, expectedTriggers, isEnd, type Hint } from '../ledger/hint.ts'
 import { sessionOf } from '../ledger/identity.ts'
 import { COUNTERS, seriesKey } from '../ledger/series.ts'
-import type { Delta, LedgerState } from '../ledger/state.ts'
+import type { Delta, LedgerState, SyncState } from '../ledger/state.ts'
 import { MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
-import { heardTriggers } from './heard-triggers.ts'
 import { recentShare } from './recent-share.ts'
+import type { OpenTargetOptions } from './target.ts'
 
 /**
  * Ends that wait for their webhook, by the id of the call; ends that are counted; after how many seconds each webhook came; how
@@ -21,14 +21,30 @@ export type CountedEnds = {
 /** When a call of a session ended, by the host's clock, and how. */
 type End = { session: string; at: number; finish: Finish }
 
+/** When a webhook came first and last, by its trigger, and any webhook (UNIX seconds by the host's clock). */
+type Heard = Readonly<Record<string, readonly [first: number, last: number]>>
+
+const DAY = 86_400
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW_SECONDS = 60
 /** How long after an end its webhook may come late or twice (seconds). */
 const LATE_SECONDS = 600
+/** For how long a trigger that came with the id of a call is expected to come again (seconds). */
+const EXPECTED_SECONDS = 30 * DAY
 /** Of more hints, the oldest are dropped. */
 const MAX_HINTS = 10_000
 
 export type AnnouncedEnds = ReturnType<typeof announcedEnds>
+
+/** What the webhooks of a target miss; undefined if it accepts none. A target that is loaded again keeps what it has heard. */
+export function announcedEndsOf({ settings, store, clock, before }: OpenTargetOptions, ledger: LedgerState) {
+  if (settings.target.webhook === undefined) return undefined
+  before?.ends?.reload(ledger)
+  const opened = clock.wall()
+  // Webhooks may also come to another daemon, which passes them on.
+  const since = () => Math.max(opened, store.cluster?.hints.hearsSince() ?? opened)
+  return before?.ends ?? announcedEnds(ledger, since, clock.monotonic)
+}
 
 /**
  * Whether webhooks announced the ends of calls that the service showed, and whether the service showed the calls that they named.
@@ -40,13 +56,13 @@ export type AnnouncedEnds = ReturnType<typeof announcedEnds>
  * @param since when this daemon began to listen, as it is known now (UNIX seconds by the host's clock)
  * @param monotonic seconds
  */
-export function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () => number) {
+function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () => number) {
   const recent = recentShare(monotonic)
   /** When each trigger of an end first came for a session, and the first webhook about a session that no poll has shown. */
   const noted = new Map<string, number>()
   const unseen = new Map<string, number>()
-  const triggers = heardTriggers(ledger)
-  let waiting = new Map(uncountedEnds(ledger))
+  let heard: Heard = ledger.sync.webhooks ?? {}
+  let waiting = uncountedEnds(ledger)
 
   /** When the webhook of an end came; Infinity if it did not. */
   const announcedAt = ({ session, finish }: End) =>
@@ -55,16 +71,15 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
   function outcomeOf(end: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
     if (announcedAt(end) <= end.at + WINDOW_SECONDS) return 'yes'
     if (now <= end.at + WINDOW_SECONDS) return undefined
-    const isExpected = triggers.areExpected(end.finish, end.at, now)
-    return isExpected && since() <= end.at - WINDOW_SECONDS ? 'no' : 'unknown'
+    return isExpected(heard, end, now) && since() <= end.at - WINDOW_SECONDS ? 'no' : 'unknown'
   }
 
   return {
     /** Notes a hint at a time (UNIX seconds by the host's clock). */
-    note: (hint: Hint, now: number, { calls }: Pick<LedgerState, 'calls'>) => {
-      triggers.note(hint, now)
-      const { id, trigger } = hint
+    note: ({ id, trigger }: Hint, now: number, { calls }: Pick<LedgerState, 'calls'>) => {
+      heard = hear(heard, 'any', now)
       if (id === undefined) return
+      heard = hear(heard, trigger, now)
       const known = calls.ofSession(id)
       if (trigger !== 'other' && known.length === 0) addFirst(unseen, id, now)
       if (isEnd({ trigger }) && !isLate(id, known, waiting, now)) addFirst(noted, `${trigger} ${id}`, now)
@@ -73,10 +88,10 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
      * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Changes nothing else: apply the
      * result once it is committed.
      *
-     * @param patience how long a session that a webhook named may take to be shown (seconds); Infinity before the end of a poll
+     * @param patience how long a session that a webhook named may take to be shown (seconds); undefined before the end of a poll
      */
-    count: (delta: Delta, { calls }: LedgerState, now: number, patience: number): CountedEnds => {
-      triggers.addTo(delta)
+    count: (delta: Delta, { calls }: LedgerState, now: number, patience = Infinity): CountedEnds => {
+      addHeard(delta, heard)
       const shown = new Set(delta.calls.values().map(sessionOf))
       const isShown = (session: string) => shown.has(session) || calls.ofSession(session).length > 0
       const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience && !isShown(id) ? [id] : []))
@@ -96,10 +111,10 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
     },
     /** The ends that were counted in the last seconds, and those of them that no webhook announced; without unknown ones. */
     within: recent.within,
-    /** Call it when the ledger was loaded again: it may have commits that were not applied. */
+    /** Call it when the ledger was loaded again: it may have commits that were not applied, and another daemon may have heard more. */
     reload: (loaded: LedgerState) => {
-      waiting = new Map(uncountedEnds(loaded))
-      triggers.reload(loaded)
+      waiting = uncountedEnds(loaded)
+      heard = merged(heard, loaded.sync.webhooks)
     },
     /** @param ledger after the commit */
     apply: (counted: CountedEnds, { calls }: LedgerState) => {
@@ -113,6 +128,36 @@ export function announcedEnds(ledger: LedgerState, since: () => number, monotoni
       }
     },
   }
+}
+
+function hear(heard: Heard, name: string, now: number): Heard {
+  const [first, last] = heard[name] ?? [now, now]
+  return { ...heard, [name]: [now - last <= EXPECTED_SECONDS ? first : now, now] }
+}
+
+/** Whether webhooks announced such ends before this one, in the last 30 days. */
+function isExpected(heard: Heard, { finish, at }: End, now: number): boolean {
+  return expectedTriggers(finish).some((one) => {
+    const [first, last] = heard[one] ?? [Infinity, -Infinity]
+    return first <= at && now - last <= EXPECTED_SECONDS
+  })
+}
+
+/** Adds to a delta what the store does not have yet, to a day. */
+function addHeard(delta: Delta, heard: Heard): void {
+  const stored: Heard = delta.sync.webhooks ?? {}
+  const isNew = Object.entries(heard).some(([name, [, last]]) => last - (stored[name]?.[1] ?? -Infinity) > DAY)
+  if (isNew) delta.sync = { ...delta.sync, webhooks: heard }
+}
+
+/** What was heard in this process, and what the store has. */
+function merged(heard: Heard, stored: Heard = {}): Heard {
+  const both: Record<string, Heard[string]> = { ...heard }
+  for (const [name, [first, last]] of Object.entries(stored)) {
+    const [before, after] = heard[name] ?? [first, last]
+    both[name] = [Math.min(first, before), Math.max(last, after)]
+  }
+  return both
 }
 
 /** A webhook that comes late or twice must not announce the end of the next call of its session. */
@@ -141,27 +186,30 @@ function countEnd(delta: Delta, call: TrackedCall | undefined, outcome: 'yes' | 
 }
 
 /** The ends of calls that a delta shows first as finished. */
-function endsIn({ calls, finishes, sync }: Delta): [id: string, end: End][] {
+function endsIn({ calls, finishes, sync }: Delta): Map<string, End> {
   const finished = new Set(finishes)
-  return [...calls.values()].flatMap((call) =>
-    call.finish !== undefined && finished.has(call.finish) ? endOf(call, sync.clockSkew) : [],
-  )
+  return endsOf(calls.values(), sync, ({ finish }) => finished.has(finish))
 }
 
 /** The ends that an earlier process found, but had not counted; also those of a first poll that it did not complete. */
-function uncountedEnds({ calls, sync: { lastSuccessHostTime = -Infinity, clockSkew } }: LedgerState): [string, End][] {
+function uncountedEnds({ calls, sync }: LedgerState): Map<string, End> {
   // The last commit may have been made some time before the poll succeeded, by another clock of the service.
-  const oldest = lastSuccessHostTime - 2 * WINDOW_SECONDS
-  return [...calls.values()]
-    .flatMap((call) =>
-      call.finish !== undefined && (call.marks & MARK.endCounted) === 0 ? endOf(call, clockSkew) : [],
-    )
-    .filter(([, { at }]) => at > oldest)
+  const oldest = (sync.lastSuccessHostTime ?? -Infinity) - 2 * WINDOW_SECONDS
+  return endsOf(calls.values(), sync, ({ at }) => at > oldest)
 }
 
-/** None for a call that had ended when the target was created. */
-function endOf(call: TrackedCall, clockSkew = 0): [id: string, end: End][] {
-  const finish = call.finish!
-  const end = { session: sessionOf(call), at: finish.at - clockSkew, finish }
-  return (call.marks & MARK.overAtSetUp) === 0 ? [[call.id, end]] : []
+/** Some ends that are not counted yet, by the id of the call; without calls that had ended when the target was created. */
+function endsOf(
+  calls: Iterable<TrackedCall>,
+  { clockSkew = 0 }: SyncState,
+  isWanted: (end: End) => boolean,
+): Map<string, End> {
+  const ends = new Map<string, End>()
+  for (const call of calls) {
+    const { id, finish, marks } = call
+    if (finish === undefined || (marks & (MARK.endCounted | MARK.overAtSetUp)) !== 0) continue
+    const end = { session: sessionOf(call), at: finish.at - clockSkew, finish }
+    if (isWanted(end)) ends.set(id, end)
+  }
+  return ends
 }

@@ -34,8 +34,7 @@ export function decide(
 ): Decision | undefined {
   const delta = computeDelta(target.ledger, observation, target.settings.poll, evicted)
   if (delta === undefined) return undefined
-  const patience = observation.success === undefined ? Infinity : target.settings.poll.lookback
-  const ends = target.ends?.count(delta, target.ledger, wall, patience)
+  const ends = target.ends?.count(delta, target.ledger, wall, observation.success && target.settings.poll.lookback)
   const decided = { ledger: delta, ...(ends && { ends }) }
   if (observation.success === undefined) return { ...decided, alerts: { changed: [], ended: [], notifications: [] } }
   const poll = evaluatedPoll(target.ledger, delta, observation.success)

@@ -15,7 +15,7 @@ import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } fro
 import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store, TargetIdentity } from '../store/store.ts'
 import { userMinutesSince } from '../store/user-minutes.ts'
-import { announcedEnds, type AnnouncedEnds } from './announced-ends.ts'
+import { announcedEndsOf, type AnnouncedEnds } from './announced-ends.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
 /** The configuration of a target: its own part, and the settings that all targets share. */
@@ -101,17 +101,6 @@ export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'r
 /** How many intervals a first poll may take before the target counts as not polled. */
 const FIRST_POLL_INTERVALS = 2
 
-/** Whether webhooks announce the ends of its calls; undefined if the target accepts none. */
-function endsOf({ settings, store, clock, before }: OpenTargetOptions, ledger: LedgerState): AnnouncedEnds | undefined {
-  if (settings.target.webhook === undefined) return undefined
-  const opened = clock.wall()
-  // Webhooks may also come to another daemon, which passes them on.
-  const since = () => Math.max(opened, store.cluster?.hints.hearsSince() ?? opened)
-  if (before?.ends === undefined) return announcedEnds(ledger, since, clock.monotonic)
-  before.ends.reload(ledger)
-  return before.ends
-}
-
 /**
  * Opens a target in the store, and creates it if it is new.
  *
@@ -143,7 +132,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     evaluated: now,
     awaited: now + FIRST_POLL_INTERVALS * poll.interval,
   }
-  const ends = endsOf(options, stored.ledger)
+  const ends = announcedEndsOf(options, stored.ledger)
   const target: Target = {
     name: config.name,
     settings,

@@ -266,6 +266,17 @@ describe('an end whose kind no webhook has named', () => {
     expect(counted()).toEqual([0, 1, 0])
   })
 
+  test('is expected if another daemon has heard one before it, once the target is loaded again', async () => {
+    const { ends, hint, poll, counted, reloadAfter } = await listening({ isNamed: false })
+    await reloadAfter(() => {
+      hint('b')
+      return poll(10)
+    })
+    ends['missed'] = 100
+    await poll(200)
+    expect(counted()).toEqual([0, 1, 0])
+  })
+
   test('is unknown again 30 days after the last one, also after a restart', async () => {
     const { ends, poll, counted, restart, clock } = await listening()
     ends['a'] = 1
