@@ -48,7 +48,7 @@ export function demoConfig({ simulator, receiver, store, port, history = 0 }: De
       max_requests_per_minute: 2400,
     },
     store: { path: store, history: `${Math.ceil(history / DAY_SECONDS) + 1}d` },
-    http: { host: '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
+    http: { host: process.env['CALLWATCH_HTTP_HOST'] ?? '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
     notify: { group_wait: 0, group_interval: 0, slack: { webhook_url: receiver.slackUrl } },
     events: {
       webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: history === 0 ? 'start' : 'now' }],

@@ -40,6 +40,12 @@ describe.skipIf(ROOT === '')('the built image', { timeout: 120_000 }, () => {
     expect(['/app/x', '/usr/x', '/data/x'].map(write)).toEqual(['EROFS', 'EROFS', 'written'])
   })
 
+  test('runs the demo, whose page the published port shows', async () => {
+    start('demo', `--publish=127.0.0.1:${PORT}:9464`, IMAGE, 'demo')
+    await countedMoreThan(10, PORT)
+    expect(await (await fetch(`http://127.0.0.1:${PORT}/`)).text()).toContain('callwatch')
+  })
+
   test('polls, stops at SIGTERM, and continues to count on the same volume', async () => {
     simulate()
     monitor()
