@@ -22,6 +22,7 @@ const sections = [...new Set(Array.from(read('docs/configuration.md').matchAll(/
 /** Names of other programs, of the simulator, of the dashboard and of the service's webhooks. */
 const FOREIGN = [
   ...Object.keys(TRIGGERS),
+  'auth_basic',
   'bare_list',
   'callwatch_url',
   'http_500',
