@@ -168,13 +168,6 @@ test('docs/sizing.md multiplies and adds as it says', () => {
   expect([fileGB, sharedGB]).toEqual([file, shared].map((bytes) => Math.round((bytes * calls * days) / 1e8) / 10))
 })
 
-test('the README has the figures of the last recorded runs', () => {
-  const [, series, starts] = /\[chaos\].*? 0 of ([\d,]+) series differed over (\d+) starts/.exec(textOf('README.md'))!
-  expect(read('docs/reliability.md')).toContain(`${starts} processes: 0 of ${series} series`)
-  const [, histories] = /in (\d+) simulated histories/.exec(textOf('README.md'))!
-  expect(read('docs/reliability.md')).toContain(`${histories} seeds: no ledger`)
-})
-
 const USERS = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
 
 test('a default after the name of a key is that of docs/configuration.md', () => {

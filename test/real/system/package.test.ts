@@ -95,10 +95,6 @@ describe('the package', () => {
         return inFolder(tool('tsc'), ...'--strict --noEmit --module nodenext --target esnext --types node'.split(' '), 'receiver.ts') // oxfmt-ignore
       }
       expect(compile(code)).toEqual({ status: 0, output: '' })
-      const [, example = ''] = /^```ts\n(.*?)^```/ms.exec(readFileSync(join(installed, 'README.md'), 'utf8')) ?? []
-      const given =
-        "import type { IncomingMessage } from 'node:http'\ndeclare const request: IncomingMessage, body: Buffer\n"
-      expect(compile(given + example)).toEqual({ status: 0, output: '' })
       expect(compile(code.replace('call.unanswered', 'call.unanswerd')).output).toContain(
         '\'"callwatch.call.unanswerd"\'',
       )
