@@ -26,6 +26,7 @@ import { MIGRATIONS, newestVersion } from '../src/store/migrations.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const CHANGELOG = join(ROOT, 'CHANGELOG.md')
+const README = join(ROOT, 'README.md')
 /** Where the version is named, beside package.json. */
 const MANIFESTS = ['one-replica', 'three-replicas'].map((name) => join(ROOT, `config/kubernetes/${name}.yaml`))
 
@@ -86,6 +87,17 @@ function stamp(version: string): void {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(pattern, text))
   replace(CHANGELOG, /^## \[Unreleased\]$/gm, `## [Unreleased]\n\n## [${version}] - ${date}`)
   for (const file of MANIFESTS) replace(file, /(?<=\/callwatch:)\d+\.\d+\.\d+/g, version)
+  const image = publishedImage()
+  if (image === undefined) return
+  const run = `docker run --rm -p 127.0.0.1:9464:9464 ${image}:${version} demo`
+  const block = `With Docker:\n\n\`\`\`sh\n${run}\n\`\`\``
+  replace(README, /^(?:With Docker:.*?^```\n\n)?In a clone/gms, `${block}\n\nIn a clone`)
+}
+
+/** Where the workflow publishes the image; undefined if `origin` is not on GitHub. */
+function publishedImage(): string | undefined {
+  const [, name] = /^origin\s+\S*github\.com[:/](\S+?)(?:\.git)?\s/m.exec(git('remote', '--verbose')) ?? []
+  return name === undefined ? undefined : `ghcr.io/${name.toLowerCase()}`
 }
 
 /** Makes all that a release publishes, from a clone of the last commit. @returns what could not be made, a sentence each */

@@ -32,7 +32,9 @@ describe('a release', () => {
     GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@example.com',
   }
-  const env = { ...process.env, ...author, TAG, IMAGE: 'ghcr.io/Owner/Name', GITHUB_REPOSITORY: 'Owner/Name' }
+  const outputs = join(folder, 'outputs')
+  const workflow = { TAG, IMAGE: 'ghcr.io/Owner/Name', GITHUB_REPOSITORY: 'Owner/Name', GITHUB_OUTPUT: outputs }
+  const env = { ...process.env, ...author, ...workflow }
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: clone, env, encoding: 'utf8', stdio: 'pipe' }).trim()
   const read = (name: string) => readFileSync(join(clone, name), 'utf8')
@@ -145,6 +147,8 @@ describe('a release', () => {
   })
 
   test('is prepared in a commit with a tag', LONG, () => {
+    git('remote', 'set-url', 'origin', 'git@github.com:Owner/Name.git')
+    const readme = read('README.md')
     const unreleased = read('CHANGELOG.md').split(/^## /m)[1]
     expect(sentence('prepare', VERSION)).toContain(`git push --atomic origin main ${TAG}`)
     expect(git('status', '--porcelain')).toBe('')
@@ -158,7 +162,16 @@ describe('a release', () => {
     expect(section?.replace(/^.*\n/, '')).toBe(unreleased?.replace(/^.*\n/, ''))
     for (const name of ['one-replica', 'three-replicas'])
       expect(read(`config/kubernetes/${name}.yaml`)).toContain(`image: registry.example/callwatch:${VERSION}\n`)
+    // The first command of the README is that of the image.
+    const run = (version: string) =>
+      `With Docker:\n\n\`\`\`sh\ndocker run --rm -p 127.0.0.1:9464:9464 ghcr.io/owner/name:${version} demo\n\`\`\`\n\n`
+    expect(read('README.md').split('```sh')[1]).toContain(`ghcr.io/owner/name:${VERSION} demo`)
+    expect(read('README.md').replace(run(VERSION), '')).toBe(readme)
     expect(sentence('prepare', VERSION)).toContain('is not later than')
+    // That of a later release replaces it.
+    sentence('stamp', '98.7.7')
+    expect(read('README.md').replace(run('98.7.7'), '')).toBe(readme)
+    git('checkout', '--quiet', '.')
   })
 
   test('has a package with its checksum, and its section of the changelog', LONG, () => {
@@ -178,14 +191,16 @@ describe('a release', () => {
     expect(read('notes.md')).toMatch(/^First release/)
   })
 
-  test('is published as package, image and release', () => {
+  test('is published as package, image and release, and says which image has to be signed', () => {
+    writeFileSync(join(clone, 'image.json'), '{ "containerimage.digest": "sha256:abc" }')
     const calls = steps(['Publish the image', 'Publish the package', 'Publish the release'], 'docker', 'npm', 'gh')
     expect(calls.trim().split('\n')).toEqual([
       expect.stringMatching(/^docker login ghcr\.io /),
-      'docker buildx build --platform linux/amd64,linux/arm64 --tag ghcr.io/owner/name:98.7.6 --tag ghcr.io/owner/name:latest --push .',
+      'docker buildx build --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max --tag ghcr.io/owner/name:98.7.6 --tag ghcr.io/owner/name:latest --metadata-file image.json --push .',
       'npm publish --provenance --access public out/callwatch-98.7.6.tgz',
       'gh release create v98.7.6 --verify-tag --notes-file notes.md out/SHA256SUMS out/callwatch-98.7.6.tgz',
     ])
+    expect(readFileSync(outputs, 'utf8')).toBe('name=ghcr.io/owner/name\ndigest=sha256:abc\n')
   })
 })
 

@@ -12,7 +12,7 @@ const { devDependencies } = JSON.parse(read('package.json'))
 const WORKFLOWS = globSync('.github/workflows/*', { cwd: ROOT }).toSorted()
 const FORMS = ['.github/ISSUE_TEMPLATE/bug.yml', '.github/ISSUE_TEMPLATE/feature.yml']
 
-type Step = { uses?: string; run?: string; name?: string; with?: Record<string, unknown> }
+type Step = { id?: string; uses?: string; run?: string; name?: string; with?: Record<string, unknown> }
 type Job = { uses?: string; needs?: string; container?: string; permissions?: object; env?: object; steps?: Step[] }
 type Workflow = { on: Record<string, unknown>; permissions: object; jobs: Record<string, Job> }
 const workflow = (name: string): Workflow => parse(read(`.github/workflows/${name}.yml`))
@@ -57,6 +57,8 @@ describe('the workflow of a release', () => {
       'Check that the tag is the version of the package',
       'Make the package and the notes',
       'Publish the image',
+      'Sign the provenance of the image',
+      'Sign the provenance of the package',
       'Publish the package',
       'Publish the release',
     ])
@@ -66,7 +68,23 @@ describe('the workflow of a release', () => {
 
   test('writes only what it publishes', () => {
     expect(permissions).toEqual({ contents: 'read' })
-    expect(jobs['publish']?.permissions).toEqual({ contents: 'write', packages: 'write', 'id-token': 'write' })
+    expect(jobs['publish']?.permissions).toEqual({
+      contents: 'write',
+      packages: 'write',
+      'id-token': 'write',
+      attestations: 'write',
+    })
+  })
+
+  test('says how image and package were made, and what the image contains', () => {
+    expect(steps[7]).toMatchObject({ id: 'image', run: expect.stringContaining('--sbom=true --provenance=mode=max') })
+    const { name, digest } = { name: '${{ steps.image.outputs.name }}', digest: '${{ steps.image.outputs.digest }}' }
+    const signed = steps.filter(({ uses }) => uses?.startsWith('actions/attest@')).map((step) => step.with)
+    expect(signed).toEqual([
+      { 'subject-name': name, 'subject-digest': digest, 'push-to-registry': true },
+      { 'subject-checksums': 'out/SHA256SUMS' },
+    ])
+    expect(steps.find((step) => step.name === 'Publish the package')?.run).toContain('npm publish --provenance')
   })
 
   test('has commands that a shell can read, and takes what comes from outside through variables alone', () => {
@@ -113,10 +131,9 @@ test('files for contributors name only files that there are', () => {
       text.match(/(?<![\w/.-])(?:\.\/)?(?:[\w.-]+\/)*[\w-]+\.(?:ya?ml|json|md)\b|\.ci\/run|\bDockerfile\b/g) ?? [],
   )
   expect(named).toEqual(expect.arrayContaining(['.ci/run', './.github/workflows/test.yml', 'SECURITY.md']))
-  // That of a user, and that of a release.
-  expect(
-    named.filter((file) => !['callwatch.yaml', 'notes.md'].includes(file) && !existsSync(join(ROOT, file))),
-  ).toEqual([])
+  // That of a user, and those of a release.
+  const made = ['callwatch.yaml', 'notes.md', 'image.json', './image.json']
+  expect(named.filter((file) => !made.includes(file) && !existsSync(join(ROOT, file)))).toEqual([])
   expect(JSON.parse(read('.vscode/extensions.json')).recommendations).toContain('oxc.oxc-vscode')
   expect(JSON.parse(settings)).toHaveProperty(['[javascript][typescript][json]', 'editor.defaultFormatter'])
 })
