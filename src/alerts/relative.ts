@@ -7,8 +7,8 @@ import { formatIn, windowOf, type AnySignal, type Measurement, type Window } fro
 export type Compared = {
   now: number
   /** The latest first. */
-  then: readonly number[]
-  /** The median of `then`. */
+  earlier: readonly number[]
+  /** The median of `earlier`. */
   expected: number
 }
 
@@ -57,7 +57,7 @@ export function comparedWith(then: readonly Measurement[], now: number, signal: 
     'minCallsThen' in signal && typeof signal.minCallsThen === 'number' ? signal.minCallsThen : MIN_CALLS_THEN
   const values = then.map(({ value }) => value).filter(Number.isFinite)
   if (values.length === 0 || median(then.map(({ calls = 0 }) => calls)) < least) return undefined
-  return { now, then: values, expected: median(values) }
+  return { now, earlier: values, expected: median(values) }
 }
 
 function median(values: readonly number[]): number {
@@ -81,8 +81,8 @@ export function relativeSignal(own: AnySignal): AnySignal {
     relate: ({ now, expected }) => (isDifference ? now - expected : now / expected),
     needsNoThreshold: () => true,
     format: (value) => `${format(value)} usual`,
-    describe: ({ value, compared: { now, then } = { now: NaN, then: [] } }, signal) =>
-      `${name}: ${absolute(now)} ${inTheLast(signal)}, ${format(value)} ${sameTime(signal, then.length)} (${then.map(absolute).join(', ')})`,
+    describe: ({ value, compared: { now, earlier } = { now: NaN, earlier: [] } }, signal) =>
+      `${name}: ${absolute(now)} ${inTheLast(signal)}, ${format(value)} ${sameTime(signal, earlier.length)} (${earlier.map(absolute).join(', ')})`,
     inWords: ({ signal, threshold, breach }) => {
       const isAbove = threshold >= (isDifference ? 0 : 1)
       const than = isAbove === (breach === 'above') ? 'more than' : 'less than'

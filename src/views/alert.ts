@@ -32,8 +32,8 @@ const alertWithValue = alertCore.extend({
   compared: z
     .object({
       now: z.number(),
-      then: z.array(z.number()).describe('The latest first'),
-      expected: z.number().describe('The median of `then`'),
+      earlier: z.array(z.number()).describe('The latest first'),
+      expected: z.number().describe('The median of `earlier`'),
     })
     .exactOptional()
     .describe("What the value of a rule with `relative_to` is relative to, in the signal's unit"),
@@ -61,7 +61,7 @@ export function alertData({ signal, calls, compared, since, ...alert }: Alert): 
     threshold,
     peak,
     calls: calls ?? null,
-    ...(compared && { compared: { ...compared, then: [...compared.then] } }),
+    ...(compared && { compared: { ...compared, earlier: [...compared.earlier] } }),
     since: isoTime(since),
   }
 }

@@ -70,6 +70,6 @@ test(
     expect(live.filter(({ kind }) => kind !== 'reminder').map(line)).toEqual(
       firedIn(history, settings.rules[0]).map(line),
     )
-    expect(live.find(({ kind }) => kind === 'firing')?.compared?.then).toHaveLength(3)
+    expect(live.find(({ kind }) => kind === 'firing')?.compared?.earlier).toHaveLength(3)
   },
 )

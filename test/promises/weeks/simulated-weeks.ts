@@ -63,8 +63,7 @@ export function historyOf(weeks: Weeks, gaps: History['gaps'] = []): History {
 /** The shipped rule, or one that differs from it. */
 export function fewerCalls(differing: { timezone?: string } = {}): Rule {
   const rule = shippedRules().find(({ name }) => name === 'FewerCalls')!
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same signal
-  return { ...rule, signal: { ...rule.signal, ...differing } } as Rule
+  return { ...rule, signal: { ...rule.signal, ...differing } }
 }
 
 /** When a rule fires and ends in a history. */

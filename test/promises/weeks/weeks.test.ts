@@ -69,7 +69,7 @@ describe('FewerCalls', { timeout: 60_000 }, () => {
     const factor = drop(tuesdayNoon, 4, 0.4)
     const fired = firedIn(historyOf({ ...CALM, factor }, outage))
     expect(minutesAfter(tuesdayNoon, fired)).toEqual(['firing after 70m', 'resolved after 275m'])
-    expect(fired[0]!.compared!.then).toHaveLength(3)
+    expect(fired[0]!.compared!.earlier).toHaveLength(3)
     expect(firedIn(historyOf(CALM, outage))).toEqual([])
   })
 })

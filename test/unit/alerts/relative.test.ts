@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { definitionOf } from '../../../src/alerts/definition-of.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { ruleValues } from '../../../src/alerts/rule-value.ts'
-import type { Signal } from '../../../src/alerts/signals.ts'
 import { subjectOf } from '../../../src/alerts/alert.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { monthOf, pollAt, START, type PartOfPoll } from './evaluated-target.ts'
@@ -35,7 +34,7 @@ describe('a rule with `relative_to`', () => {
     expect(valueOf(FEWER, { finished })).toMatchObject({
       value: 41 / 91,
       calls: 41,
-      compared: { now: 41, then: [96, 88, 3, 94], expected: 91 },
+      compared: { now: 41, earlier: [96, 88, 3, 94], expected: 91 },
       tooFew: false,
     })
   })
@@ -44,7 +43,7 @@ describe('a rule with `relative_to`', () => {
     const share = { finished: weeks([20, 20, 20, 20, 20], [5, 0, 0, 0, 0]) }
     expect(valueOf(RATIO, share)).toMatchObject({ value: 0.25, compared: { now: 0.25, expected: 0 }, tooFew: false })
     const delays = { finished: weeks([20, 20, 20, 20, 20], [], [9, 6, 6, 5, 7]) }
-    expect(valueOf(DELAY, delays)).toMatchObject({ value: 1.5, compared: { now: 9, then: [6, 6, 5, 7] } })
+    expect(valueOf(DELAY, delays)).toMatchObject({ value: 1.5, compared: { now: 9, earlier: [6, 6, 5, 7] } })
   })
 
   test.each<[string, PartOfPoll]>([
@@ -62,8 +61,8 @@ describe('a rule with `relative_to`', () => {
       const finished = weeks([41, 96, 88, 101, 94])
       return valueOf(FEWER, { finished, earlier: { ...earlier!, gaps: [{ from, to }] } })
     }
-    expect(withGap(START - WEEK - 100, START - WEEK - 90)?.compared?.then).toEqual([88, 101, 94])
-    expect(withGap(-Infinity, START - 3 * WEEK)?.compared?.then).toEqual([96, 88])
+    expect(withGap(START - WEEK - 100, START - WEEK - 90)?.compared?.earlier).toEqual([88, 101, 94])
+    expect(withGap(-Infinity, START - 3 * WEEK)?.compared?.earlier).toEqual([96, 88])
     expect(withGap(START - 100, START - 90)).toMatchObject({ tooFew: true })
   })
 
@@ -75,20 +74,20 @@ describe('a rule with `relative_to`', () => {
 })
 
 describe('in words, a rule with `relative_to`', () => {
-  const said = (rule: Rule, given: { value: number; now: number; then: number[] }) => {
-    const { value, now, then } = given
+  const said = (rule: Rule, given: { value: number; now: number; earlier: number[] }) => {
+    const { value, now, earlier } = given
     const message = { kind: 'firing', breach: rule.breach, value, threshold: rule.threshold } as const
-    return definitionOf(rule.signal).describe({ ...message, compared: { now, then, expected: 0 } }, rule.signal)
+    return definitionOf(rule.signal).describe({ ...message, compared: { now, earlier, expected: 0 } }, rule.signal)
   }
 
   test('says the value, by how much it differs from the usual, and what that was', () => {
-    expect(said(FEWER, { value: 0.43, now: 41, then: [96, 88, 101, 94] })).toBe(
+    expect(said(FEWER, { value: 0.43, now: 41, earlier: [96, 88, 101, 94] })).toBe(
       'calls finished: 41 in the last 1h, 57% below the same time in the last 4 weeks (96, 88, 101, 94)',
     )
-    expect(said(RATIO, { value: 0.3, now: 0.425, then: [0.125] })).toBe(
+    expect(said(RATIO, { value: 0.3, now: 0.425, earlier: [0.125] })).toBe(
       'failure ratio: 42.5% in the last 1h, 30 points above the same time in the last week (12.5%)',
     )
-    expect(said(DELAY, { value: 1.5, now: 9, then: [6, 5] })).toBe(
+    expect(said(DELAY, { value: 1.5, now: 9, earlier: [6, 5] })).toBe(
       'answer delay p95: 9s in the last 1h, 50% above the same time in the last 2 weeks (6s, 5s)',
     )
   })
@@ -101,7 +100,7 @@ describe('in words, a rule with `relative_to`', () => {
       'answer delay p95 in the last 1h: less than 10% below the same time in the last 4 weeks',
     ],
     [
-      { ...FEWER, signal: { ...FEWER.signal, relativeTo: 24 * HOUR } as Signal },
+      { ...FEWER, signal: { ...FEWER.signal, relativeTo: 24 * HOUR } },
       'calls finished in the last 1h: more than 50% below the same time in the last 4 days',
     ],
   ])('says when it fires: %#', (rule, words) => {

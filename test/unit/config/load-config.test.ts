@@ -59,7 +59,7 @@ describe('what a file may say', () => {
 
   test('`alerts: []` means none, `alerts:` without a value the default rules', () => {
     expect(load(`${target('x')}alerts: []\n`).alerts).toEqual([])
-    expect(load(`${target('x')}alerts:\n`).alerts).toHaveLength(7)
+    expect(load(`${target('x')}alerts:\n`).alerts).toHaveLength(8)
   })
 
   test('a key without a value counts as left out', () => {
