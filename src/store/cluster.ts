@@ -26,15 +26,17 @@ const RENEW = `
   UPDATE callwatch.members SET status = $2, ends = statement_timestamp() + $3::float8 * interval '1 second'
   WHERE id = $1 RETURNING id`
 /**
- * One statement, so that members and owners are of the same moment. The targets of an owner, which may be many, are one row: JSON
- * of their epochs. The settings grow with the targets, so they are read only if their digest differs from this member's.
+ * One row, so that members and owners are of the same moment: the living members in the order in which they joined, and by owner the
+ * epochs of its targets. The settings grow with the targets, so they are read only if their digest differs from this member's.
  */
 const READ_MEMBERS = `
-  SELECT 'settings' AS kind, NULL AS id, name, settings AS text, NULL::float8 AS number FROM (${DECLARED}) AS declared
-    WHERE encode(sha256(convert_to(settings, 'UTF8')), 'hex') <> $1
-  UNION ALL SELECT 'member', id, name, status, joined FROM callwatch.members
-  UNION ALL SELECT 'owner', owner, NULL, json_object_agg(name, epoch)::text, NULL
-    FROM callwatch.targets WHERE owner IS NOT NULL GROUP BY owner`
+  SELECT declared.name, declared.settings,
+    (SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'status', status) ORDER BY joined), '[]')::text
+      FROM callwatch.members) AS members,
+    (SELECT coalesce(json_object_agg(owner, epochs), '{}')::text FROM (
+      SELECT owner, json_object_agg(name, epoch) AS epochs FROM callwatch.targets WHERE owner IS NOT NULL GROUP BY owner
+    ) AS by_owner) AS owned
+  FROM (SELECT) AS always LEFT JOIN (${DECLARED}) AS declared ON encode(sha256(convert_to(settings, 'UTF8')), 'hex') <> $1`
 /** Acquires free targets in the given order. */
 const ACQUIRE = `
   WITH free AS MATERIALIZED (
@@ -204,7 +206,7 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
       await declareOwn()
       // Three statements without a transaction, so that none holds a lock while it waits for another. The lease is also renewed
       // if a dead member cannot be deleted yet because its last commit still runs.
-      const [[renewed], , rows] = await Promise.all([
+      const [[renewed], , [known]] = await Promise.all([
         sql.batch([{ statement: RENEW, args: [me, status, lease] }]),
         sql.batch([{ statement: DELETE_DEAD }]).catch(() => undefined),
         sql.all(READ_MEMBERS, [member.own.digest]),
@@ -213,9 +215,9 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
         loseAll(member)
         return undefined
       }
-      const owned = ownedBy(rows)
-      member.epochs = new Map(Object.entries(owned.get(me) ?? {}))
-      return renewalOf(rows, owned, me, member.own.values)
+      const owned = parse<Owned>(known!['owned'])
+      member.epochs = new Map(Object.entries(owned[me] ?? {}))
+      return renewalOf(known!, owned, me, member.own.values)
     },
     /** Ends the membership, and releases every target. */
     leave: async (): Promise<void> => {
@@ -306,32 +308,22 @@ function isBefore(snapshot: string, earlier: string): boolean {
   return numbers!.some((number, i) => number < known![i]!)
 }
 
-/** The epoch of each target, by owner. */
-function ownedBy(rows: readonly Row[]): Map<string, Record<string, number>> {
-  const owners = rows.filter(({ kind }) => kind === 'owner')
-  return new Map(owners.map(({ id, text }) => [String(id), parse(text)]))
-}
+/** By the ids of owners, the epoch of each of their targets. */
+type Owned = Readonly<Record<string, Readonly<Record<string, number>>>>
 
-function renewalOf(
-  rows: readonly Row[],
-  owned: ReadonlyMap<string, Record<string, number>>,
-  self: string,
-  own: Settings,
-) {
-  const ofKind = (wanted: string) => rows.filter(({ kind }) => kind === wanted)
-  const [declared] = ofKind('settings')
-  const how = declared && difference(parse<Settings>(declared['text']), own)
+function renewalOf({ name, settings, members }: Row, owned: Owned, self: string, own: Settings) {
+  const how = settings === null ? undefined : difference(parse<Settings>(settings), own)
   return {
     /** The id of this member. */
     self,
     /** All living members, including this one, in the order in which they joined. */
-    members: ofKind('member')
-      .toSorted((a, b) => Number(a['number']) - Number(b['number']))
-      .map(({ id, name, text }) => ({ id: String(id), name: String(name), status: String(text) })),
+    members: parse<{ id: string; name: string; status: string }[]>(members),
     /** The id of the owner, by target. Only living members own targets. */
-    owners: new Map([...owned].flatMap(([id, targets]) => Object.keys(targets).map((name) => [name, id]))),
+    owners: new Map(
+      Object.entries(owned).flatMap(([id, targets]) => Object.keys(targets).map((target) => [target, id])),
+    ),
     /** How this member's settings differ from those that a living member declared last. */
-    differing: how === undefined ? undefined : new OtherSettingsError(String(declared?.['name']), how),
+    differing: how === undefined ? undefined : new OtherSettingsError(String(name), how),
   }
 }
 
