@@ -2,8 +2,9 @@ import { statSync } from 'node:fs'
 import type { Sql } from './sql.ts'
 import type { Say } from './migrations.ts'
 import { startCheck } from './sqlite/damage.ts'
-import { openEngine, openExisting, engineFor, type SqliteOptions } from './sqlite/open-database.ts'
-import { attempting } from './sqlite/sqlite-error.ts'
+import { sqliteEngine } from './sqlite/engine.ts'
+import { openEngine, openExisting, type SqliteOptions } from './sqlite/open-database.ts'
+import { attempt } from './sqlite/sqlite-error.ts'
 import { sqlInPlace } from './sqlite/sqlite-sql.ts'
 import { openSqliteThread, sqliteReadingThread } from './sqlite/thread.ts'
 import { storeOn } from './store-on.ts'
@@ -41,11 +42,10 @@ export async function openSqliteDaemonStore(options: SqliteStoreOptions, say: Sa
 
 /** The same in this thread. Everything waits while it writes. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
-  const { attempt } = attempting(options.path)
-  const engine = attempt(() => openEngine(options))
+  const engine = attempt(options.path, () => openEngine(options))
   const sql = sqlInPlace(engine, options.path, true)
   const { store, outbox } = storeOn(sql, { receivers: options.receivers, reading: sql })
-  attempt(() => engine({ do: 'batch', steps: outbox.clear() }))
+  attempt(options.path, () => engine({ do: 'batch', steps: outbox.clear() }))
   return store
 }
 
@@ -57,6 +57,6 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 export function openSqliteBeside(path: string, options: { readOnly: boolean }): Sql {
   const file = () => statSync(path, { throwIfNoEntry: false })
   const opened = file()
-  const sql = sqlInPlace(engineFor(openExisting(path, options)), path)
+  const sql = sqlInPlace(sqliteEngine(openExisting(path, options)), path)
   return { ...sql, isReplaced: () => file()?.ino !== opened?.ino }
 }

@@ -69,8 +69,8 @@ export async function probeStore(address: StoreAddress): Promise<{ works: boolea
       openExisting(address.path, { readOnly: true, checked: true }).close()
       return { works: true, message: `${address.path} is not damaged` }
     }
-    const { connectForLongStatements } = await import('./postgres/connect-for-command.ts')
-    const connection = await connectForLongStatements(address.url, () => Promise.resolve())
+    const { connect } = await import('./postgres/connection.ts')
+    const connection = await connect(address.url)
     await connection.close()
     return { works: true, message: `${connection.place} answers` }
   } catch (error) {

@@ -1,6 +1,7 @@
 import { StoreError } from '../store-error.ts'
 import { checkForDamage, type DamageMessage } from './damage.ts'
-import { engineFor, openExisting } from './open-database.ts'
+import { sqliteEngine } from './engine.ts'
+import { openExisting } from './open-database.ts'
 import { sqlInPlace } from './sqlite-sql.ts'
 
 // The program that checks a file for damage (damage.ts).
@@ -8,7 +9,7 @@ import { sqlInPlace } from './sqlite-sql.ts'
 const path = process.argv[2]!
 const send = (message: DamageMessage) => process.send?.(message)
 try {
-  const sql = sqlInPlace(engineFor(openExisting(path, { readOnly: true })), path)
+  const sql = sqlInPlace(sqliteEngine(openExisting(path, { readOnly: true })), path)
   await checkForDamage(sql, (table, place) => send({ table, place }))
   send({ storeError: undefined })
 } catch (error) {

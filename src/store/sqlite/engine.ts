@@ -70,8 +70,9 @@ type Prepared = { statement: StatementSync; names: string[] }
  * nothing else has to wait.
  *
  * @param expectInPlace throws if another file has replaced the opened one
+ * @param release is called once the database is closed
  */
-export function sqliteEngine(db: DatabaseSync, expectInPlace: () => void, release: () => void) {
+export function sqliteEngine(db: DatabaseSync, { expectInPlace = () => {}, release = () => {} } = {}) {
   const { prepare, kept } = statementsOf(db)
   const cursors = new Map<string, Iterator<unknown>>()
   const lock = newLock(db, expectInPlace)

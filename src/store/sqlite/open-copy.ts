@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { expectEmpty, type CopyDestination, type CopySource } from '../copy.ts'
 import { StoreError } from '../store-error.ts'
-import { engineFor, holdStore, openExisting, openOwn } from './open-database.ts'
-import { attempting, sqliteError } from './sqlite-error.ts'
+import { sqliteEngine } from './engine.ts'
+import { holdStore, openExisting, openOwn } from './open-database.ts'
+import { attempt, sqliteError } from './sqlite-error.ts'
 import { sqlInPlace } from './sqlite-sql.ts'
 
 /**
@@ -18,7 +19,7 @@ export function openSqliteSource(path: string): CopySource {
     release = holdStore(path)
     if (release === undefined) throw inUse(path)
     const db = openExisting(path, { readOnly: true, checked: true })
-    return sqlInPlace(engineFor(db, release), path)
+    return sqlInPlace(sqliteEngine(db, { release }), path)
   } catch (error) {
     release?.()
     throw sqliteError(error, path)
@@ -35,13 +36,12 @@ export async function openSqliteDestination(path: string): Promise<CopyDestinati
   if (existsSync(path)) {
     // The store is read before it is migrated, so that a refused store stays unchanged.
     using found = openExisting(path, { readOnly: true })
-    await expectEmpty(sqlInPlace(engineFor(found), path), 'name a file that does not exist')
+    await expectEmpty(sqlInPlace(sqliteEngine(found), path), 'name a file that does not exist')
   }
   const { db, release } = openOwn(path)
-  const { answer } = attempting(path)
-  const sql = sqlInPlace(engineFor(db, release), path)
-  await answer(() => db.exec('BEGIN IMMEDIATE'))
-  return { ...sql, commit: () => answer(() => db.exec('COMMIT')) }
+  const sql = sqlInPlace(sqliteEngine(db, { release }), path)
+  attempt(path, () => db.exec('BEGIN IMMEDIATE'))
+  return { ...sql, commit: async () => attempt(path, () => db.exec('COMMIT')) }
 }
 
 function inUse(path: string): StoreError {

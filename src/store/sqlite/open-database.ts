@@ -19,17 +19,7 @@ export type SqliteOptions = {
 /** Opens a daemon's store in WAL mode. Each commit waits for the disk. @throws {StoreError} as {@link openOwn} */
 export function openEngine({ path, durable }: SqliteOptions, say?: Say): Engine {
   const { db, release } = openOwn(path, durable, say)
-  return sqliteEngine(db, placeCheck(path), release)
-}
-
-/** Opens a store a second time in this process, to read while it commits. */
-export function openReadingEngine(path: string): Engine {
-  return engineFor(new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }))
-}
-
-/** The engine of a database that stays in its place. */
-export function engineFor(db: DatabaseSync, release = () => {}): Engine {
-  return sqliteEngine(db, () => {}, release)
+  return sqliteEngine(db, { expectInPlace: placeCheck(path), release })
 }
 
 /**

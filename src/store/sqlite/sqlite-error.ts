@@ -58,15 +58,12 @@ export function isDamaged(error: unknown): boolean {
 }
 
 /** Runs work on the database of a file, and converts what it throws with {@link sqliteError}. */
-export function attempting(path: string) {
-  const attempt = <T>(work: () => T): T => {
-    try {
-      return work()
-    } catch (error) {
-      throw sqliteError(error, path)
-    }
+export function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw sqliteError(error, path)
   }
-  return { attempt, answer: async <T>(work: () => T): Promise<T> => attempt(work) }
 }
 
 /** SQLite's primary result code of an error from node:sqlite; undefined for other errors. */

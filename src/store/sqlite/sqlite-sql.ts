@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { oneByOne } from '../../clock/one-by-one.ts'
 import type { Row, Sql, TransactionKind } from '../sql.ts'
 import type { Engine, EngineRequest, Rows } from './engine.ts'
-import { attempting } from './sqlite-error.ts'
+import { attempt } from './sqlite-error.ts'
 
 /** Sends a request to an engine in this thread or in another one. Rejects with a StoreError. */
 export type AskEngine = (request: EngineRequest) => Promise<unknown>
@@ -77,8 +77,7 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
 
 /** The same with an engine in this thread. */
 export function sqlInPlace(engine: Engine, path: string, isOwn = false): Sql {
-  const { answer } = attempting(path)
-  return sqliteSql((request) => answer(() => engine(request)), path, isOwn)
+  return sqliteSql(async (request) => attempt(path, () => engine(request)), path, isOwn)
 }
 
 // `file` has no symbolic links, as the name of the log of writes.
