@@ -1,6 +1,5 @@
 import { catchError, concat, concatMap, connect, defer, EMPTY, endWith, ignoreElements, map, merge } from 'rxjs'
 import { takeUntil, tap, throwError, type Observable } from 'rxjs'
-import type { Targets } from '../pipeline/lifecycle.ts'
 import { StoreError } from '../store/store-error.ts'
 import { checkForDamage } from './check-for-damage.ts'
 import type { DaemonEvent } from './daemon-event.ts'
@@ -12,13 +11,7 @@ import { openParts, type DaemonOptions } from './open-parts.ts'
 import { reloads } from './reload.ts'
 import { rollups } from './rollups.ts'
 
-export type Daemon = {
-  /** The page's address. */
-  url: string
-  targets: Targets
-  /** Runs the daemon while it is subscribed to. Subscribe once. Completes when everything is closed after `draining$`. */
-  events$: Observable<DaemonEvent>
-}
+export type Daemon = Awaited<ReturnType<typeof startDaemon>>
 
 /** Changes within this time are logged together (seconds). */
 const LOG_SECONDS = 5
@@ -32,7 +25,7 @@ const LOG_SECONDS = 5
  * @throws {QueryError} if neither the configuration nor the store has the target to reset
  * @throws {Error} with a `code` if the web server cannot listen on its address
  */
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+export async function startDaemon(options: DaemonOptions) {
   const { readings$ = EMPTY } = options
   const parts = await openParts(options)
   const { targets, ownership, overviews, hints, retention, health, web } = parts
@@ -74,8 +67,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   )
   const closed$ = defer(parts.close).pipe(ignoreElements())
   return {
+    /** The page's address. */
     url: web.url,
     targets,
+    /** Runs the daemon while it is subscribed to. Subscribe once. Completes when everything is closed after `draining$`. */
     events$: concat(reported$, closed$).pipe(
       // If the store refuses to work, the daemon must end, and nothing may keep the process alive. A bug ends the process as
       // it is.

@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { fastify, type FastifyInstance } from 'fastify'
-import type { Keys } from './answers/admission.ts'
 import { answer } from './answers/answer.ts'
 import { addBurst, type Burst } from './calls/arrivals.ts'
 import type { LedgerEvent } from './calls/ledger.ts'
 import type { RecordedResponse } from './answers/responses.ts'
 import { patchSwitches, type Switches } from './switches.ts'
 import { createService, setSwitches, type CallsService, type ServiceOptions } from './answers/service.ts'
-import { newWebhooks, sendWebhooks, type SentWebhooks } from './answers/webhooks.ts'
+import { newWebhooks, sendWebhooks } from './answers/webhooks.ts'
 import { advance } from './calls/world.ts'
 import type { Reply } from './answers/http.ts'
 
@@ -20,28 +19,7 @@ type ServerOptions = {
 
 export type SimulatorOptions = ServiceOptions & ServerOptions
 
-export type Simulator = {
-  /** The calls service's base address, including `/v3`. */
-  url: string
-  port: number
-  /** The accepted keys. A change applies to later requests. */
-  keys: Keys
-  /** Everything that has happened until now. */
-  ledger: () => readonly LedgerEvent[]
-  /** The recorded answers, oldest first. */
-  responses: () => readonly RecordedResponse[]
-  /** Adds calls that begin evenly over `seconds` from now on. By default they are rejected or unanswered. */
-  burst: (burst: Omit<Burst, 'outcomes'> & Partial<Burst>) => void
-  switches: () => Switches
-  /** @throws RangeError that names the unknown switch, or the switch with an invalid value */
-  setSwitches: (patch: Partial<Switches>) => void
-  /** Sends the webhooks of what happens from now on there, with its user and password. */
-  sendWebhooks: (to: URL) => void
-  /** What was sent as webhooks until now. */
-  webhooks: () => SentWebhooks
-  /** Also closes open connections. */
-  close: () => Promise<void>
-}
+export type Simulator = ReturnType<typeof simulatorOf>
 
 /**
  * Starts a calls service on 127.0.0.1, with a world of its own.
@@ -110,32 +88,42 @@ function simulatorOf(
   { service, prefix, now }: Prefixed & { now: () => number },
   app: FastifyInstance,
   address: string,
-): Simulator {
+) {
   let webhooks = newWebhooks(service)
   let stopSending: (() => void) | undefined
   return {
+    /** The calls service's base address, including `/v3`. */
     url: `${address}${prefix}/v3`,
     port: Number(new URL(address).port),
+    /** The accepted keys. A change applies to later requests. */
     keys: service.keys,
-    ledger: () => {
+    /** Everything that has happened until now. */
+    ledger: (): readonly LedgerEvent[] => {
       now()
       return service.world.ledger
     },
-    responses: () => service.recorder.responses,
-    burst: (burst) => addBurst(service.world, now(), { outcomes: { rejected: 1, unanswered: 1 }, ...burst }),
+    /** The recorded answers, oldest first. */
+    responses: (): readonly RecordedResponse[] => service.recorder.responses,
+    /** Adds calls that begin evenly over `seconds` from now on. By default they are rejected or unanswered. */
+    burst: (burst: Omit<Burst, 'outcomes'> & Partial<Burst>): void =>
+      addBurst(service.world, now(), { outcomes: { rejected: 1, unanswered: 1 }, ...burst }),
     switches: () => service.switches,
-    setSwitches: (patch) => {
+    /** @throws RangeError that names the unknown switch, or the switch with an invalid value */
+    setSwitches: (patch: Partial<Switches>): void => {
       now()
       setSwitches(service, patch)
     },
-    sendWebhooks: (to) => {
+    /** Sends the webhooks of what happens from now on there, with its user and password. */
+    sendWebhooks: (to: URL): void => {
       now()
       stopSending?.()
       webhooks = newWebhooks(service)
       stopSending = sendWebhooks(webhooks, to, now)
     },
+    /** What was sent as webhooks until now. */
     webhooks: () => webhooks.sent,
-    close: () => {
+    /** Also closes open connections. */
+    close: (): Promise<void> => {
       stopSending?.()
       return app.close()
     },

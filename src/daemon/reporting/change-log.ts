@@ -15,12 +15,7 @@ type Change = {
   cause?: string
 }
 
-/** Logs each change of state as a line. If many changes come at the same time, most of them share a line. */
-export type ChangeLog = {
-  add: (change: Change) => void
-  /** Logs the collected changes. Call it every few seconds, and at the end. */
-  flush: () => void
-}
+export type ChangeLog = ReturnType<typeof changeLog>
 
 /** How many changes with the same text get a line of their own each time. */
 const MAX_LINES = 3
@@ -30,7 +25,8 @@ export const MAX_NAMES = 20
 const MAX_CAUSES = 3
 const MAX_NAMES_OF_CAUSE = 5
 
-export function changeLog(log: Logger): ChangeLog {
+/** Logs each change of state as a line. If many changes come at the same time, most of them share a line. */
+export function changeLog(log: Logger) {
   /** The changes since the last flush, by their common text. */
   const changes = new Map<string, Change[]>()
 
@@ -39,13 +35,14 @@ export function changeLog(log: Logger): ChangeLog {
   }
 
   return {
-    add: (change) => {
+    add: (change: Change): void => {
       const same = changes.get(change.together) ?? []
       changes.set(change.together, same)
       same.push(change)
       write(change, same.length > MAX_LINES ? 'debug' : change.level)
     },
-    flush: () => {
+    /** Logs the collected changes. Call it every few seconds, and at the end. */
+    flush: (): void => {
       for (const same of changes.values()) {
         const [first, ...more] = same.slice(MAX_LINES)
         if (first === undefined) continue

@@ -11,13 +11,7 @@ export type SimulatedWebhook = { ms: number; body: string; isForged: boolean; at
 /** How many were sent, and those that were lost: which call, and what of it. */
 export type SentWebhooks = { sent: number; lost: { sessionId: string; trigger: string }[] }
 
-export type Webhooks = {
-  sent: SentWebhooks
-  /** What is due at the current time of the world. */
-  due: () => SimulatedWebhook[]
-  /** Repeats a webhook that was not delivered, after 10 and 30 s. */
-  failed: (webhook: SimulatedWebhook) => void
-}
+export type Webhooks = ReturnType<typeof newWebhooks>
 
 /** The app of the simulated service. */
 export const SIMULATED_APP = 'simulator'
@@ -41,7 +35,7 @@ export function triggerOf({ mode, event }: LedgerEvent): string | undefined {
 }
 
 /** The webhooks of everything that happens from now on, as the vendor's reference describes them, and their faults. */
-export function newWebhooks(service: CallsService): Webhooks {
+export function newWebhooks(service: CallsService) {
   const { world } = service
   const random = service.streams.webhooks
   const planned: SimulatedWebhook[] = []
@@ -71,7 +65,8 @@ export function newWebhooks(service: CallsService): Webhooks {
 
   return {
     sent,
-    due: () => {
+    /** What is due at the current time of the world. */
+    due: (): SimulatedWebhook[] => {
       for (; position < world.ledger.length; position++) {
         const event = world.ledger[position]!
         if (triggerOf(event) === undefined) continue
@@ -84,7 +79,8 @@ export function newWebhooks(service: CallsService): Webhooks {
       sent.sent += due.length
       return due
     },
-    failed: ({ body, isForged, attempts }) => {
+    /** Repeats a webhook that was not delivered, after 10 and 30 s. */
+    failed: ({ body, isForged, attempts }: SimulatedWebhook): void => {
       const delay = RETRY_MS[attempts]
       if (delay !== undefined && !isForged) plan(world.nowMs + delay, body, false, attempts + 1)
     },
