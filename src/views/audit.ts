@@ -10,7 +10,7 @@ import {
 } from '../ledger/delta/compare-call.ts'
 import type { SeenCall } from '../ledger/call.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { count, time, timeOrNull } from './shapes.ts'
+import { byName, count, time, timeOrNull } from './shapes.ts'
 
 /** A listed call, its row in the ledger, and how they compare; `gone` if the service no longer knows the call. */
 export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; verdict: Verdict | { kind: 'gone' } }
@@ -42,6 +42,8 @@ export type TargetAudit = {
   /** Where the counters differ from the sums of the calls; undefined if the store does not know the target. */
   imbalances?: Imbalance[]
 }
+
+const RESULTS = ['equal', 'open', 'new', 'note', 'difference', 'baseline', 'ignored', 'lost', 'gone'] as const
 
 const value = z.union([z.string(), z.number()])
 
@@ -82,17 +84,7 @@ const targetAudit = z.object({
   last_successful_poll: time.nullable(),
   daemon_polls: z.boolean().nullable().describe('Null if nothing differed, so that the audit did not wait for a poll'),
   listed: z
-    .object({
-      equal: count,
-      open: count,
-      new: count,
-      note: count,
-      difference: count,
-      baseline: count,
-      ignored: count,
-      lost: count,
-      gone: count,
-    })
+    .object(byName(RESULTS, () => count))
     .describe('How many listed calls there are for each result of the comparison'),
   invalid_items: count,
   lost: count,
@@ -120,7 +112,7 @@ export function auditView(targets: AuditReport[]): z.output<typeof audit> {
 }
 
 export function targetAuditView(audit: TargetAudit): AuditReport {
-  const listed = { equal: 0, open: 0, new: 0, note: 0, difference: 0, baseline: 0, ignored: 0, lost: 0, gone: 0 }
+  const listed = byName(RESULTS, () => 0)
   for (const { verdict } of audit.calls) listed[verdict.kind] += 1
   const differences = reportedOf(audit, 'difference')
   return {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isoTime } from '../clock/times.ts'
-import type { FinalStatus } from '../ledger/call.ts'
+import { FINAL_STATUSES, type FinalStatus } from '../ledger/call.ts'
 
 /** The schemas that the document of the API and docs/contract.txt name. */
 export const named = z.registry<{ id: string }>()
@@ -17,20 +17,17 @@ export const count = z.int().nonnegative()
 export const seconds = z.number().nonnegative()
 export const ratio = z.number().min(0).max(1)
 export const minutes = z.object({ audio: z.number(), video: z.number() })
-export const byOutcome = <Value>(valueOf: (status: FinalStatus) => Value) => ({
-  ended: valueOf('ended'),
-  unanswered: valueOf('unanswered'),
-  rejected: valueOf('rejected'),
-  canceled: valueOf('canceled'),
-  other: valueOf('other'),
-})
+/** A value for each of these names. */
+export function byName<const Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets the names
+  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>
+}
+export const byOutcome = <Value>(valueOf: (status: FinalStatus) => Value) =>
+  byName([...FINAL_STATUSES, 'other'], valueOf)
 export const outcomes = byOutcome(() => count)
 /** A text for some of these names. */
-export function textsOf<const Name extends string>(names: readonly Name[], text = z.string()) {
-  const shape = Object.fromEntries(names.map((name) => [name, text.exactOptional()]))
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets the names
-  return z.object(shape as Record<Name, z.ZodExactOptional<z.ZodString>>)
-}
+export const textsOf = <const Name extends string>(names: readonly Name[], text = z.string()) =>
+  z.object(byName(names, () => text.exactOptional()))
 
 /** JSON has no NaN. */
 export const finite = z.number().nullable()

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { STATES, type AlertInstance } from '../alerts/alert-instance.ts'
 import { isoTime, wholeMilliseconds } from '../clock/times.ts'
-import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
+import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { horizon } from '../ledger/horizon.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
@@ -12,7 +12,7 @@ import type { TargetStatus } from '../pipeline/target.ts'
 import { isMap, parseMap } from '../schema/path.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { rule, ruleView } from './rule.ts'
-import { byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './shapes.ts'
+import { byName, byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './shapes.ts'
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
 export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'ledger' | 'pollAge'>): number {
@@ -75,7 +75,7 @@ const committed = z.object({
       calls: count,
       finished: z.object(outcomes),
       failure_ratio: z
-        .object({ any: ratio, unanswered: ratio, rejected: ratio, canceled: ratio })
+        .object(byName(REASONS, () => ratio))
         .nullable()
         .describe('Null below five calls'),
     }),
@@ -233,14 +233,8 @@ function windowViews(ledger: Pick<LedgerState, 'finished' | 'sync'>) {
   const seconds = new Map<string, number>(Object.entries(EXPORTED_WINDOWS))
   return windows(ledger).map(([window, counts]) => {
     const { total, ...finished } = counts
-    const ratio = {
-      any: failureRatio(counts, 'any'),
-      unanswered: failureRatio(counts, 'unanswered'),
-      rejected: failureRatio(counts, 'rejected'),
-      canceled: failureRatio(counts, 'canceled'),
-    }
-    const hasRatio = total >= MIN_EXPORTED_CALLS
-    return { window, seconds: seconds.get(window)!, calls: total, finished, failure_ratio: hasRatio ? ratio : null }
+    const ratios = total < MIN_EXPORTED_CALLS ? null : byName(REASONS, (reason) => failureRatio(counts, reason))
+    return { window, seconds: seconds.get(window)!, calls: total, finished, failure_ratio: ratios }
   })
 }
 
