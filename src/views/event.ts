@@ -1,21 +1,13 @@
 import * as z from 'zod'
+import { HISTORY_STATUSES } from '../history/call-filter.ts'
 import { alertChange, type AlertChange } from './alert.ts'
 import { callChange, type CallChange } from './call.ts'
 import { named, namedObject, namedText, time } from './shapes.ts'
 
-const CALL_EVENTS = [
-  'call.initiated',
-  'call.ongoing',
-  'call.ended',
-  'call.unanswered',
-  'call.rejected',
-  'call.canceled',
-  'call.other',
-  'call.lost',
-  'call.reappeared',
-  'call.corrected',
-  'call.details',
-] as const
+/** That a call reached a status, such as `call.ended`, and what else happens to it. */
+const CALL_EVENTS = ([...HISTORY_STATUSES, 'reappeared', 'corrected', 'details'] as const).map(
+  (name) => `call.${name}` as const,
+)
 const ALERT_EVENTS = ['alert.firing', 'alert.resolved', 'alert.expired'] as const
 
 /** All types of events, without the prefix `callwatch.`. */
