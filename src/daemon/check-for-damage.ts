@@ -1,20 +1,14 @@
-import type { Logger } from 'pino'
 import { EMPTY, ignoreElements, switchMap, takeUntil, timer, type Observable } from 'rxjs'
-import type { Clock } from '../clock/clock.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
+import type { DaemonParts } from './open-parts.ts'
 
 /** When the check begins, after the first polls (seconds). */
 const AFTER_SECONDS = 60
 /** How often the log reports its progress (seconds). */
 const LOG_SECONDS = 10
 
-export type DamageOptions = {
-  store: Pick<Store, 'check'>
-  clock: Clock
-  log: Logger
-  draining$: Observable<unknown>
-}
+type DamageOptions = Pick<DaemonParts, 'clock' | 'log' | 'draining$'> & { store: Pick<Store, 'check'> }
 
 /**
  * Checks the whole store for damage once, in the background. Emits nothing. Fails with a StoreError if the store is damaged.

@@ -1,5 +1,4 @@
 import { defer, map, merge, mergeMap, type Observable } from 'rxjs'
-import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { readCursor } from '../events/cursor.ts'
 import type { Store } from '../store/store.ts'
@@ -9,9 +8,7 @@ import { runJobs, type Job } from './jobs.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { DaemonParts } from './open-parts.ts'
 
-type EventLogOptions = {
-  store: Store
-  clock: Clock
+type EventLogOptions = Pick<DaemonParts, 'store' | 'clock'> & {
   config: () => Pick<Config, 'events'>
   /** The time from which ages are counted (UNIX seconds); undefined if unknown. */
   retentionNow: () => number | undefined

@@ -1,22 +1,17 @@
 import { lastValueFrom, map, race, timer } from 'rxjs'
 import type { Config } from '../config/config.ts'
-import type { Clock } from '../clock/clock.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
-import type { Metrics } from '../metrics/registry.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import type { ActiveReceivers } from './active-receivers.ts'
+import type { DaemonParts } from './open-parts.ts'
 
-export type ExposeOptions = {
-  metrics: Metrics
+type ExposeOptions = Pick<DaemonParts, 'metrics' | 'clock' | 'droppedLines'> & {
   store: Pick<Store, 'waiting' | 'size' | 'webhooks' | 'events' | 'latestEvents'>
-  clock: Clock
   targets: Pick<Targets, 'all' | 'loaded'>
   config: () => Pick<Config, 'events'>
   receivers: Pick<ActiveReceivers, 'all'>
-  /** How many lines of the log could not be written. */
-  droppedLines: () => number
 }
 
 /** How long a scrape waits for the store (seconds). */

@@ -106,7 +106,7 @@ export async function openParts(options: DaemonOptions) {
   await expireStrayAlerts({ ...options, store, receiversOf })
   const targets = lifecycle({ ...options, store, receiversOf, ownership, mask })
   await targets.open(first)
-  const overviews = newOverviews({ cluster: store.cluster, clock, targets, ownership })
+  const overviews = newOverviews(store.cluster, { clock, targets, ownership })
   const health = storeHealth(clock, ownership)
   const metrics = metricsOf(targets.loaded, VERSION)
   const hints = passedHints({ cluster: store.cluster, clock, ownership, targets })

@@ -7,26 +7,10 @@ import { readOverview, writeOverview, type OtherTarget, type Overview } from '..
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
 
-export type OverviewsOptions = {
-  cluster: ClusterStore | undefined
-  clock: Clock
-  targets: Targets
-  ownership: Pick<Ownership, 'ownerOf' | 'problem'>
-}
+type OverviewsOptions = { clock: Clock; targets: Targets; ownership: Pick<Ownership, 'ownerOf' | 'problem'> }
 
 /** What this daemon knows about targets that other daemons own. */
-export type Overviews = {
-  /** The other daemons' targets whose overview was read. */
-  others: () => readonly OtherTarget[]
-  /** Whether each target was loaded here or has an overview. Always true after a minute. */
-  isComplete: () => boolean
-  /** Whether the overviews were read at least once: before that, the targets of other daemons are missing. */
-  wereRead: () => boolean
-  /** Notes which overviews an event of this daemon changes. */
-  note: (event: DaemonEvent) => void
-  /** Jobs that write overviews of the own targets for the other daemons, and read theirs. */
-  jobs: readonly Job[]
-}
+export type Overviews = ReturnType<typeof overviewsIn>
 
 /** How often overviews are written and read (seconds). */
 const EXCHANGE_INTERVAL_SECONDS = 1
@@ -45,8 +29,12 @@ const NONE: Overviews = {
   jobs: [],
 }
 
-export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOptions): Overviews {
-  if (cluster === undefined) return NONE
+/** @param cluster undefined if the daemon does not share its store */
+export function newOverviews(cluster: ClusterStore | undefined, options: OverviewsOptions): Overviews {
+  return cluster === undefined ? NONE : overviewsIn(cluster, options)
+}
+
+function overviewsIn(cluster: ClusterStore, { clock, targets, ownership }: OverviewsOptions) {
   const known = new Map<string, Overview>()
   /** Own targets whose overview must be written. */
   const changed = new Set<string>()
@@ -66,7 +54,7 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
       for (const { name } of some) changed.delete(name)
       const written = writeOverviews(some, clock.wall())
       failed.push(...written.failed)
-      await cluster!.publish(written.texts).catch((error: unknown) => {
+      await cluster.publish(written.texts).catch((error: unknown) => {
         for (const name of written.texts.keys()) changed.add(name)
         throw error
       })
@@ -75,7 +63,7 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
   }
 
   async function read(): Promise<void> {
-    const recent = await cluster!.overviewsSince(cursor)
+    const recent = await cluster.overviewsSince(cursor)
     cursor = recent.cursor
     const named = new Set(targets.all())
     for (const [name, text] of recent.overviews) {
@@ -86,7 +74,8 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
   }
 
   return {
-    others: () => {
+    /** The other daemons' targets whose overview was read. */
+    others: (): readonly OtherTarget[] => {
       const loaded = namesLoaded()
       const loading = new Map(targets.loading().map(({ name, problem }) => [name, problem]))
       const unowned = ownership.problem() ?? 'no daemon owns it at the moment'
@@ -97,19 +86,25 @@ export function newOverviews({ cluster, clock, targets, ownership }: OverviewsOp
         return [{ ...overview, name, owner, problem: owner === undefined ? unowned : loading.get(name) }]
       })
     },
-    isComplete: () => {
+    /** Whether each target was loaded here or has an overview. Always true after a minute. */
+    isComplete: (): boolean => {
       if (wasComplete) return true
       const loaded = namesLoaded()
       const areKnown = cursor !== undefined && targets.all().every((name) => loaded.has(name) || known.has(name))
       wasComplete = areKnown || clock.monotonic() - begun >= INCOMPLETE_SECONDS
       return wasComplete
     },
+    /** Whether the overviews were read at least once: before that, the targets of other daemons are missing. */
     wereRead: () => cursor !== undefined,
-    note: (event) => {
+    /** Notes which overviews an event of this daemon changes. */
+    note: (event: DaemonEvent): void => {
       for (const name of changedBy(event, targets)) changed.add(name)
     },
-    // Separate jobs, so that many writes do not delay reading.
-    jobs: [write, read].map((run) => ({ every: EXCHANGE_INTERVAL_SECONDS, first: 0, leaderOnly: false, run })),
+    /**
+     * Jobs that write overviews of the own targets for the other daemons, and read theirs. They are separate, so that many writes do not
+     * delay reading.
+     */
+    jobs: [write, read].map((run): Job => ({ every: EXCHANGE_INTERVAL_SECONDS, first: 0, leaderOnly: false, run })),
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
-import type { Mask } from '../log/mask-secrets.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import type { Job } from './jobs.ts'
+import type { DaemonParts } from './open-parts.ts'
 
 /**
  * The time from which the ages of stored rows are counted (UNIX seconds). It is the end of the latest successful poll of any
@@ -21,15 +21,12 @@ export function retentionTime(
   return latest === -Infinity ? undefined : Math.min(latest, wall(), newest)
 }
 
-export type RetentionOptions = {
+type RetentionOptions = Pick<DaemonParts, 'clock' | 'mask'> & {
   store: Pick<Store, 'deleteExpired' | 'newestEnd'>
-  clock: Clock
   lastSuccesses: () => Iterable<number | undefined>
   /** How long rows are kept (seconds). */
   kept: () => number
   log: Pick<Logger, 'warn' | 'debug'>
-  /** Removes secrets from a text. */
-  mask: Mask
 }
 
 /** Deletes expired rows. */

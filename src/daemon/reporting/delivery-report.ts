@@ -1,21 +1,15 @@
 import { inspect } from 'node:util'
-import type { Logger } from 'pino'
 import type { Clock } from '../../clock/clock.ts'
 import type { WebhookEvent } from '../../events/webhooks/webhook-event.ts'
-import type { Mask } from '../../log/mask-secrets.ts'
 import type { OperationalMetrics } from '../../metrics/operational-metrics.ts'
 import type { Delivery } from '../../notifications/delivery/waiting-alert.ts'
 import { LOG } from '../../notifications/log-receiver.ts'
 import type { Message } from '../../notifications/message.ts'
 import { titleOf } from '../../notifications/text/notification-text.ts'
 import { formatSeconds, plural } from '../../text/format.ts'
+import type { DaemonParts } from '../open-parts.ts'
 
-export type DeliveryReportOptions = {
-  log: Logger
-  clock: Pick<Clock, 'monotonic'>
-  /** Removes secrets from a text. */
-  mask: Mask
-}
+type DeliveryReportOptions = Pick<DaemonParts, 'log' | 'mask'> & { clock: Pick<Clock, 'monotonic'> }
 
 /** Logs each message that was sent once. For a failing receiver it logs when the failures begin and end. */
 export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (delivery: Delivery) => void {

@@ -6,7 +6,6 @@ import type { Config } from '../../config/config.ts'
 import { formatProblem } from '../../config/config-error.ts'
 import { configWarnings } from '../../config/warnings.ts'
 import { sessionOf } from '../../ledger/identity.ts'
-import type { Mask } from '../../log/mask-secrets.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { ownedSeries, type OwnedSeries } from '../../metrics/series.ts'
 import {
@@ -21,22 +20,20 @@ import type { Targets } from '../../pipeline/lifecycle.ts'
 import { formatSeconds, formatSync } from '../../text/format.ts'
 import type { ActiveReceivers } from '../active-receivers.ts'
 import type { DaemonEvent } from '../daemon-event.ts'
+import type { DaemonParts } from '../open-parts.ts'
 import type { Reload } from '../reload.ts'
 import { changeLog, MAX_NAMES, type ChangeLog } from './change-log.ts'
 import { pollLog } from './log-polls.ts'
 import { logAlerts, logNotified } from './log-alerts.ts'
 import { deliveryLog, reportWebhook } from './delivery-report.ts'
 
-export type ReporterOptions = {
-  log: Logger
+type ReporterOptions = Pick<DaemonParts, 'log' | 'mask'> & {
   metrics: Pick<Metrics, 'operational'>
   clock: Pick<Clock, 'monotonic'>
   targets: Pick<Targets, 'owned'>
   /** The configured receivers and webhooks of events. */
   receivers?: Pick<ActiveReceivers, 'all'>
   config?: () => Pick<Config, 'events'>
-  /** Removes secrets from a text. */
-  mask: Mask
 }
 
 type Reports = { [Kind in DaemonEvent['kind']]: (event: Extract<DaemonEvent, { kind: Kind }>) => void }

@@ -36,7 +36,7 @@ async function two() {
     const ownership = { ownerOf: (target: string) => `owner of ${target}`, problem: () => state.problem }
     const publish: typeof clusterStore.publish = (texts) =>
       state.hangs ? new Promise(() => undefined) : clusterStore.publish(texts)
-    const overviews = newOverviews({ cluster: { ...clusterStore, publish }, clock, targets, ownership })
+    const overviews = newOverviews({ ...clusterStore, publish }, { clock, targets, ownership })
     const events: DaemonEvent[] = []
     const running = runJobs(overviews.jobs, {
       clock,
