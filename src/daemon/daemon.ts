@@ -40,7 +40,6 @@ export async function startDaemon(options: DaemonOptions) {
   ]
   const clusterJobs: Job[] = [
     ...overviews.jobs,
-    ...hints.jobs,
     { every: 1, first: 0, leaderOnly: false, run: targets.replicatePauses },
   ]
 

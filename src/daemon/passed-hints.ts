@@ -4,7 +4,6 @@ import type { Ownership } from '../cluster/ownership.ts'
 import type { Lifecycle } from '../pipeline/lifecycle.ts'
 import type { ClusterStore } from '../store/cluster-store.ts'
 import type { PassedHint } from '../store/hint-channel.ts'
-import type { Job } from './jobs.ts'
 
 /** Brings each hint to the daemon that owns its target. */
 export type PassedHints = {
@@ -12,11 +11,8 @@ export type PassedHints = {
   take: (hint: PassedHint) => Promise<void>
   /** Takes the hints that other daemons received, while it is subscribed to. */
   received$: Observable<unknown>
-  jobs: readonly Job[]
 }
 
-/** How often waiting hints are passed on (seconds). */
-const PASS_INTERVAL_SECONDS = 0.2
 /** Further hints are refused until these are passed on. */
 const MAX_WAITING = 1000
 /** The service waits two seconds for an answer to a webhook (seconds). */
@@ -34,32 +30,17 @@ export function passedHints({
   targets: Pick<Lifecycle, 'hint'>
 }): PassedHints {
   const own = ({ target, hint }: PassedHint) => targets.hint(target, hint)
-  if (cluster === undefined) return { take: async (hint) => own(hint), received$: EMPTY, jobs: [] }
-  let waiting: { hint: PassedHint; passed: PromiseWithResolvers<void> }[] = []
+  if (cluster === undefined) return { take: async (hint) => own(hint), received$: EMPTY }
+  let waiting = 0
   return {
     take: async (hint) => {
       if (ownership.owns(hint.target)) return own(hint)
-      if (waiting.length >= MAX_WAITING) throw new Error('too many hints wait to be passed on')
-      const passed: PromiseWithResolvers<void> = Promise.withResolvers()
-      waiting.push({ hint, passed })
+      if (waiting >= MAX_WAITING) throw new Error('too many hints wait to be passed on')
+      waiting += 1
+      const passed = cluster.hints.pass(hint).finally(() => (waiting -= 1))
       const limit = timeout({ first: PASS_TIMEOUT_SECONDS * 1000, scheduler: clock.scheduler })
-      await firstValueFrom(from(passed.promise).pipe(limit))
+      await firstValueFrom(from(passed).pipe(limit))
     },
     received$: cluster.hints.hints$.pipe(tap((hints) => hints.forEach(own))),
-    jobs: [
-      {
-        every: PASS_INTERVAL_SECONDS,
-        leaderOnly: false,
-        run: async () => {
-          const batch = waiting
-          waiting = []
-          if (batch.length === 0) return
-          await cluster.hints.pass(batch.map(({ hint }) => hint)).then(
-            () => batch.forEach(({ passed }) => passed.resolve()),
-            (error: unknown) => batch.forEach(({ passed }) => passed.reject(error)),
-          )
-        },
-      },
-    ],
   }
 }

@@ -41,10 +41,10 @@ export function hintChannel(clock: Clock) {
         await sql.all(NOTIFY, [JSON.stringify(hints)])
         return hints.map(() => undefined)
       }
-      const passOne = batched(notify, { most: MAX_TEXT, size: sizeOf })
+      const pass = batched(notify, { most: MAX_TEXT, size: sizeOf, concurrent: 1 })
       return {
-        pass: async (hints: readonly PassedHint[]): Promise<void> =>
-          void (await Promise.all(hints.filter((one) => sizeOf(one) <= MAX_TEXT).map(passOne))),
+        /** Passes a hint to all daemons. Those that come meanwhile are sent together afterwards. */
+        pass: async (hint: PassedHint): Promise<void> => (sizeOf(hint) <= MAX_TEXT ? pass(hint) : undefined),
         /** The hints of all daemons, this one included. */
         hints$: hints$.asObservable(),
         /**

@@ -45,7 +45,7 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
 
     test('daemons hear no hints, because a pooler passes on no LISTEN', async () => {
       const { hints } = (await joined(await newUrl(), 'one')).cluster
-      await hints.pass([{ target: 'a', hint: { id: '1', trigger: 'call_ended' } }])
+      await hints.pass({ target: 'a', hint: { id: '1', trigger: 'call_ended' } })
       expect(hints.hearsSince()).toBe(Infinity)
     })
 

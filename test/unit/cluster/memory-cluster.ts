@@ -92,7 +92,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
       addTargets: () => answer(() => undefined),
       numberEvents: () => answer(() => undefined),
       hints: {
-        pass: (given) => answer(() => hints$.next(given)),
+        pass: (given) => answer(() => hints$.next([given])),
         hints$,
         hearsSince: () => (isReachable() ? -Infinity : Infinity),
       },
