@@ -53,7 +53,7 @@ export function ruleValues(
     const mayBreach = isComparable && definition.isSure?.(measured, rule) !== false
     const tooFew = hasTooFew(signal, measured)
     const value = { ...measured, labels, tooFew, isComparable, mayBreach }
-    values.set(key, { ...value, ...then.relative?.(key, value) })
+    values.set(key, { ...value, ...then.relative(key, value) })
   }
   return values
 }
@@ -86,14 +86,14 @@ function earlierCalls(rule: Rule, definition: CallSignal, poll: Poll) {
   return {
     /** Whether a group had as many calls before as `only_if` demands. */
     isComparable: (key: string) => onlyIf === undefined || numberOf(ofOnlyIf?.get(key)?.calls ?? []) >= onlyIf.atLeast,
-    relative:
-      definition.relate &&
-      ((key: string, { value: now, tooFew }: RuleValue): Pick<RuleValue, 'value' | 'tooFew' | 'compared'> => {
-        const measured = then.map((groups) => definition.measure(groups.get(key)?.calls ?? [], signal))
-        const compared = comparedWith(measured, now, signal)
-        const value = compared === undefined ? NaN : definition.relate!(compared)
-        return { value, tooFew: tooFew || !Number.isFinite(value), compared }
-      }),
+    /** What a group's value is relative to; nothing without `relative_to`. */
+    relative: (key: string, { value: now, tooFew }: RuleValue): Partial<RuleValue> => {
+      if (definition.relate === undefined) return {}
+      const measured = then.map((groups) => definition.measure(groups.get(key)?.calls ?? [], signal))
+      const compared = comparedWith(measured, now, signal)
+      const value = compared === undefined ? NaN : definition.relate(compared)
+      return { value, tooFew: tooFew || !Number.isFinite(value), compared }
+    },
   }
 }
 

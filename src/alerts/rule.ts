@@ -40,11 +40,8 @@ type Relative = { readonly relative_to?: unknown; readonly min_calls_then?: unkn
 
 /** The cross-check of a rule's threshold and `clear`. */
 function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
-  const { above, below, relative_to: relativeTo, min_calls_then: minCallsThen, confidence } = rule
-  if (relativeTo === undefined && minCallsThen !== undefined)
-    report(['min_calls_then'], 'accepted only together with `relative_to`')
-  if (relativeTo !== undefined && confidence !== undefined)
-    report(['confidence'], 'not accepted together with `relative_to`, whose values have no confidence')
+  const { above, below } = rule
+  checkRelative(rule, report)
   if (above !== undefined && below !== undefined) {
     report(['below'], 'not accepted together with `above`; expected one of them')
     return
@@ -56,8 +53,18 @@ function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, re
   }
   definition.check?.(rule, report)
   if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
-  const isDuration = definition.unit === 'seconds' && relativeTo === undefined
+  const isDuration = definition.unit === 'seconds' && rule.relative_to === undefined
   checkClear(rule, isDuration ? formatDuration : String, report)
+}
+
+function checkRelative(
+  { relative_to: offset, min_calls_then: least, confidence }: Relative,
+  report: ReportProblem,
+): void {
+  if (offset === undefined && least !== undefined)
+    report(['min_calls_then'], 'accepted only together with `relative_to`')
+  if (offset !== undefined && confidence !== undefined)
+    report(['confidence'], 'not accepted together with `relative_to`, whose values have no confidence')
 }
 
 function checkClear(

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 237,
-  'src/alerts': 2174,
+  'src/alerts': 2179,
   'src/clock': 94,
   'src/cluster': 350,
   'src/commands': 3361,
