@@ -177,6 +177,10 @@ export function isBeyond({ breach }: Pick<MessageValue, 'breach'>, value: number
   return breach === 'above' ? value > other : value < other
 }
 
+/** What is said of a value within the threshold that has not cleared, or without a threshold of what it measures. */
+export const withinText = (breach: MessageValue['breach'], threshold?: string) =>
+  `${threshold === undefined ? '' : `no longer ${breach} the threshold of ${threshold}, `}but not resolved yet`
+
 /** The time that `{window}` in a description stands for (seconds). */
 export function describedWindow(signal: object): number | undefined {
   return 'longerThan' in signal && typeof signal.longerThan === 'number' ? signal.longerThan : windowOf(signal)

@@ -97,13 +97,13 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
       const text = waitingText(`receiver ${each.name}: `, each)
       return text === '' || each.failing_since !== undefined ? [] : [text]
     }),
-    ...(pending.length === 0 ? [] : [`pending, not notified yet: ${pendingText(pending)}`]),
+    ...(pending.length === 0 ? [] : [`pending, not notified yet: ${pendingText(pending, targets.length)}`]),
     ...[...suppressed].map(([reasons, same]) => `suppressed now: ${plural(same.length, 'alert')}, ${reasons}`),
   ]
 }
 
-const pendingText = (pending: StoredStatus['pending']) =>
-  pending.map(({ alert, targets }) => `${alert} on ${plural(targets, 'target')}`).join(', ')
+const pendingText = (pending: StoredStatus['pending'], of: number) =>
+  pending.map(({ alert, targets }) => (of === 1 ? alert : `${alert} on ${plural(targets, 'target')}`)).join(', ')
 
 /** Prints tables of all targets and alerts, and all receivers. What is wrong comes first. */
 export function printAll(

@@ -6,7 +6,15 @@ import type { Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { nameIn } from './bounded.ts'
-import { callsLookedAt, formatValue, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
+import {
+  callsLookedAt,
+  formatValue,
+  notResolvedText,
+  ruleText,
+  splitOf,
+  titleOf,
+  worstOf,
+} from './notification-text.ts'
 
 /** All alerts of a group, also those that did not change: what fires comes first. */
 export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
@@ -50,26 +58,28 @@ type Line = { about: (typeof ABOUT)[number]; text: string }
 /** What else is known of an incident, a line each; numbers instead of lists of names. */
 export function incidentLines(incident: Incident): Line[] {
   const { alerts, worst, calls, contributor, causes, others, unpolled } = incident
-  const [first] = alerts
   const rules = [...new Map(alerts.map((alert) => [alert.alert, alert])).values()].slice(0, NAMED)
   const texts: Record<Line['about'], (string | false | undefined)[]> = {
     course: [courseText(incident)],
-    unpolled: [unpolled && unpolledText(unpolled)],
-    cause: causes.map((cause) => causeText(cause, first!.signal.name)),
+    unpolled: [unpolled && unpolledText(unpolled, incident)],
+    cause: causes.map((cause) => causeText(cause, incident)),
     outcomes: [calls && `Outcomes: ${splitOf(calls)}`],
     worst: [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
     mostly: [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
-    others: [others.length > 0 && `Also firing: ${othersText(others)}`],
+    others: [others.length > 0 && `Also firing: ${othersText(incident)}`],
     rule: rules.map((alert) => `${titleOf({ ...alert, labels: {} })}: ${ruleText(alert)}`),
   }
   return ABOUT.flatMap((about) => texts[about].flatMap((text) => (text ? { about, text } : [])))
 }
 
 /** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before`. */
-function courseText({ since, course, targets, calls, told = 0 }: Incident): string {
+function courseText({ since, course, targets, calls, alerts, worst, told = 0 }: Incident): string {
   const { firing, recovering, pending } = targets
+  const within = recovering === 0 && worst.length === 0 ? ` (${notResolvedText(alerts[0]!)})` : ''
   const back =
-    recovering === 0 ? '' : ` (back within the threshold${firing === 1 ? '' : ` on ${plural(recovering, 'target')}`})`
+    recovering === 0
+      ? within
+      : ` (back within the threshold${firing === 1 ? '' : ` on ${plural(recovering, 'target')}`})`
   const more = pending === 0 ? '' : ` (pending on ${plural(pending, 'more target')})`
   const lasts = told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${back}`
   const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
@@ -77,8 +87,12 @@ function courseText({ since, course, targets, calls, told = 0 }: Incident): stri
   return `Since ${formatTime(since)}, ${now}${before}`
 }
 
-function unpolledText({ targets, since }: NonNullable<Incident['unpolled']>): string {
-  return `Numbers stand since ${formatTime(since)}: no successful poll on ${plural(targets, 'target')}`
+/** On how many targets something is; empty where there is only one. */
+const onTargets = (targets: number, { targets: { of } }: Incident) =>
+  of === 1 ? '' : ` on ${plural(targets, 'target')}`
+
+function unpolledText({ targets, since }: NonNullable<Incident['unpolled']>, incident: Incident): string {
+  return `Numbers stand since ${formatTime(since)}: no successful poll${onTargets(targets, incident)}`
 }
 
 function worstTexts(worst: Incident['worst']): string {
@@ -88,14 +102,15 @@ function worstTexts(worst: Incident['worst']): string {
 }
 
 /** An incident is not the cause of itself: then only the reason is said. */
-function causeText({ signal, targets, cause }: Incident['causes'][number], own: string): string | undefined {
-  if (signal === own) return cause && `Cause: ${cause}`
+function causeText({ signal, targets, cause }: Incident['causes'][number], incident: Incident): string | undefined {
+  if (signal === incident.alerts[0]!.signal.name) return cause && `Cause: ${cause}`
   const what = signal === 'poll_age' ? 'no successful poll' : 'failed requests to the calls service'
-  return `Cause: ${what} on ${plural(targets, 'target')}${cause === undefined ? '' : ` (${cause})`}`
+  return `Cause: ${what}${onTargets(targets, incident)}${cause === undefined ? '' : ` (${cause})`}`
 }
 
-function othersText(others: Incident['others']): string {
-  const named = others.slice(0, NAMED).map(({ alert, targets }) => `${alert} on ${plural(targets, 'target')}`)
+function othersText(incident: Incident): string {
+  const { others } = incident
+  const named = others.slice(0, NAMED).map(({ alert, targets }) => `${alert}${onTargets(targets, incident)}`)
   const rest = others.length - named.length
   return [...named, ...(rest > 0 ? [plural(rest, 'more rule')] : [])].join(', ')
 }

@@ -2,7 +2,7 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import type { Alert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
-import { describedWindow, formatIn, isBeyond } from '../../alerts/signal.ts'
+import { describedWindow, formatIn, isBeyond, withinText } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
 import type { FlappedAlert } from '../message.ts'
 
@@ -31,8 +31,11 @@ export function detailsOf(notification: Notification): string {
   return notification.kind === 'expired' ? resultOf(notification) : summaryOf(notification)
 }
 
+/** An alert, and what is said of it. */
+type Told = Alert & Pick<Notification, 'kind' | 'expiredBecause'>
+
 /** The value and its relation to the threshold, without the past. For an expired alert, why it expired. */
-export function resultOf(notification: Notification): string {
+export function resultOf(notification: Told): string {
   const { kind, expiredBecause = 'unknown reason' } = notification
   const measured = definitionOf(notification.signal).describe(notification, notification.signal)
   if (kind === 'expired') return `${expiredBecause}. When last evaluated, ${measured}`
@@ -94,28 +97,32 @@ function formatLabels(labels: RuleLabels): string {
 }
 
 /** `, above the threshold of 30%`. A firing alert may be within the threshold, but not cleared yet. */
-function comparisonOf(notification: Notification): string {
+function comparisonOf(notification: Told): string {
   const { kind, signal, breach, value, threshold } = notification
   const limit = limitOf(notification)
   const plain = needsNoThreshold(notification)
   if (kind === 'resolved') return plain ? '' : `, back at or ${breach === 'above' ? 'below' : 'above'} ${limit}`
-  if (!isBeyond(notification, value, threshold)) {
-    return plain ? ', but not resolved yet' : `, no longer ${breach} the threshold of ${limit}, but not resolved yet`
-  }
+  if (!isBeyond(notification, value, threshold)) return `, ${withinText(breach, plain ? undefined : limit)}`
   if (plain) return ''
   const just = formatValue({ signal }, value) === formatValue({ signal }, threshold) ? 'just ' : ''
   return `, ${just}${breach} the threshold of ${limit}`
 }
 
+/** What is said of an alert that fires, although its value is within the threshold. */
+export function notResolvedText(alert: Alert): string {
+  const told = { ...alert, kind: 'firing' as const }
+  return needsNoThreshold(told) ? resultOf(told) : comparisonOf(told).replace(/^, /, '')
+}
+
 /** Whether the threshold would add nothing: no calls at all are too few in any case. */
-function needsNoThreshold(notification: Notification): boolean {
+function needsNoThreshold(notification: Told): boolean {
   const { signal, breach, value, threshold } = notification
   const definition = definitionOf(signal)
   if (definition.unit === 'calls' && breach === 'below' && value === 0 && threshold <= 1) return true
   return definition.needsNoThreshold?.(notification) === true
 }
 
-function limitOf({ signal, threshold }: Notification): string {
+function limitOf({ signal, threshold }: Alert): string {
   const { unit } = definitionOf(signal)
   // The value before it already named the unit.
   return unit === 'calls' ? formatNumber(threshold) : formatIn(unit, threshold)

@@ -216,6 +216,28 @@ describe('an incident', () => {
     )
   })
 
+  test('says that no value is beyond the threshold, although its alerts fire', () => {
+    const said = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!)[0]
+    const within = high('a', 40, 10)
+    expect(said(within, high('b', 40, 12))).toBe(
+      'Since 2026-11-20 08:13:30 UTC, lasting (no longer above the threshold of 30%, but not resolved yet)',
+    )
+    expect(said(within, high('b', 40, 30))).toBe('Since 2026-11-20 08:13:30 UTC, lasting')
+    expect(said(live('NoGoodPoll', 'a', { value: 4 }))).toBe(
+      'Since 2026-11-20 08:13:30 UTC, lasting (polls succeed again, but not resolved yet)',
+    )
+  })
+
+  test('on the only target does not count targets', () => {
+    const evidence = { lastPoll: AT, cause: '503' }
+    const alerts = [high('a', 40, 30), live('NoGoodPoll', 'a', { evidence }), live('StuckCalls', 'a')]
+    expect(all(alerts, 1).flatMap(linesOf).join('\n')).not.toContain('target')
+    expect(linesOf(all(alerts, 1).at(-1)!)).toContain('Also firing: HighFailureRate, NoGoodPoll')
+    expect(linesOf(all(alerts, 2).at(-1)!)).toContain(
+      'Also firing: HighFailureRate on 1 target, NoGoodPoll on 1 target',
+    )
+  })
+
   test('does not end while a less severe alert on the same calls fires, and is about that one', () => {
     const [incident] = all([
       high('a', 40, 16),

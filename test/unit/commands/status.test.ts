@@ -142,7 +142,9 @@ describe('status', () => {
   test('says which rules have alerts that do not fire yet', async () => {
     const { code, lines } = await status(await polled(4, { fires: 'pending', targets: ['production'] }))
     expect(code).toBe(0)
-    expect(lines).toContain('pending, not notified yet: HighFailureRate on 1 target')
+    expect(lines).toContain('pending, not notified yet: HighFailureRate')
+    const ofTwo = await status(await polled(4, { fires: 'pending' }))
+    expect(ofTwo.lines).toContain('pending, not notified yet: HighFailureRate on 1 target')
   })
 
   test('as JSON has the fields of the API', async () => {

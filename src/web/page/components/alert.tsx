@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { isBeyond } from '../../../alerts/signal.ts'
+import { isBeyond, withinText } from '../../../alerts/signal.ts'
 import { failText, formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
@@ -113,15 +113,15 @@ function linesOf(state: State): ComponentChildren[] {
       ],
     problem !== undefined && `${capital(plainText(problem))}.`,
     ...lines.map(({ text }) => `${text}.`),
-    live !== undefined && !isBeyond(live, live.value, live.threshold) && withinText(live),
+    live !== undefined && !isBeyond(live, live.value, live.threshold) && notResolvedText(live),
   ]
 }
 
-function withinText({ state, signal, value, breach, clear }: Alert) {
+function notResolvedText({ state, signal, value, breach, threshold, clear }: Alert) {
   const cleared = `${valueOf(signal, clear)} or ${breach === 'above' ? 'less' : 'more'}`
   return state === 'recovering'
     ? `The value has cleared: the alert resolves if it stays at ${cleared}.`
-    : `${valueOf(signal, value)} is within the threshold again. It clears at ${cleared}.`
+    : `${valueOf(signal, value)}: ${withinText(breach, valueOf(signal, threshold))}. It clears at ${cleared}.`
 }
 
 const fact = (name: string, value: ComponentChildren, about: string | false = false) =>

@@ -134,12 +134,14 @@ describe('the page of an alert', () => {
       state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, ...differing }))
       return render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
     }
-    expect(lines({ value: 0.25 }).at(-1)).toBe('25% is within the threshold again. It clears at 20% or less.')
+    expect(lines({ value: 0.25 }).at(-1)).toBe(
+      '25%: no longer above the threshold of 30%, but not resolved yet. It clears at 20% or less.',
+    )
     expect(lines({ value: 0.1, state: 'recovering' }).at(-1)).toBe(
       'The value has cleared: the alert resolves if it stays at 20% or less.',
     )
     expect(lines({ value: 0.5, breach: 'below', clear: 0.6 }).at(-1)).toBe(
-      '50% is within the threshold again. It clears at 60% or more.',
+      '50%: no longer below the threshold of 30%, but not resolved yet. It clears at 60% or more.',
     )
     expect(lines({ value: 0.35 })).toHaveLength(1)
   })
