@@ -1,6 +1,6 @@
 import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
-import { isMoreSevere } from '../../alerts/match-keys.ts'
+import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
@@ -197,12 +197,10 @@ function silencedText(silenced: AlertMessage['silenced']): string {
   return `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(until)}${by}`
 }
 
-/** The runbook that all alerts of a group share. */
+/** The runbook that the most severe alerts of a group share. */
 export function runbookOf({ alerts, incident }: AlertMessage): string | undefined {
-  const all = [
-    ...alerts.map(({ notification }) => notification.runbookUrl),
-    ...(incident?.alerts ?? []).map(({ runbookUrl }) => runbookUrl),
-  ]
-  const runbooks = new Set(all.filter((url) => url !== undefined))
+  const all = [...alerts.map(({ notification }) => notification), ...(incident?.alerts ?? [])].toSorted(bySeverity)
+  const worst = all.filter(({ severity }) => severity === all[0]?.severity)
+  const runbooks = new Set(worst.flatMap(({ runbookUrl }) => runbookUrl ?? []))
   return runbooks.size === 1 ? [...runbooks][0] : undefined
 }

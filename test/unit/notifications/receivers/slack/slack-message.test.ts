@@ -314,6 +314,19 @@ describe('buttons', () => {
     ])
   })
 
+  test('of a message about several targets lead to the runbook of its most severe alerts', () => {
+    const [worse, better] = ['VeryHighFailureRate', 'HighFailureRate'].map((alert, i) => ({
+      ...FIRING,
+      alert,
+      severity: i === 0 ? ('critical' as const) : ('warning' as const),
+      runbookUrl: `https://runbooks.test/${alert}`,
+    }))
+    const runbooks = (...alerts: (typeof FIRING)[]) =>
+      JSON.stringify(render(messageOf(alerts, { target: undefined }))).match(/runbooks.test\/\w+/g)
+    expect(runbooks(better!, worse!)).toEqual(['runbooks.test/VeryHighFailureRate'])
+    expect(runbooks(worse!, { ...worse!, runbookUrl: 'https://runbooks.test/other' })).toBeNull()
+  })
+
   test('beside each alert of a group are left out of an address that is too long for several', () => {
     const runbookUrl = 'https://runbooks.test/'.padEnd(251, 'x')
     expect(JSON.stringify(render(messageOf(SIXTY.map((alert) => ({ ...alert, runbookUrl })))))).not.toContain('Runbook')
