@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { alertOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
+import { alertOf, nameOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
 import { STATES } from '../alerts/alert-instance.ts'
 import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
@@ -80,6 +80,16 @@ export function alertChangeView(notification: Notification): AlertChange {
   return { ...alertData(notification), ...(expiredBecause !== undefined && { expired_because: expiredBecause }) }
 }
 
+const suppression = z.object({
+  by: z.enum(SUPPRESSED_BY),
+  at: time.describe('When that was noticed'),
+  until: time.optional(),
+  silence: count.optional().describe('Its id'),
+  alert: z.string().optional().describe('Key of the alert that inhibits'),
+  target: z.string().optional().describe('Its target, if that is another one'),
+  reason: z.string().optional(),
+})
+
 /** An alert as it is now. */
 export const alert = alertWithValue
   .extend({
@@ -89,6 +99,10 @@ export const alert = alertWithValue
     calls_url: callsUrl.optional(),
     runbook_url: z.string().optional(),
     silences: z.array(count).optional().describe('The ids of the active silences that match it'),
+    suppressed: z
+      .array(suppression.omit({ at: true }))
+      .optional()
+      .describe('Why it is not notified now'),
     group: silence.shape.match.describe('With which values it is notified: those of `group` of its incident'),
   })
   .register(named, { id: 'Alert' })
@@ -99,9 +113,11 @@ export function alertView(
   live: LiveAlert,
   groupOf: (alert: Alert) => Pick<AlertGroup, 'labels'>,
   silences: readonly Silence[] = [],
+  suppressed: ReadonlyMap<string, readonly Suppression[]> = new Map(),
 ): AlertView {
   const { state, firingSince } = live.instance
   const alert = alertOf(live)
+  const by = suppressed.get(nameOf(alert))
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
   return {
     ...alertData(alert),
@@ -111,6 +127,7 @@ export function alertView(
     calls_url: callsRequest(alert),
     runbook_url: alert.runbookUrl,
     ...(ids.length > 0 && { silences: ids }),
+    ...(by && { suppressed: by.map(suppressionView).map(({ at: _at, ...now }) => now) }),
     group: groupOf(alert).labels,
   }
 }
@@ -124,16 +141,6 @@ const notice = z.object({
     .describe(
       'dropped: refused or not confirmed, and not sent again; discarded: not sent, since it had ended by then; unknown: a process died that may have sent it',
     ),
-})
-
-const suppression = z.object({
-  by: z.enum(SUPPRESSED_BY),
-  at: time.describe('When that was noticed'),
-  until: time.optional(),
-  silence: count.optional().describe('Its id'),
-  alert: z.string().optional().describe('Key of the alert that inhibits'),
-  target: z.string().optional().describe('Its target, if that is another one'),
-  reason: z.string().optional(),
 })
 
 /** An alert that fired, and may still fire. */

@@ -28,7 +28,7 @@ import type { FinishedPerMinute } from '../views/series.ts'
 import { silenceView } from '../views/silence.ts'
 import type { StateChange } from '../views/status.ts'
 import type { WebhookView } from '../views/webhook-status.ts'
-import { incidentsNow } from './api/alerts.ts'
+import { incidentsNow, liveAlerts } from './api/alerts.ts'
 import { receiverViews } from './api/deliveries.ts'
 import { countPerMinute } from './api/finished-per-minute.ts'
 import type { WebOptions } from './server.ts'
@@ -178,6 +178,7 @@ function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore
   const groupOf = options.groupOf()
   const now = wall()
   const active = silences?.filter(({ until }) => until > now) ?? []
+  const suppressed = options.suppressed(liveAlerts(targets), active)
   const views = new Map([
     ...targets.own().map((each) => [each.name, [targetView(each), [...each.alerts.values()]]] as const),
     ...targets.others().map((each) => [each.name, [otherTargetView(each, now), each.alerts]] as const),
@@ -200,7 +201,9 @@ function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore
   }
   for (const name of names) {
     const [target, instances] = views.get(name)!
-    const alerts = withoutNoise(instances.map((instance) => alertView({ target: name, instance }, groupOf, active)))
+    const alerts = withoutNoise(
+      instances.map((instance) => alertView({ target: name, instance }, groupOf, active, suppressed)),
+    )
     const value: StateChange['targets'][number] = { target, alerts }
     add(`target ${name}`, { list: 'targets', value, version: [withoutPassing(target), alerts] })
   }

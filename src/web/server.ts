@@ -3,6 +3,7 @@ import os from 'node:os'
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Alert, LiveAlert } from '../alerts/alert.ts'
+import type { Suppression } from '../alerts/episode.ts'
 import type { AlertGroup } from '../alerts/incidents.ts'
 import type { KnownNames, Silence } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
@@ -33,8 +34,11 @@ export type WebOptions = HooksOptions & {
   groupOf: () => (alert: Alert) => AlertGroup
   /** The receivers of notifications, each with the time since when nothing could be delivered to it (UNIX seconds). */
   receivers: () => readonly { name: string; failure: { since: number; problem: string } | undefined }[]
-  /** The alerts of these that are not notified now, by their names. */
-  suppressed: (alerts: readonly LiveAlert[], silences: readonly Silence[]) => ReadonlyMap<string, unknown>
+  /** The alerts of these that are not notified now, by their names, and why. */
+  suppressed: (
+    alerts: readonly LiveAlert[],
+    silences: readonly Silence[],
+  ) => ReadonlyMap<string, readonly Suppression[]>
   store: Store
   /** Required for every path except the health checks. */
   auth?: Credentials

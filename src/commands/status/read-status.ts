@@ -4,7 +4,7 @@ import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
 import type { SyncState } from '../../ledger/state.ts'
-import { suppressedAlerts } from '../../notifications/delivery/suppress.ts'
+import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
 import { grouping } from '../../notifications/grouping.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
 import type { StoreReader } from '../../store/reader.ts'
@@ -36,7 +36,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   const alerts = firing.map((alert) => ({
     ...alertData(alert),
     key: alert.key,
-    suppressed: suppressed.get(nameOf(alert)) ?? [],
+    suppressed: (suppressed.get(nameOf(alert)) ?? []).map(reasonText),
   }))
   return {
     now: isoTime(now),

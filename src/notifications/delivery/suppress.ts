@@ -116,22 +116,26 @@ function suppressorsOf(
 /** @param now UNIX seconds */
 type Given = { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number }
 
-/** The alerts that fire and are suppressed now, by their names (alert.ts), with the reasons as sentences. */
+/** The alerts that are suppressed now, by their names (alert.ts), with what suppresses them. */
 export function suppressedAlerts(live: readonly LiveAlert[], { notify, silences, now }: Given) {
-  const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
   const inhibitorsOf = inhibition(notify.inhibit)(live)
   const active = activeAt(now, notify.mutes, silences)
-  const unseen = new Set(firing.filter(({ signal }) => signal.name === 'poll_age').map(({ target }) => target))
-  const reasonsOf = (alert: Alert) => [
-    ...suppressorsOf(alert, now, active, inhibitorsOf(alert)).map(({ by }) => reasonText(by)),
-    ...(unseen.has(alert.target) && alert.signal.name !== 'poll_age' ? ['its target is not polled'] : []),
+  const firing = live.filter(({ instance: { state } }) => state !== 'pending')
+  const unseen = new Set(
+    firing.flatMap(({ target, instance: { rule } }) => (rule.signal.name === 'poll_age' ? target : [])),
+  )
+  const reasonsOf = (alert: Alert): Suppression[] => [
+    ...suppressorsOf(alert, now, active, inhibitorsOf(alert)).map(({ by }) => by),
+    ...(unseen.has(alert.target) && alert.signal.name !== 'poll_age' ? [{ by: 'poll_age' as const, at: now }] : []),
   ]
-  const reasons = firing.map((alert) => [nameOf(alert), reasonsOf(alert)] as const)
+  const reasons = live.map(alertOf).map((alert) => [nameOf(alert), reasonsOf(alert)] as const)
   return new Map(reasons.filter(([, own]) => own.length > 0))
 }
 
-function reasonText({ by, silence, until = Infinity, reason = '', alert }: Suppression): string {
+/** What suppresses an alert, in words. */
+export function reasonText({ by, silence, until = Infinity, reason = '', alert }: Suppression): string {
   if (by === 'silence') return `silence ${silence} until ${formatTime(until)}${reason === '' ? '' : `: ${reason}`}`
+  if (by === 'poll_age') return 'its target is not polled'
   return by === 'mute' ? 'muted' : `inhibited by ${alert}`
 }
 

@@ -21,17 +21,16 @@ export const alertsRoute = route(
     checks: { querystring: alertMatch },
     answers: { 200: alerts },
   },
-  ({ targets, known, store, wall, groupOf }: WebOptions) =>
+  ({ targets, known, store, wall, groupOf, suppressed }: WebOptions) =>
     async ({ query: match }) => {
       const unknown = unknownIn(match, known())
       if (unknown !== undefined) throw new QueryError(unknown)
       // Alerts are shown also while the store cannot be read.
       const silences = await store.silences(wall()).catch(onlyStoreErrors([]))
-      const ofAlert = groupOf()
+      const [live, ofAlert] = [liveAlerts(targets), groupOf()]
+      const by = suppressed(live, silences)
       return {
-        alerts: liveAlerts(targets)
-          .filter((live) => matches(match, alertOf(live)))
-          .map((live) => alertView(live, ofAlert, silences)),
+        alerts: live.filter((one) => matches(match, alertOf(one))).map((one) => alertView(one, ofAlert, silences, by)),
       }
     },
 )

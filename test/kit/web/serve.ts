@@ -88,6 +88,8 @@ export type ServeOptions = {
   storeProblem?: string | TypeError
   /** Two receivers without a failure if left out. */
   receivers?: Parameters<typeof startWeb>[0]['receivers']
+  /** Default: nothing suppresses an alert. */
+  suppressed?: Parameters<typeof startWeb>[0]['suppressed']
   /** Seconds. */
   requestTimeout?: number
   /** Loopback if left out. */

@@ -1,6 +1,7 @@
 import { firstValueFrom, NEVER, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
+import { suppressedAlerts } from '../../../src/notifications/delivery/suppress.ts'
 import { stateChange, type StateChange } from '../../../src/views/status.ts'
 import { readOverview, writeOverview } from '../../../src/views/target.ts'
 import { stateReader, type LiveState } from '../../../src/web/live-state.ts'
@@ -139,4 +140,17 @@ test('a stream without a change shows that it works', { timeout: 20_000 }, async
     targets: [],
     minutes: [],
   })
+})
+
+test('a stream says what suppresses an alert, as the API does', async () => {
+  const rule = { ...RATIO_RULE, name: 'Worse', severity: 'critical' as const }
+  const alerts = [firing(RATIO_RULE), firing(rule)]
+  const { next, url } = await watch([shownTarget({ rules: [RATIO_RULE, rule], alerts, sync: POLLED })], {
+    suppressed: (lives, silences) =>
+      suppressedAlerts(lives, { notify: { inhibit: [], mutes: [] }, silences, now: NOW }),
+  })
+  const suppressed = [{ by: 'inhibition', alert: 'Worse' }]
+  expect((await next()).targets[0]!.alerts).toMatchObject([{ alert: RATIO_RULE.name, suppressed }, { alert: 'Worse' }])
+  const answer = JSON.parse(await (await fetch(`${url}/api/v1/alerts`)).text())
+  expect(answer.alerts.map((one: object) => 'suppressed' in one)).toEqual([true, false])
 })

@@ -1,6 +1,6 @@
 import { instanceKey } from '../../../alerts/groups.ts'
 import type { Alert, Incident } from './api.ts'
-import { labelText, minute, named, unitOf } from './format.ts'
+import { labelText, minute, unitOf } from './format.ts'
 import { nowOf, type State } from './state.ts'
 import { steady } from './steady.ts'
 import { shownAlerts } from './totals.ts'
@@ -46,25 +46,20 @@ export function shownIncidents(state: State): ShownIncident[] {
 export const isPart = ({ state, group }: Alert, incident: Incident) =>
   state !== 'pending' && labelText(group) === labelText(incident.group)
 
-/** What silences, mutes or inhibits an alert now; '' if nothing does. */
+const WORDS = { silence: 'silenced', mute: 'muted', inhibition: 'inhibited', poll_age: 'unpolled' }
+
+/** What suppresses an alert now; '' if nothing does. */
 export function waitsFor(state: State) {
   const now = nowOf(state)
-  const silences = new Map(state.snapshot?.silences.map((silence) => [silence.id, silence]))
-  const firing = state.pastAlerts.filter(({ until }) => until === null)
-  const episodes = new Map(firing.map((one) => [named(one), one]))
-  const byKey = new Map(firing.map((one) => [`${one.target}|${one.key}`, one]))
-  return (alert: Alert) => {
-    const silenced = (alert.silences ?? []).flatMap((id) => {
-      const { until, author } = silences.get(id) ?? {}
-      return until === undefined
-        ? []
-        : [`silenced until ${minute(until, now)}${author === undefined ? '' : ` by ${author}`}`]
-    })
-    const withheld = (episodes.get(named(alert))?.suppressed ?? []).flatMap(({ by, until, alert: key, target }) => {
-      if (by === 'mute' && until !== undefined && until > now) return [`muted until ${minute(until, now)}`]
-      const source = by === 'inhibition' && byKey.get(`${target ?? alert.target}|${key}`)
-      return source ? [`inhibited by ${named(source)}`] : []
-    })
-    return [...silenced, ...withheld].join(', ')
-  }
+  const authors = new Map(state.snapshot?.silences.map(({ id, author }) => [id, author]))
+  return ({ suppressed = [] }: Alert) =>
+    suppressed
+      .map(({ by, until, silence = 0, alert, target }) => {
+        const author = authors.get(silence) ?? alert
+        const end = until !== undefined && `until ${minute(until, now)}`
+        return [WORDS[by], end, author !== undefined && `by ${author}`, target && `on ${target}`]
+          .filter(Boolean)
+          .join(' ')
+      })
+      .join(', ')
 }

@@ -61,25 +61,17 @@ describe('the alerts of the page', () => {
         ...(i === 2 && { pollAge: 600 }),
       }),
     )
-    const [silence, mute] = [{ by: 'silence', at: isoTime(NOW) }, { by: 'mute', until: isoTime(NOW + 60) }] // oxfmt-ignore
     const state = stateOf(targets)
     const find = (target: string, name: string) =>
       state.snapshot!.alerts.find((one) => one.target === target && one.alert === name)!
-    find('t1', critical.name).silences = [3]
+    const until = isoTime(NOW + 3600)
+    const silenced = [{ by: 'silence', silence: 3, until }] as const
+    find('t1', critical.name).suppressed = [...silenced]
     // The worst one is worst also where it is inhibited.
     find('t0', RULE.name).value = 0.7
-    state.snapshot!.silences = [
-      { id: 3, match: {}, since: isoTime(NOW), until: isoTime(NOW + 3600), author: 'ops', reason: '', edits: 0 },
-    ]
-    const episode = (target: string, name: string, suppressed: object[]) =>
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the page uses of an episode
-      ({ target, alert: name, key: name, labels: {}, until: null, suppressed }) as PastAlert
-    state.pastAlerts = [
-      episode('t0', critical.name, []),
-      episode('t0', RULE.name, [{ by: 'inhibition', alert: critical.name, at: isoTime(NOW) }]),
-      episode('t5', RULE.name, [silence, { ...mute, at: isoTime(NOW) }]),
-      episode('t6', RULE.name, [{ ...mute, until: isoTime(NOW - 60), at: isoTime(NOW - 90) }]),
-    ]
+    find('t0', RULE.name).suppressed = [{ by: 'inhibition', alert: critical.name }]
+    find('t5', RULE.name).suppressed = [{ by: 'mute', until: isoTime(NOW + 60) }]
+    state.snapshot!.silences = [{ id: 3, match: {}, since: isoTime(NOW), until, author: 'ops', reason: '', edits: 0 }]
     const elements = render(Alerts, state)
     const [, ...lines] = rowsOf(elements)
     const short = lines.map((text) => text.replace(/ above.*/, ''))
@@ -96,10 +88,10 @@ describe('the alerts of the page', () => {
         .slice(-2)
         .map((text) => text.replace(/ above.*/, '')),
     ).toEqual([
-      'HighFailureRate t0 firing warning inhibited by VeryHighFailureRate, t0 70%',
+      'HighFailureRate t0 firing warning inhibited by VeryHighFailureRate 70%',
       'HighFailureRate t5 firing warning muted until 14:14 42.5%',
     ])
-    for (const target of ['t0', 't2']) find(target, critical.name).silences = [3]
+    for (const target of ['t0', 't2']) find(target, critical.name).suppressed = [...silenced]
     const classesOf = () =>
       render(Alerts, state).flatMap(({ type, props, text }) =>
         type === 'tr' && text.includes('alerts') ? [[text.replace(/ above.*/, ''), props['class']]] : [],

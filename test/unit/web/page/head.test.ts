@@ -120,13 +120,14 @@ describe('the head of the overview', () => {
     const silence = { id: 1, match: {}, since: '', until: '2026-09-21T16:00:00Z', author: 'ops', reason: '', edits: 0 }
     const classOf = () => render(Head, state).find(({ type }) => type === 'article')?.props['class']
     state.snapshot!.silences = [silence]
-    state.snapshot!.alerts.at(0)!.silences = [1]
+    const suppressed = [{ by: 'silence', silence: 1, until: silence.until }] as const
+    state.snapshot!.alerts.at(0)!.suppressed = [...suppressed]
     expect(classOf()).toBe('card incident critical')
     state.snapshot!.incidents.at(0)!.course = 'ends'
     expect(classOf()).toBe('card incident ')
     expect(textOf(render(Head, state), { class: 'badge ' })).toBe('critical')
     state.snapshot!.incidents.at(0)!.course = 'lasts'
-    state.snapshot!.alerts.at(1)!.silences = [1]
+    state.snapshot!.alerts.at(1)!.suppressed = [...suppressed]
     expect(classOf()).toBe('card incident ')
     expect(render(Head, state).find(({ type }) => type === 'strong')?.text).toBe('silenced until 16:00 by ops')
   })
