@@ -79,7 +79,9 @@ const columnsOf = (state: State): Column<OverviewRow>[] => [
     ({ target }) => {
       const counts = state.snapshot && minutesByName(state.snapshot.perMinute).get(target.name)
       if (!isPolled(target)) return soft('never polled')
-      return counts === undefined ? '–' : <Sparkline counts={counts} />
+      // The minutes are read less often than the windows.
+      const hour = target.windows.find(({ seconds }) => seconds === HOUR)
+      return [formatNumber(hour?.calls ?? 0), ' ', counts && <Sparkline counts={counts} />]
     },
     'number',
   ],
@@ -97,13 +99,13 @@ function statusOf(row: OverviewRow, state: State) {
   return [health, ' ', stateBadges(alerts, severityOf(row)), owner === NO_OWNER && [' ', owner], reasons]
 }
 
-const HEIGHT = 20
+const [HOUR, HEIGHT] = [3600, 20]
 
 type Counts = PerMinute['targets'][number]
 
 const minutesByName = once(({ targets }: PerMinute) => new Map(targets.map((one) => [one.name, one])))
 
-/** The paths of all calls and of failed ones, and how many there are. */
+/** The paths of all calls and of failed ones. */
 const sparkOf = once(({ ended, unanswered, rejected, canceled, other }: Counts) => {
   const of = (counts: Counts['ended'][], i: number) => sum(counts, (minutes) => minutes[i] ?? 0)
   const failed = ended.map((_, i) => of([unanswered, rejected, canceled], i))
@@ -111,20 +113,17 @@ const sparkOf = once(({ ended, unanswered, rejected, canceled, other }: Counts) 
   const highest = Math.max(1, ...all)
   const bars = (counts: number[]) =>
     counts.map((count, i) => `M${i + 0.5} ${HEIGHT}v${((-count * HEIGHT) / highest).toFixed(2)}`).join('')
-  return { length: ended.length, calls: sum(all, (count) => count), all: bars(all), failed: bars(failed) }
+  return { length: ended.length, all: bars(all), failed: bars(failed) }
 })
 
-/** The finished calls of each minute, and those of them that failed. The number next to them is their sum. */
+/** The finished calls of each minute, and those of them that failed. */
 function Sparkline({ counts }: { counts: Counts }) {
-  const { length, calls, all, failed } = sparkOf(counts)
+  const { length, all, failed } = sparkOf(counts)
   return (
-    <>
-      {`${formatNumber(calls)} `}
-      <svg class="spark" viewBox={`0 0 ${length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        <path style={coloured('ended')} d={all} />
-        <path style={coloured('rejected')} d={failed} />
-      </svg>
-    </>
+    <svg class="spark" viewBox={`0 0 ${length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <path style={coloured('ended')} d={all} />
+      <path style={coloured('rejected')} d={failed} />
+    </svg>
   )
 }
 

@@ -472,17 +472,17 @@ describe('the overview of the page', () => {
 
   test('has failing targets first, then firing alerts, then the highest failure ratio', () => {
     expect(lines(render(Overview, state))).toEqual([
-      'failing down no answer – in 15m 5 1 5s ago',
-      'late stale – in 15m 5 0 6m 40s ago',
-      'critical up firing 10% in 15m 5 0 5s ago',
-      'warning up firing 10% in 15m 5 0 5s ago',
-      'pending up pending 10% in 15m 5 0 5s ago',
-      'worse up 20% in 15m 5 0 5s ago',
-      'healthy up 5% in 15m 5 0 5s ago',
+      'failing down no answer – in 15m 0 1 5s ago',
+      'late stale – in 15m 0 0 6m 40s ago',
+      'critical up firing 10% in 15m 20 0 5s ago',
+      'warning up firing 10% in 15m 20 0 5s ago',
+      'pending up pending 10% in 15m 20 0 5s ago',
+      'worse up 20% in 15m 20 0 5s ago',
+      'healthy up 5% in 15m 20 0 5s ago',
     ])
   })
 
-  test('draws the calls of each minute, and links to the page of the target', () => {
+  test('draws the calls of each minute, next to those of the window of an hour, and links to the page of the target', () => {
     const elements = render(Overview, state)
     const drawn = elements.filter(({ type }) => type === 'path').map(({ props }) => props['d'])
     expect(drawn.slice(0, 2)).toEqual(['M0.5 20v-20.00M1.5 20v-5.00', 'M0.5 20v-5.00M1.5 20v0.00'])
