@@ -209,27 +209,24 @@ export const failedOf =
 /** An alert as its chart shows it: with its values around it, as it is now, and when the breach began (UNIX seconds). */
 type Shown = { alert: PastAlert; around: AlertPage['around']; live: Alert | undefined; breach: number; now: number }
 
-/** The value of an alert over time with its threshold, from before the breach until after the end, or now. */
+/** The value of an alert over time with its threshold, from before the breach until after the end, or now: each where it was evaluated. */
 export function valueChart({ alert, around = [], live, breach, now }: Shown): Chart {
   const { signal, threshold, severity, values, until } = alert
   const own = values.map(({ at, value }): ValueAt => [Date.parse(at) / 1000, value])
-  const step = stepOf(own[0]?.[0] ?? 0, own.at(-1)?.[0] ?? 0)
-  const first = Math.floor((breach - AROUND) / step)
-  const byStep = new Map([...around, ...own].map(([at, value]) => [Math.floor(at / step) - first, value]))
-  const length = Math.floor(chartEnd(alert, now) / step) - first + 1
-  const times = Array.from({ length }, (_, i) => (first + i) * step)
+  const ends = [breach - AROUND, chartEnd(alert, now)].map((at): ValueAt => [at, null])
+  const points = [...new Map([...ends, ...around, ...own])].toSorted(([a], [b]) => a - b)
   const clear = live && { name: 'clears', about: 'at', value: live.clear, severity: 'other' }
   return {
     id: 'alert-value',
     title: capital(signal.replaceAll('_', ' ')),
     about: `Chart of the value of ${alert.alert} over time, with its threshold`,
-    times,
-    step,
-    complete: until === null ? times.length - 1 : times.length,
+    times: points.map(([at]) => at),
+    step: stepOf(own[0]?.[0] ?? 0, own.at(-1)?.[0] ?? 0),
+    complete: until === null ? points.length - 1 : points.length,
     // Nothing was evaluated between two values of a target that is polled less often.
     isInstant: true,
     unit: unitOf(signal),
-    series: [{ name: 'value', colour: 'first', shape: 'line', values: times.map((_, i) => byStep.get(i) ?? null) }],
+    series: [{ name: 'value', colour: 'first', shape: 'line', values: points.map(([, value]) => value) }],
     thresholds: [{ name: 'threshold', about: alert.breach, value: threshold, severity }, ...(clear ? [clear] : [])],
   }
 }

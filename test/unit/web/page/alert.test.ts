@@ -359,29 +359,39 @@ describe('the chart of an alert', () => {
   ]
   const chart = (alert: PastAlert, differing: Partial<Parameters<typeof valueChart>[0]> = {}) =>
     valueChart({ alert, around: [], live: undefined, breach: SINCE, now: SINCE + 600, ...differing })
-  const first = Math.floor(SINCE / 60) * 60
 
   test('lasts from half an hour before the breach until half an hour after the end, or now', () => {
+    const { times, step, complete, unit, title, thresholds } = chart(fired({ values }))
+    expect([times[0], times.at(-1), step, complete, unit, title]).toEqual([
+      SINCE - 1800,
+      SINCE + 600,
+      60,
+      4,
+      'ratio',
+      'Failure ratio',
+    ])
+    expect(thresholds).toEqual([{ name: 'threshold', about: 'above', value: 0.3, severity: 'warning' }])
+    const ended = fired({ values, until: isoTime(SINCE + 240) })
+    const lastOf = (now: number) => chart(ended, { breach: SINCE - 120, now }).times.at(-1)
+    expect([lastOf(SINCE + 9000), lastOf(SINCE + 600)]).toEqual([SINCE + 240 + 1800, SINCE + 600])
+    expect(chart(ended, { breach: SINCE - 120 }).times[0]).toBe(SINCE - 1920)
+  })
+
+  test('has each value where it was evaluated, so that no line rises before the problem', () => {
     const around = [
       [SINCE - 1740, 0.1],
       [SINCE - 60, 0.3],
     ] as const
-    const { times, step, complete, series, thresholds, unit, title } = chart(fired({ values }), { around })
-    expect([times[0], times.at(-1), step, complete, unit, title]).toEqual([
-      first - 1800,
-      first + 600,
-      60,
-      40,
-      'ratio',
-      'Failure ratio',
+    const { times, series } = chart(fired({ values }), { around })
+    expect(times.map((at, i) => [at - SINCE, series[0]!.values[i]])).toEqual([
+      [-1800, null],
+      [-1740, 0.1],
+      [-60, 0.3],
+      [0, 0.4],
+      [60, null],
+      [180, 0.5],
+      [600, null],
     ])
-    const [line] = series
-    expect([line?.values[1], ...(line?.values.slice(28, 34) ?? [])]).toEqual([0.1, null, 0.3, 0.4, null, null, 0.5])
-    expect(thresholds).toEqual([{ name: 'threshold', about: 'above', value: 0.3, severity: 'warning' }])
-    const ended = fired({ values, until: isoTime(SINCE + 240) })
-    const lastOf = (now: number) => chart(ended, { breach: SINCE - 120, now }).times.at(-1)
-    expect([lastOf(SINCE + 9000), lastOf(SINCE + 600)]).toEqual([first + 240 + 1800, first + 600])
-    expect(chart(ended, { breach: SINCE - 120 }).times[0]).toBe(first - 1920)
   })
 
   test('shows at which value it clears, while it fires', () => {
