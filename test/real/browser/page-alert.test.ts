@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { labelsOf } from '../../../src/ledger/call.ts'
+import { suppressedAlerts } from '../../../src/notifications/delivery/suppress.ts'
 import { firingOf, RATIO as ANY } from '../../kit/alerts/sample-rules.ts'
 import { finish, finishedCall, firing, NOW, POLLED } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
@@ -24,7 +25,13 @@ async function serveAlerts() {
   calls.push(finishedCall('meeting', { labels, finish: { ...finish('ended', 120), labels } }))
   const target = shownTarget({ rules: [RATIO], alerts: [alert], sync: POLLED })
   const history = calls.map((call) => ({ target: 'production', call }))
-  const served = await serve([target], { history, created: NOW - 3 * WEEK, auth: AUTH })
+  const notify = { inhibit: [], mutes: [] }
+  const served = await serve([target], {
+    history,
+    created: NOW - 3 * WEEK,
+    auth: AUTH,
+    suppressed: (alerts, silences) => suppressedAlerts(alerts, { notify, silences, now: NOW }),
+  })
   const episode = (from: number) => ({
     threshold: 0.3,
     values: Array.from({ length: 6 }, (_, i) => [from + i * 60, 0.35 + i / 40] as const),
@@ -51,8 +58,8 @@ inChromium('the page of an alert', (open) => {
       'production: 42.5% of 40 calls (mode=call) fail, mostly rejected',
     )
     expect(await facts.locator('.facts').innerText()).toMatch(/firing\s+warning[^]*Value\s+42.5%/)
-    expect(await page.locator('#alert-silences li').innerText()).toMatch(
-      /^alert=HighFailureRate until 16:13:2\d UTC by ops: a carrier outage \(silence 1\)$/,
+    expect(await page.locator('#alert-suppressed li').innerText()).toMatch(
+      /^Silenced until 16:13 by ops: a carrier outage$/,
     )
     expect(await page.locator('#alert-calls tbody tr').innerText()).toMatch(
       /^audio\s+call\s+user\s+20\s+7\s+35%\s+20\s+20%$/,

@@ -3,6 +3,7 @@ import { formatNumber, formatSeconds } from '../../../text/format.ts'
 import { alertOf } from '../model/alert-page.ts'
 import type { PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import { suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { EPISODE } from './alerts.tsx'
 import { coloured, Section, soft, Table, type Column } from './layout.tsx'
@@ -16,7 +17,7 @@ export function AlertTimeline({ state }: { state: State }) {
   const pending = `: the value is ${live?.breach} ${valueOf(live?.signal ?? '', live?.threshold ?? 0)}`
   const steps: (Step | false)[] = [
     live !== undefined && [live.since, 'pending', pending],
-    ...silenceSteps(state),
+    ...suppressedSteps(state),
     ...(alert === undefined ? [] : stepsOf(alert, state)),
   ]
   const shown = steps.filter((step) => step !== false).toSorted(([a], [b]) => Date.parse(a) - Date.parse(b))
@@ -38,19 +39,15 @@ export function AlertTimeline({ state }: { state: State }) {
   )
 }
 
-/** The silences that silence the alert now, or withheld a message: by whom, if that is known, and until when. */
-function silenceSteps(state: State): Step[] {
+/** What has withheld a message, and the silences that silence the alert now. */
+function suppressedSteps(state: State): Step[] {
   const { alert, live } = alertOf(state)
-  const withheld = alert?.suppressed.filter(({ by }) => by === 'silence') ?? []
-  const ids = new Set([...withheld.map(({ silence }) => silence), ...(live?.silences ?? [])])
-  return [...ids].flatMap((id): Step[] => {
-    const known = state.snapshot?.silences.find((one) => one.id === id)
-    const noted = withheld.find(({ silence }) => silence === id)
-    const { author, until, reason = '' } = { ...noted, ...known }
-    const at = noted?.at ?? known?.since
-    const by = author === undefined ? `, silence ${id}` : ` by ${author}`
-    const end = until === undefined ? '' : ` until ${moment(until, nowOf(state))}`
-    return at === undefined ? [] : [[at, 'silenced', `${by}${end}${reason && `: ${reason}`}`, 'warning']]
+  const noted = alert?.suppressed ?? []
+  const isNew = (one: { by: string; silence?: number | undefined }) =>
+    !noted.some(({ by, silence }) => by === one.by && silence === one.silence)
+  return [...noted, ...(live?.suppressed ?? []).filter(isNew)].flatMap((one): Step[] => {
+    const { at, what, more, why } = suppressedBy(state)(one)
+    return at === undefined ? [] : [[at, what, ` ${more}${why}`, 'warning']]
   })
 }
 
@@ -65,7 +62,6 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
   const severer = siblingsOf(state, alert).filter(
     (one) => one.target === alert.target && one.signal === signal && rank(one) < rank(alert) && one.since >= since,
   )
-  const others = alert.suppressed.filter(({ by }) => by !== 'silence')
   return [
     [since, 'fired', `, ${severity}`, severity],
     ...severer.map((one): Step => {
@@ -77,11 +73,6 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
       return isSent
         ? [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']
         : [at, sent, `: ${kind} to ${receiver}`, 'warning']
-    }),
-    ...others.map(({ at, by, until: end, reason, alert: key, target }): Step => {
-      const ends = end === undefined ? '' : ` until ${moment(end, nowOf(state))}`
-      const about = reason ?? [key, target].filter(Boolean).join(', ')
-      return [at, 'withheld', `, ${by.replace('_', ' ')}${ends}${about && `: ${about}`}`, 'warning']
     }),
     ...alert.blind.map((one): Step => {
       return [one.since, 'not seen', ` for ${formatSeconds(secondsBetween(one.since, one.until))}`]

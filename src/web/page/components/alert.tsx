@@ -17,14 +17,13 @@ import {
   type Breakdown,
   type Row,
 } from '../model/alert-page.ts'
-import type { Alert, Call, PastAlert, Silence } from '../model/api.ts'
+import type { Alert, Call, PastAlert } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { isPart } from '../model/incidents.ts'
+import { isPart, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
-import { silenceList } from './alerts.tsx'
 import { callLink, durationAt, finishedAt, STATUS } from './calls.tsx'
 import { Chart } from './chart.tsx'
 import { AlertSiblings, AlertTimeline } from './alert-timeline.tsx'
@@ -38,11 +37,11 @@ export function AlertFacts({ state }: { state: State }) {
   const shown = alert ?? live
   const now = nowOf(state)
   const name = named({ ...askedAlert(state.query), ...shown })
-  const silences = (state.snapshot?.silences ?? []).filter(({ id }) => live?.silences?.includes(id))
+  const suppressed = live?.suppressed ?? []
   return (
     <section
       id="alert-facts"
-      class={`card incident ${silences.length > 0 ? '' : toneOf(live)}`}
+      class={`card incident ${suppressed.length > 0 ? '' : toneOf(live)}`}
       aria-labelledby="alert-title"
     >
       <p class="soft crumb">
@@ -53,7 +52,13 @@ export function AlertFacts({ state }: { state: State }) {
         <h2 id="alert-title">{shown === undefined ? name : sentenceOf(state, shown, live)}</h2>
         {shown !== undefined && actions(shown, live !== undefined)}
       </div>
-      {silences.length > 0 && silencedBox(silences, now)}
+      {suppressed.length > 0 && (
+        <ul id="alert-suppressed" class="banner progress">
+          {suppressed.map(suppressedBy(state)).map(({ what, more, why }) => (
+            <li>{`${capital(what)} ${more}${why}`}</li>
+          ))}
+        </ul>
+      )}
       <Note id="alert-note" problem={problem} isLoading={answer === undefined}>
         {answer !== undefined && alert === undefined && quiet(missing(live))}
       </Note>
@@ -63,13 +68,6 @@ export function AlertFacts({ state }: { state: State }) {
     </section>
   )
 }
-
-const silencedBox = (silences: readonly Silence[], now: string) => (
-  <div id="alert-silences" class="banner progress">
-    <strong>Silenced</strong>
-    {silenceList(silences, now)}
-  </div>
-)
 
 const missing = (live: Alert | undefined) =>
   live?.state === 'pending'

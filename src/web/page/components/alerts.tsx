@@ -2,8 +2,8 @@ import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { addressOf, changedAddress } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-groups.ts'
-import type { Alert, PastAlert, Silence } from '../model/api.ts'
-import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import type { Alert, PastAlert } from '../model/api.ts'
+import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
@@ -131,14 +131,3 @@ export function EpisodeTable(props: { caption: string; episodes: readonly PastAl
 }
 
 const unique = (texts: readonly string[]) => [...new Set(texts)].join(', ')
-
-/** Silences in short: what each silences, until when, by whom and why. */
-export const silenceList = (silences: readonly Silence[], now: string) => (
-  <ul class="plain">
-    {silences.map(({ id, match, until, reason, author }) => {
-      const by = `${author === undefined ? '' : ` by ${author}`}${reason === '' ? '' : `: ${reason}`}`
-      const end = momentInZone(until, now)
-      return <li key={id}>{`${labelText(match) || 'every alert'} until ${end}${by} (silence ${id})`}</li>
-    })}
-  </ul>
-)

@@ -48,18 +48,27 @@ export const isPart = ({ state, group }: Alert, incident: Incident) =>
 
 const WORDS = { silence: 'silenced', mute: 'muted', inhibition: 'inhibited', poll_age: 'unpolled' }
 
+type Suppression = NonNullable<Alert['suppressed']>[number] & { at?: string }
+
+/** What suppresses an alert, until when and by whom or what, and why; since when, if that is known. */
+export function suppressedBy(state: State) {
+  const now = nowOf(state)
+  const silences = new Map(state.snapshot?.silences.map((silence) => [silence.id, silence]))
+  return ({ by, silence = 0, alert, target, ...noted }: Suppression) => {
+    const { since, author = alert } = silences.get(silence) ?? {}
+    const { until, reason = '' } = silences.get(silence) ?? noted
+    const more = [until && `until ${minute(until, now)}`, author && `by ${author}`, target && `on ${target}`]
+    const why = reason && `: ${reason}`
+    return { what: WORDS[by], more: more.filter(Boolean).join(' '), why, at: noted.at ?? since }
+  }
+}
+
 /** What suppresses an alert now; '' if nothing does. */
 export function waitsFor(state: State) {
-  const now = nowOf(state)
-  const authors = new Map(state.snapshot?.silences.map(({ id, author }) => [id, author]))
+  const textOf = suppressedBy(state)
   return ({ suppressed = [] }: Alert) =>
     suppressed
-      .map(({ by, until, silence = 0, alert, target }) => {
-        const author = authors.get(silence) ?? alert
-        const end = until !== undefined && `until ${minute(until, now)}`
-        return [WORDS[by], end, author !== undefined && `by ${author}`, target && `on ${target}`]
-          .filter(Boolean)
-          .join(' ')
-      })
+      .map(textOf)
+      .map(({ what, more }) => `${what} ${more}`.trim())
       .join(', ')
 }

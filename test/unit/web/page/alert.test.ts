@@ -200,25 +200,26 @@ describe('the page of an alert', () => {
       }),
     )
     state.snapshot!.silences = [SILENCE, { ...SILENCE, id: 8, since: isoTime(NOW - 5), author: 'bo', reason: '' }]
-    state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, silences: [8] }))
+    const suppressed = [{ by: 'silence' as const, silence: 8 }, { by: 'mute' as const }]
+    state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, suppressed }))
     state.pastAlerts = [fired({ alert: 'Worse', key: 'Worse', severity: 'critical', since: isoTime(SINCE + 5) })]
     const items = (of: State) => render(AlertTimeline, of).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
     expect(items(state)).toEqual([
       '14:10:20 pending : the value is above 30%',
-      '14:12:20 silenced by ann until 14:13:18: a load test',
+      '14:12:20 silenced until 14:13 by ann: a load test',
+      '14:12:20 muted until 14:13',
       '14:12:20 fired , warning',
-      '14:12:20 withheld , mute until 14:13:20',
       '14:12:25 escalated : Worse, critical',
       '14:12:30 peak 50%',
       '14:12:40 notified slack',
       '14:12:45 dropped : firing to pager',
       '14:12:50 not seen for 10s',
       '14:13:10 notified slack: resolved',
-      '14:13:15 silenced by bo until 14:13:18',
+      '14:13:15 silenced until 14:13 by bo',
     ])
     // A silence that is not known any more.
     state.snapshot!.silences = []
-    expect(items(state)[1]).toBe('14:12:20 silenced , silence 7 until 14:13:20: a load test')
+    expect(items(state)[1]).toBe('14:12:20 silenced until 14:13: a load test')
     const pending = shown(undefined)
     expect(items(pending)).toEqual(['14:10:20 pending : the value is above 30%'])
     const ended = shown(fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' }))
@@ -333,21 +334,19 @@ describe('the page of an alert', () => {
     expect(texts(shown(fired(), null), 'alert-calls')).toContain('The calls could not be loaded.')
   })
 
-  test('shows the active silences that match it', () => {
+  test('says what suppresses it now, and why', () => {
     const state = shown(fired())
-    const silence = { id: 7, match: {}, until: isoTime(NOW + 3600), since: isoTime(NOW), reason: 'a load test' }
-    const snapshot = {
-      ...state.snapshot!,
-      silences: [
-        { ...silence, author: 'ops', edits: 0 },
-        { ...silence, id: 8, edits: 0 },
-      ],
-      alerts: state.snapshot!.alerts.map((alert) => ({ ...alert, silences: [7] })),
-    }
-    expect(texts({ ...state, snapshot }, 'alert-silences')).toBe(
-      'Silenced every alert until 15:13:20 UTC by ops: a load test (silence 7)',
+    const [alert] = state.snapshot!.alerts
+    state.snapshot!.silences = [{ ...SILENCE, until: isoTime(NOW + 3600) }]
+    expect(texts(state, 'alert-suppressed')).toBeUndefined()
+    alert!.suppressed = [
+      { by: 'silence', silence: 7 },
+      { by: 'inhibition', alert: 'NoPolls', target: 'staging' },
+    ]
+    expect(texts(state, 'alert-suppressed')).toBe(
+      'Silenced until 15:13 by ann: a load test Inhibited by NoPolls on staging',
     )
-    expect(texts(state, 'alert-silences')).toBeUndefined()
+    expect(textOf(rendered(state), { class: 'card incident ' })).toContain('State firing')
   })
 })
 
