@@ -6,8 +6,8 @@ import type { Call, CallEvent } from '../model/api.ts'
 import { IN_PROGRESS, isInProgress, loadCalls, loadOlder, stopSearch, typeSessionId } from '../model/calls.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
 import { noCallsYet } from '../model/notices.ts'
-import { current, nowOf, type State } from '../model/state.ts'
-import { OUTCOMES } from '../model/totals.ts'
+import { nowOf, type State } from '../model/state.ts'
+import { once, OUTCOMES } from '../model/totals.ts'
 import {
   Choice,
   Download,
@@ -20,19 +20,7 @@ import {
   TimeChoice,
   type Options,
 } from './fields.tsx'
-import {
-  Button,
-  facts,
-  LinkButton,
-  Note,
-  quiet,
-  rowOf,
-  Section,
-  soft,
-  statusName,
-  Table,
-  type Column,
-} from './layout.tsx'
+import { Button, facts, LinkButton, Note, quiet, Section, soft, statusName, Table, type Column } from './layout.tsx'
 
 const STATUS_OPTIONS: Options = [
   ['', 'all that finished'],
@@ -96,7 +84,7 @@ function CallsList({ state }: { state: State }) {
         {problem === undefined && quiet(text)}
         {isInProgress(state.query) && quiet(inProgressText(state.query))}
       </Note>
-      {calls.length > 0 && [summaryOf(calls), <CallsTable calls={calls} now={asOf} />]}
+      {calls.length > 0 && [summaryOf(calls), tableOf(state.calls)]}
     </>
   )
 }
@@ -143,11 +131,8 @@ export const finishedAt = (now: string): Column<Call> => [
 ]
 export const STATUS: Column<Call> = ['Status', ({ status }) => statusName(status), 'status']
 
-const made = new WeakMap<Call, { by: string; row: ReturnType<typeof rowOf> }>()
-
-/** Calls, newest first. The row of a call is the same one while nothing in it has changed: thousands of rows cost little each second. */
-function CallsTable({ calls, now }: { calls: readonly Call[]; now: string }) {
-  const by = [now, current().query.get('zone')].join()
+/** Calls, newest first: the same elements until the list is another one, so that thousands of rows cost nothing each second. */
+const tableOf = once(({ calls, asOf: now }: State['calls']) => {
   const columns: Column<Call>[] = [
     finishedAt(now),
     STATUS,
@@ -163,19 +148,8 @@ function CallsTable({ calls, now }: { calls: readonly Call[]; now: string }) {
     ['Video min', ({ minutes }) => formatNumber(minutes.video), 'number rest'],
     ['Recording', ({ has_recording }) => (has_recording ? 'yes' : 'no'), 'rest'],
   ]
-  const rows = calls.map((call) => {
-    const before = made.get(call)
-    if (before?.by === by) return before.row
-    const row = rowOf(call, columns, undefined, `${call.target}|${call.call_id}`)
-    made.set(call, { by, row })
-    return row
-  })
-  return (
-    <Table caption="Calls, newest first" columns={columns} items={[]}>
-      {rows}
-    </Table>
-  )
-}
+  return <Table caption="Calls, newest first" columns={columns} items={calls} />
+})
 
 /** The session id of a call, or other content, which links to the call's own page. */
 export const callLink = (

@@ -6,7 +6,6 @@ import { labelText, local, moment, zone } from '../model/format.ts'
 import { ageOfTargets, staleTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
-  inProgressBy,
   isPolled,
   mainRatio,
   ruleRatios,
@@ -146,9 +145,9 @@ function budgets(targets: Target[]) {
 export function InProgress({ state }: { state: State }) {
   const targets = shownTargets(state)
   if (!targets.some(isPolled)) return false
-  const counts = inProgressBy(targets)
+  const counts = targets.flatMap(({ in_progress_by: by }) => by)
   const calls = (types: readonly string[], modes: readonly string[]) =>
-    sum(types, (type) => sum(modes, (mode) => counts.get(`${type}|${mode}`) ?? 0))
+    sum(counts, ({ type, mode, calls }) => (types.includes(type) && modes.includes(mode) ? calls : 0))
   const types = TYPES.filter((type) => type !== 'other' || calls([type], MODES) > 0)
   const modes = MODES.filter((mode) => mode !== 'other' || calls(TYPES, [mode]) > 0)
   const rows = [...modes.map((mode) => ({ name: mode, modes: [mode] })), { name: 'all', modes }]

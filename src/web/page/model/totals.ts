@@ -21,19 +21,6 @@ export const isPolled = ({ last_success }: Target) => last_success !== null
 export const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
   items.reduce((total, item) => total + of(item), 0)
 
-/**
- * Open calls of some targets by type and mode.
- *
- * @returns by `type|mode`
- */
-export function inProgressBy(targets: Target[]): Map<string, number> {
-  const counts = new Map()
-  for (const { type, mode, calls } of targets.flatMap(({ in_progress_by }) => in_progress_by)) {
-    counts.set(`${type}|${mode}`, (counts.get(`${type}|${mode}`) ?? 0) + calls)
-  }
-  return counts
-}
-
 export type Window = Target['windows'][number]
 
 /** The windows of some targets, added up. */
