@@ -5,7 +5,7 @@ import type { PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { EPISODE } from './alerts.tsx'
+import { endOf, EPISODE } from './alerts.tsx'
 import { coloured, Section, soft, Table, type Column } from './layout.tsx'
 
 type Step = readonly [at: string, what: string, more: string, tone?: string]
@@ -88,10 +88,9 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
 
 /** Alerts of the last seven days on the same target, or of the same rule, that fired at the same time. */
 function siblingsOf({ pastAlerts }: State, alert: PastAlert): PastAlert[] {
-  const end = ({ until }: PastAlert) => (until === null ? Infinity : Date.parse(until))
   return pastAlerts
     .filter((one) => named(one) !== named(alert) && (one.target === alert.target || one.alert === alert.alert))
-    .filter((one) => Date.parse(one.since) <= end(alert) && end(one) >= Date.parse(alert.since))
+    .filter((one) => Date.parse(one.since) <= endOf(alert) && endOf(one) >= Date.parse(alert.since))
     .toSorted((a, b) => Number(b.target === alert.target) - Number(a.target === alert.target))
 }
 

@@ -1,3 +1,4 @@
+import { isBeyond } from '../../../alerts/signal.ts'
 import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { addressOf, changedAddress } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
@@ -5,9 +6,9 @@ import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-gro
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
-import { nowOf, type State } from '../model/state.ts'
+import { change, nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
-import { badge, LinkButton, Section, soft, stateBadges, Table, toneOf, type Column } from './layout.tsx'
+import { badge, Button, LinkButton, Section, soft, stateBadges, Table, toneOf, type Column } from './layout.tsx'
 
 /** The alerts that are pending or firing: a row for each rule, or for each alert that the address selects. */
 export function Alerts({ state }: { state: State }) {
@@ -70,7 +71,7 @@ function nameOf({ alerts, worst }: AlertGroup, all: number) {
   ]
 }
 
-/** As many are shown. */
+/** As many rows are shown. */
 const MOST = 50
 
 /** The alerts of the last seven days that have ended, newest first; absent without any. */
@@ -78,17 +79,40 @@ export function PastAlerts({ state }: { state: State }) {
   const { pastAlerts, target } = state
   const alerts = pastAlerts.filter((one) => one.until !== null && (target === '' || one.target === target))
   if (alerts.length === 0) return false
-  const shown = `${alerts.length > MOST ? `the newest ${MOST} of ` : ''}${formatNumber(alerts.length)}`
+  const all = togetherOf(alerts)
+  const shown = all.slice(0, MOST)
+  const newest = shown.length < all.length ? `the newest ${formatNumber(shown.flat().length)} of ` : ''
   return (
-    <Section id="past-alerts" title="Past alerts" note={soft(`${shown} in the last 7 days`)}>
-      <EpisodeTable
-        caption="Alerts that resolved or expired, newest first"
-        episodes={alerts.slice(0, MOST)}
-        now={nowOf(state)}
-      />
+    <Section
+      id="past-alerts"
+      title="Past alerts"
+      note={soft(`${newest}${formatNumber(alerts.length)} in the last 7 days`)}
+    >
+      <EpisodeTable caption="Alerts that resolved or expired, newest first" episodes={shown} state={state} />
     </Section>
   )
 }
+
+/** Alerts of a rule: the first one of them, and those that began to fire while others did. */
+type Together = readonly PastAlert[]
+
+/** The alerts of each rule that fired at the same time. @param alerts newest first, as the result */
+export function togetherOf(alerts: readonly PastAlert[]): Together[] {
+  const all: { together: PastAlert[]; until: number }[] = []
+  for (const one of alerts.toReversed()) {
+    const since = Date.parse(one.since)
+    const known = all.find(({ together: [first], until }) => since <= until && first!.alert === one.alert)
+    if (known === undefined) all.push({ together: [one], until: endOf(one) })
+    else {
+      known.together.push(one)
+      known.until = Math.max(known.until, endOf(one))
+    }
+  }
+  return all.map(({ together }) => together).toReversed()
+}
+
+/** When an alert ended (milliseconds since 1970). */
+export const endOf = ({ until }: PastAlert) => (until === null ? Infinity : Date.parse(until))
 
 /** An alert that fired, as a link to it. */
 export const EPISODE: Column<PastAlert> = [
@@ -96,38 +120,61 @@ export const EPISODE: Column<PastAlert> = [
   (one) => [<a href={addressOfAlert(one, one.since)}>{one.alert}</a>, ' ', soft(named({ ...one, alert: '' }))],
 ]
 
-/** How long alerts fired, how bad they were, how they ended and who was notified. */
-export function EpisodeTable(props: { caption: string; episodes: readonly PastAlert[]; now: string }) {
-  const { caption, episodes, now } = props
-  const columns: Column<PastAlert>[] = [
-    EPISODE,
-    [`Fired (${zone(now)})`, ({ since }) => moment(since, now)],
+/** How long alerts fired, how bad they were, how they ended and who was notified: those of a rule and a time in a row, which opens. */
+export function EpisodeTable(props: { caption: string; episodes: readonly Together[]; state: State }) {
+  const { caption, episodes, state } = props
+  const now = nowOf(state)
+  const items = episodes.flatMap((all) => [
+    all,
+    ...(all.length > 1 && state.openEpisodes === keyOf(all) ? all.toReversed().map((one) => [one]) : []),
+  ])
+  const columns: Column<Together>[] = [
+    [EPISODE[0], (all) => (all.length === 1 ? EPISODE[1](all[0]!) : togetherText(all, state))],
+    [`Fired (${zone(now)})`, ([first]) => moment(first!.since, now)],
     [
       'How long',
-      ({ since, until, blind }) => [
-        formatSeconds(secondsBetween(since, until ?? now)),
-        blind.length > 0 && [' ', soft('partly not seen')],
+      (all) => [
+        formatSeconds((Math.min(Date.parse(now), Math.max(...all.map(endOf))) - Date.parse(all[0]!.since)) / 1000),
+        all.some(({ blind }) => blind.length > 0) && [' ', soft('partly not seen')],
       ],
     ],
-    ['Peak', ({ signal, peak }) => valueOf(signal, peak)],
-    ['Threshold', ({ signal, breach, threshold }) => `${breach} ${valueOf(signal, threshold)}`],
-    [
-      'Outcome',
-      ({ outcome, expired_because: why, severity }) => [
-        why === undefined ? (outcome ?? 'fires') : `expired: ${why}`,
-        ' ',
-        badge(severity, severity),
-      ],
-    ],
+    ['Peak', (all) => valueOf(all[0]!.signal, peakOf(all))],
+    ['Threshold', ([first]) => `${first!.breach} ${valueOf(first!.signal, first!.threshold)}`],
+    ['Outcome', (all) => [unique(all.map(outcomeOf)), ' ', badge(all[0]!.severity, all[0]!.severity)]],
     [
       'Notified',
-      ({ notified, suppressed }) => [
-        unique(notified.flatMap(({ outcome, receiver }) => (outcome === 'sent' ? [receiver] : []))) || '–',
-        suppressed.length > 0 && [' ', soft(unique(suppressed.map(({ by }) => by)))],
-      ],
+      (all) => {
+        const notified = all.flatMap((one) => one.notified.filter(({ outcome }) => outcome === 'sent'))
+        const suppressed = unique(all.flatMap((one) => one.suppressed.map(({ by }) => by)))
+        return [unique(notified.map(({ receiver }) => receiver)) || '–', suppressed && [' ', soft(suppressed)]]
+      },
     ],
   ]
-  return <Table caption={caption} columns={columns} items={episodes} isTall />
+  const look = (all: Together) => (episodes.includes(all) ? '' : 'part')
+  return <Table caption={caption} columns={columns} items={items} look={look} isTall />
 }
+
+const keyOf = ([first]: Together) => `${first!.alert} ${first!.since}`
+
+/** How many alerts there are, and a button that shows or hides them. */
+function togetherText(all: Together, { openEpisodes }: State) {
+  const [name, key] = [all[0]!.alert, keyOf(all)]
+  const isOpen = openEpisodes === key
+  const on = plural(new Set(all.map(({ target }) => target)).size, 'target')
+  const toggle = () => change({ openEpisodes: isOpen ? '' : key })
+  return [
+    `${name} `,
+    soft(`${plural(all.length, 'alert')} on ${on} `),
+    <Button label={`Alerts of ${name}`} isOpen={isOpen} isWithin onClick={toggle}>
+      {isOpen ? 'Hide' : 'Show'}
+    </Button>,
+  ]
+}
+
+const peakOf = (all: Together) =>
+  all.reduce((worst, { breach, peak }) => (isBeyond({ breach }, peak, worst) ? peak : worst), all[0]!.peak)
+
+const outcomeOf = ({ outcome, expired_because: why }: PastAlert) =>
+  why === undefined ? (outcome ?? 'fires') : `expired: ${why}`
 
 const unique = (texts: readonly string[]) => [...new Set(texts)].join(', ')

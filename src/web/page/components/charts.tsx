@@ -8,7 +8,7 @@ import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts
 import { isoOf, someOf, span, zoneName } from '../model/format.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
-import { EpisodeTable } from './alerts.tsx'
+import { EpisodeTable, togetherOf } from './alerts.tsx'
 import { Chart, inLegend } from './chart.tsx'
 import { Choice, Form, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
 import { Button, coloured, Note, Section, soft } from './layout.tsx'
@@ -60,7 +60,7 @@ export function Charts({ state }: { state: State }) {
       ))}
       {shown !== undefined && (
         <Section id="bands" title="Alerts and coverage">
-          {episodes(shown, now)}
+          {episodes(shown, state)}
           <Coverage coverage={shown.coverage} now={now} />
         </Section>
       )}
@@ -108,10 +108,11 @@ function cursorBar(state: State, shown: ShownCharts, now: string) {
   )
 }
 
-function episodes({ episodes, isTruncated }: ShownCharts, now: string) {
+function episodes({ episodes, isTruncated }: ShownCharts, state: State) {
   if (episodes.length === 0) return <p>No alert fired in this period.</p>
+  const caption = 'Alerts that fired in this period, newest first'
   return [
-    <EpisodeTable caption="Alerts that fired in this period, newest first" episodes={episodes} now={now} />,
+    <EpisodeTable caption={caption} episodes={togetherOf(episodes)} state={state} />,
     isTruncated && <p>There are older ones, which are not shown.</p>,
   ]
 }

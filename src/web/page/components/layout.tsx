@@ -40,8 +40,8 @@ export function Scrollable(props: {
 export type Column<Item> = readonly [title: string, cell: (item: Item) => ComponentChildren, look?: string]
 
 /** The row of an item, which the first column names. Each other cell has the heading of its column too, for narrow screens. */
-export const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], look?: string, key?: string) => (
-  <tr key={key} class={look}>
+const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], look?: string) => (
+  <tr class={look}>
     {columns.map(([title, cell, look], i) =>
       i === 0 ? (
         <th scope="row">{cell(item)}</th>
@@ -70,10 +70,8 @@ export function Table<Item>(props: {
   isNumeric?: boolean
   /** Whether long content scrolls. */
   isTall?: boolean
-  /** Rows that are made already. */
-  children?: ComponentChildren
 }) {
-  const { caption, columns, items, empty, look: lookOf, isNumeric = false, isTall = false, children } = props
+  const { caption, columns, items, empty, look: lookOf, isNumeric = false, isTall = false } = props
   if (items.length === 0 && empty !== undefined) return quiet(empty)
   return (
     <Scrollable label={caption} isTall={isTall} hasCards={columns.length > MOST_COLUMNS}>
@@ -88,10 +86,7 @@ export function Table<Item>(props: {
             ))}
           </tr>
         </thead>
-        <tbody>
-          {items.map((item) => rowOf(item, columns, lookOf?.(item)))}
-          {children}
-        </tbody>
+        <tbody>{items.map((item) => rowOf(item, columns, lookOf?.(item)))}</tbody>
       </table>
     </Scrollable>
   )
@@ -205,15 +200,18 @@ export function Button(props: {
   onClick: () => unknown
   label?: string
   isDisabled?: boolean
+  /** Whether what it shows and hides is shown. */
+  isOpen?: boolean
   /** Whether the arrows lead to it from another control of its row, which alone is a tab stop. */
   isWithin?: boolean
   children: ComponentChildren
 }) {
-  const { onClick, label, isDisabled = false, isWithin = false, children } = props
+  const { onClick, label, isDisabled = false, isOpen, isWithin = false, children } = props
   return (
     <button
       type="button"
       aria-label={label}
+      aria-expanded={isOpen}
       disabled={isDisabled}
       tabindex={isWithin ? -1 : undefined}
       onClick={() => void onClick()}

@@ -81,6 +81,8 @@ export const initialState = {
   targetSearch: { text: '', health: '', from: 0 },
   /** Those of the last seven days, newest first. */
   pastAlerts: [] as PastAlert[],
+  /** Which of those in a row are shown; '' for none. */
+  openEpisodes: '',
   /** Newest first. */
   feed: [] as FeedLine[],
   /** The lines of the feed when it was paused. */

@@ -336,10 +336,10 @@ describe('the page of an alert', () => {
 
   test('says what suppresses it now, and why', () => {
     const state = shown(fired())
-    const [alert] = state.snapshot!.alerts
+    const alert = state.snapshot!.alerts.at(0)!
     state.snapshot!.silences = [{ ...SILENCE, until: isoTime(NOW + 3600) }]
     expect(texts(state, 'alert-suppressed')).toBeUndefined()
-    alert!.suppressed = [
+    alert.suppressed = [
       { by: 'silence', silence: 7 },
       { by: 'inhibition', alert: 'NoPolls', target: 'staging' },
     ]
@@ -381,8 +381,11 @@ describe('the chart of an alert', () => {
       [SINCE - 1740, 0.1],
       [SINCE - 60, 0.3],
     ] as const
-    const { times, series } = chart(fired({ values }), { around })
-    expect(times.map((at, i) => [at - SINCE, series[0]!.values[i]])).toEqual([
+    const {
+      times,
+      series: [line],
+    } = chart(fired({ values }), { around })
+    expect(times.map((at, i) => [at - SINCE, line?.values[i]])).toEqual([
       [-1800, null],
       [-1740, 0.1],
       [-60, 0.3],

@@ -154,8 +154,8 @@ describe('the past alerts of the page', () => {
     ])
   })
 
-  test('are those of the selected target that have ended, fifty at most; without any there is no section', () => {
-    const many = Array.from({ length: 51 }, (_, i) => past(NOW - 60 * i))
+  test('are those of the selected target that have ended, fifty rows at most; without any there is no section', () => {
+    const many = Array.from({ length: 51 }, (_, i) => past(NOW - 601 * (i + 1)))
     const pastAlerts = [past(NOW, { until: null, outcome: null }), past(NOW, { target: 'staging' }), ...many]
     const rows = (target: string) => rowsOf(render(PastAlerts, twoTargets({ pastAlerts, target }))).slice(1)
     expect(rows('')).toHaveLength(50)
@@ -164,6 +164,26 @@ describe('the past alerts of the page', () => {
       'the newest 50 of 52 in the last 7 days',
     )
     expect(render(PastAlerts, twoTargets({ pastAlerts: pastAlerts.slice(0, 1) }))).toEqual([])
+  })
+
+  test('are a row for the alerts of a rule that fired at the same time, which a button opens', () => {
+    const other = past(NOW - 700, { alert: 'NoCalls', key: 'NoCalls' })
+    const large = Array.from({ length: 60 }, (_, i) =>
+      past(NOW - 1200 - 60 * i, { target: `t${i % 40}`, peak: i / 100, notified: [{ ...sent, receiver: 'slack' }] }),
+    )
+    const pastAlerts = [other, ...large, past(NOW - 9000)]
+    const shown = (openEpisodes: string) => render(PastAlerts, twoTargets({ pastAlerts, openEpisodes }))
+    const rows = rowsOf(shown('')).slice(1)
+    expect(rows.map((row) => row.replace(/ above.*/, ''))).toEqual([
+      'NoCalls production, type=video 14:01:40 10m 70%',
+      'HighFailureRate 60 alerts on 40 targets Show 12:54:20 1h 9m 59%',
+      'HighFailureRate production, type=video 11:43:20 10m 70%',
+    ])
+    expect(rows[1]).toMatch(/resolved warning slack$/)
+    const [newest] = rowsOf(shown(`HighFailureRate ${isoTime(NOW - 1200 - 60 * 59)}`)).slice(3)
+    expect(newest).toMatch(/^HighFailureRate t0, type=video 13:53:20 10m 0% /)
+    const button = shown(`HighFailureRate ${isoTime(NOW - 1200 - 60 * 59)}`).find(({ type }) => type === 'button')!
+    expect([button.text, button.props['aria-expanded']]).toEqual(['Hide', true])
   })
 })
 
