@@ -12,9 +12,9 @@ import { Overview, TargetFacts, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
 import { loadAlert } from './model/alert-page.ts'
 import { loadCall, loadCalls, stopSearch } from './model/calls.ts'
-import { loadCharts, stopCharts } from './model/charts.ts'
+import { loadCharts } from './model/charts.ts'
 import { loadSilencing } from './model/silences.ts'
-import type { State } from './model/state.ts'
+import { stopLoading, type State } from './model/state.ts'
 import { loadUsage } from './model/usage.ts'
 
 /** A view of the page. The address names it by its hash. */
@@ -41,7 +41,7 @@ const OVERVIEW: View = {
 export const VIEWS: readonly View[] = [
   OVERVIEW,
   { name: 'alerts', title: 'Alerts', parts: [Alerts, PastAlerts] },
-  { name: 'charts', title: 'Charts', parts: [Charts], load: loadCharts, stop: stopCharts },
+  { name: 'charts', title: 'Charts', parts: [Charts], load: loadCharts, stop: () => stopLoading('charts') },
   { name: 'calls', title: 'Calls', parts: [CallsExplorer], load: loadCalls, stop: stopSearch },
   { name: 'call', title: 'Call', parts: [CallDetails], load: loadCall, isHidden: true },
   {

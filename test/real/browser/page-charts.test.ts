@@ -278,7 +278,7 @@ inChromium('the charts', (open) => {
     const note = page.locator('#charts-note')
     await page.getByRole('combobox', { name: 'Period' }).selectOption('7d')
     await shown(() => note.innerText()).toMatch(
-      /^The charts could not be loaded: the store cannot be read now\. Those of 14:13:2\d UTC are shown\. Try again$/,
+      /^The charts could not be loaded: the store cannot be read now\. What is shown is of 14:13:2\d UTC\. Try again$/,
     )
     expect(await page.locator('[id^=chart-] canvas').count()).toBe(6)
     // Those of all types are not those of audio calls.

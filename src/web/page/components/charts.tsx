@@ -36,7 +36,7 @@ const MINUTES = [
 
 /** Charts of a period, compared with the same time a week earlier. */
 export function Charts({ state }: { state: State }) {
-  const { shown, problem } = state.charts
+  const { answer: shown, problem = shown?.problem } = state.charts
   const now = nowOf(state)
   const zoom = (from: number, to: number) => goTo(zoomAddress(from, to))
   const open = (from: number, to: number) => goTo(callsAddress(state.query, from, to))

@@ -3,9 +3,9 @@ import { addressOf, changedAddress } from './address.ts'
 import { getPastAlerts, getSeries, type CallSeries, type PastAlert } from './api.ts'
 import type { Bands, Chart } from './chart.ts'
 import { bandsOf, chartsOf, missingTimes } from './chart-series.ts'
-import { isoOf, momentInZone, weekBefore } from './format.ts'
+import { isoOf, weekBefore } from './format.ts'
 import { addFilters, periodOf } from './period.ts'
-import { change, current, messageOf, serverTime, type State } from './state.ts'
+import { current, load, messageOf, serverTime } from './state.ts'
 
 /** What the view shows. Times are UNIX seconds. */
 export type ShownCharts = {
@@ -21,6 +21,8 @@ export type ShownCharts = {
   missing: CallSeries['coverage']['blind']
   /** When they were requested (ISO 8601), by the clock of the server */
   asOf: string
+  /** What is wrong with the rest of them */
+  problem: string | undefined
 }
 
 /** Without a period in the address: a day. */
@@ -55,18 +57,15 @@ export function earlierRequest(
   return request.toString()
 }
 
-let running = new AbortController()
 let earlier: { request: string; answer: CallSeries } | undefined
+/** By `performance.now()`. */
+let loadedAt = -Infinity
 
-/** Loads the charts that the address names. Until they are there, those before them stay. */
+/** Loads the charts that the address names. */
 export async function loadCharts() {
-  stopCharts()
-  running = new AbortController()
-  const { signal } = running
-  const { query, charts } = current()
+  const { query } = current()
   const [now, filters] = [serverTime(), filtersOf(query)]
-  set({ isLoading: true })
-  try {
+  const ask = async (signal: AbortSignal): Promise<ShownCharts> => {
     const series = await getSeries(chartsRequest(query, now), signal)
     const { since, until } = series
     const request = earlierRequest(series, filters)
@@ -75,12 +74,11 @@ export async function loadCharts() {
       earlier?.request === request ? earlier.answer : getSeries(request, signal).catch(messageOf),
       getPastAlerts(period.toString(), signal),
     ])
-    if (signal.aborted) return
     const past = typeof answer === 'string' ? undefined : answer
     earlier = past && { request, answer: past }
     const targets = shownTargets(query)
     const missing = missingTimes(series, targets.length)
-    const shown = {
+    return {
       since: Date.parse(since) / 1000,
       until: Date.parse(until) / 1000,
       charts: chartsOf({ series, earlier: past, targets, query, now: now / 1000 }),
@@ -90,24 +88,11 @@ export async function loadCharts() {
       coverage: series.coverage,
       missing,
       asOf: new Date(now).toISOString(),
+      problem: typeof answer === 'string' ? `Last week could not be loaded: ${answer}.` : undefined,
     }
-    const problem = typeof answer === 'string' ? `Last week could not be loaded: ${answer}.` : undefined
-    set({ shown, problem })
-  } catch (error) {
-    if (signal.aborted) return
-    // Charts of other filters would not be what the view says.
-    const shown = charts.filters === filters.toString() ? charts.shown : undefined
-    const nowIso = new Date(now).toISOString()
-    const kept = shown === undefined ? '' : ` Those of ${momentInZone(shown.asOf, nowIso)} are shown.`
-    set({ shown, problem: `The charts could not be loaded: ${messageOf(error)}.${kept}` })
   }
-  set({ filters: filters.toString(), isLoading: false, loadedAt: performance.now() })
-}
-
-/** Ends the requests of the charts. */
-export function stopCharts() {
-  running.abort()
-  if (current().charts.isLoading) set({ isLoading: false })
+  await load('charts', filters.toString(), ask, 'The charts could not be loaded')
+  loadedAt = performance.now()
 }
 
 /**
@@ -117,13 +102,10 @@ export function stopCharts() {
  */
 export function refreshCharts(at: number) {
   const { view, query, charts, snapshot } = current()
-  if (view !== 'charts' || snapshot === undefined || charts.isLoading || document.hidden) return
-  const isLive = (query.get('until') ?? '') === '' || (charts.shown?.until ?? 0) * 1000 > serverTime()
-  if (!isLive) return
-  if (at - charts.loadedAt >= REFRESH_MS) void loadCharts()
+  if (view !== 'charts' || snapshot === undefined || charts.isLoading === true || document.hidden) return
+  const isLive = (query.get('until') ?? '') === '' || (charts.answer?.until ?? 0) * 1000 > serverTime()
+  if (isLive && at - loadedAt >= REFRESH_MS) void loadCharts()
 }
-
-const set = (changed: Partial<State['charts']>) => change({ charts: { ...current().charts, ...changed } })
 
 function shownTargets(query: URLSearchParams) {
   const wanted = query.getAll('target').flatMap((names) => names.split(','))

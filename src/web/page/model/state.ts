@@ -13,6 +13,7 @@ import type {
   Webhook,
 } from './api.ts'
 import type { ShownCharts } from './charts.ts'
+import { momentInZone } from './format.ts'
 import type { Usage } from './usage.ts'
 
 /** What the stream says of now. */
@@ -38,12 +39,13 @@ export type FeedLine =
   | ({ id: string; kind: 'call' } & CallDetails['events'][number])
   | { id: string; kind: 'alert'; type: string; time: string; data: AlertChange }
 
-/** What a request has led to, and when it was made (ISO 8601), by the clock of the server. */
+/** What a request has led to, and when the one was made that has the answer (ISO 8601), by the clock of the server. */
 export type Loaded<Answer> = {
   request: string
   answer: Answer | undefined
   problem: string | undefined
   asOf: string
+  isLoading?: boolean
 }
 
 /** The loaded calls of a request. The request is '' if the parameters are wrong. */
@@ -100,14 +102,7 @@ export const initialState = {
   usage: nothing as Loaded<Usage>,
   /** Whether a report has all of its rows. */
   showsAllRows: false,
-  /** `filters` are those of the last request, and `loadedAt` is when it ended, by `performance.now()`. */
-  charts: {
-    filters: '',
-    shown: undefined as ShownCharts | undefined,
-    isLoading: false,
-    problem: undefined as string | undefined,
-    loadedAt: -Infinity,
-  },
+  charts: nothing as Loaded<ShownCharts>,
   /** What the form of a silence has led to. `matched` is how many alerts that fire its match has. */
   silencing: {
     request: '',
@@ -172,22 +167,33 @@ export function serverTime() {
   return Date.parse(snapshot.status.now) + performance.now() - snapshot.takenAt
 }
 
-/** Loads an answer, if no newer request replaces it. What is shown of the same request stays until then. */
-export async function load<Key extends 'callPage' | 'alertPage' | 'usage'>(
+type LoadedKey = 'callPage' | 'alertPage' | 'usage' | 'charts'
+const running: Partial<Record<LoadedKey, AbortController>> = {}
+
+/** Ends a load. */
+export const stopLoading = (key: LoadedKey) => running[key]?.abort()
+
+/**
+ * Loads an answer, if no newer request replaces it. What is shown of the same request stays until then, and if it fails; charts stay until
+ * the next ones are there.
+ */
+export async function load<Key extends LoadedKey>(
   key: Key,
   request: string,
-  ask: () => Promise<State[Key]['answer']>,
+  ask: (signal: AbortSignal) => Promise<State[Key]['answer']>,
   problem: string,
 ) {
-  const { request: before, answer } = state[key]
+  stopLoading(key)
+  const { signal } = (running[key] = new AbortController())
+  const known = state[key].request === request ? state[key] : nothing
   const asOf = new Date(serverTime()).toISOString()
-  const set = (outcome: object) => change({ [key]: { ...nothing, request, asOf, ...outcome } })
-  set(before === request ? { answer } : {})
-  const outcome = await ask().then(
-    (answer) => ({ answer }),
-    (error: unknown) => ({ problem: `${problem}: ${messageOf(error)}.` }),
+  change({ [key]: { ...(key === 'charts' ? state[key] : known), problem: undefined, isLoading: true } })
+  const kept = known.answer && ` What is shown is of ${momentInZone(known.asOf, asOf)}.`
+  const outcome = await ask(signal).then(
+    (answer) => ({ answer, asOf }),
+    (error: unknown) => ({ problem: `${problem}: ${messageOf(error)}.${kept ?? ''}` }),
   )
-  if (state[key].request === request) set({ ...state[key], ...outcome })
+  if (!signal.aborted) change({ [key]: { ...known, request, problem: undefined, ...outcome } })
 }
 
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
