@@ -99,7 +99,7 @@ inChromium('the page', (open) => {
     await page.getByRole('combobox', { name: 'Target' }).focus()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    await page.waitForURL(/#target=production$/)
+    await page.waitForURL(/\?target=production$/)
   })
 
   test('shows and reads times in the zone of the reader', async () => {

@@ -183,7 +183,7 @@ inChromium('the page of thirty targets', (open) => {
     expect(names.map((name) => name.trim()).slice(0, 4)).toEqual(['region-05', 'region-11', 'region-17', 'region-23'])
     // Anywhere in the line, which the link covers.
     await page.locator('#overview tr', { hasText: 'region-11' }).locator('td').last().click({ force: true })
-    await page.waitForURL(/#target=region-11$/)
+    await page.waitForURL(/\?target=region-11$/)
     await expect.poll(() => page.locator('#target-facts meter').count()).toBe(1)
     expect(await page.locator('#overview').count()).toBe(0)
     expect(await page.locator('#calls-now').textContent()).toBe('12')

@@ -39,11 +39,11 @@ export function Choice(props: { name: string; label: string; query: URLSearchPar
   return <Select id={name} label={label} value={query.get(name) ?? ''} options={options} onSelect={select} />
 }
 
-/** Selects all targets or one. A link may name several, which are then a further option. */
-export function TargetChoice({ state: { query, snapshot } }: { state: State }) {
-  const selected = query.getAll('target')
+/** Selects all targets or one: of more than `most` only the one that is selected. A link may name several, which are then a further option. */
+export function TargetChoice({ state: { query, snapshot }, most = Infinity }: { state: State; most?: number }) {
+  const [selected, all] = [query.getAll('target'), (snapshot?.status.targets ?? []).map(({ name }) => name)]
   const several: Options = selected.length > 1 ? [[selected.join(), selected.join(', ')]] : []
-  const options = [...allOr(snapshot?.status.targets.map(({ name }) => name) ?? []), ...several]
+  const options = [...allOr(all.length > most ? [] : all, `all ${all.length}`), ...several]
   return (
     <Choice name="target" label="Target" query={new URLSearchParams({ target: selected.join() })} options={options} />
   )

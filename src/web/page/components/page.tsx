@@ -1,10 +1,10 @@
-import { changeAddress, addressOf, namedTargets, OF_ONE } from '../model/address.ts'
+import { changeAddress, addressOf, OF_ONE } from '../model/address.ts'
 import { clock, readerZone, zone, zoneName } from '../model/format.ts'
 import { deliveryNotices, isAllStale, isSyncing, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
 import { shownAlerts } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
-import { allOr, Choice, Select, type Options } from './fields.tsx'
+import { Select, TargetChoice, type Options } from './fields.tsx'
 import { badge, PageSkeleton, SkipLink, soft } from './layout.tsx'
 
 /** The page as a function of the state. */
@@ -35,15 +35,15 @@ const MOST_CHOICES = 30
 
 function Header({ state }: { state: State }) {
   const { snapshot, target, view, query } = state
-  const all = snapshot?.status.targets.map(({ name }) => name) ?? []
+  const { length } = snapshot?.status.targets ?? []
   // Of more targets, the list has the search.
-  const names = all.length > MOST_CHOICES ? [target].filter(Boolean) : all
+  const hasChoice = OF_ONE.includes(view) && length > 1 && (length <= MOST_CHOICES || target !== '')
   return (
     <header>
       <h1>callwatch</h1>
       <nav aria-label="Views">
         {VIEWS.filter(({ isHidden }) => isHidden !== true).map(({ name, title }) => {
-          const href = addressOf(name, { target: namedTargets() })
+          const href = addressOf(name, { target: query.getAll('target') })
           return (
             <a href={href} aria-current={name === view ? 'page' : undefined}>
               {title}
@@ -51,14 +51,7 @@ function Header({ state }: { state: State }) {
           )
         })}
       </nav>
-      {OF_ONE.includes(view) && names.length > 0 && all.length > 1 && (
-        <Choice
-          name="target"
-          label="Target"
-          query={new URLSearchParams({ target })}
-          options={allOr(names, `all ${all.length}`)}
-        />
-      )}
+      {hasChoice && <TargetChoice state={state} most={MOST_CHOICES} />}
       {zoneSelect(query)}
       <p class="now">
         {liveness(state)}

@@ -8,35 +8,31 @@ export type Parameters = Record<string, string | readonly string[]>
 
 /**
  * Reads the address of the page, which can be bookmarked: `?target=production&type=audio#calls` names a view and its
- * parameters, `#target=production` or `?target=production` the target of the overview. `zone` is a parameter of all views.
+ * parameters, `?target=production` or `#target=production` the target of the overview. `zone` is a parameter of all views.
  */
 export function readAddress(views: readonly string[]) {
   const [query, hash] = [new URLSearchParams(location.search), location.hash.slice(1)]
   const view = views.find((name) => name === hash) ?? 'overview'
   const target = OF_ONE.includes(view) ? (new URLSearchParams(hash).get('target') ?? query.get('target') ?? '') : ''
+  if (target !== '') query.set('target', target)
   chooseZone(query.get('zone') ?? '')
   change({ view, query, target })
 }
 
 /** The address of a view, in the zone of the page unless it names another one. Parameters that are empty are left out. */
 export function addressOf(view: string, parameters: Parameters = {}) {
-  const { target = [], zone = current().query.get('zone') ?? '', ...others } = parameters
-  const named = view === 'overview' ? { zone } : { target, ...others, zone }
-  const query = new URLSearchParams(
-    Object.entries(named).flatMap(([name, values]) =>
-      [values].flat().flatMap((value) => (value === '' ? [] : [[name, value]])),
-    ),
+  const { zone = current().query.get('zone') ?? '', ...others } = parameters
+  const named = Object.entries({ target: [], ...others, zone }).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => (value === '' ? [] : [[name, value]])),
   )
-  const [shown = ''] = [target].flat()
-  const hash = view !== 'overview' ? view : shown === '' ? '' : new URLSearchParams({ target: shown }).toString()
-  return `./${query.size > 0 ? `?${query}` : ''}${hash && `#${hash}`}`
+  return `./${named.length > 0 ? `?${new URLSearchParams(named)}` : ''}${view === 'overview' ? '' : `#${view}`}`
 }
 
 /** The address of this view with some parameters changed. */
 export function changedAddress(changed: Parameters) {
-  const { view, query, target } = current()
+  const { view, query } = current()
   const named = Object.fromEntries([...new Set(query.keys())].map((name) => [name, query.getAll(name)]))
-  return addressOf(view, { ...named, ...(view === 'overview' && { target }), ...changed })
+  return addressOf(view, { ...named, ...changed })
 }
 
 /**
@@ -74,10 +70,4 @@ export function followLink(event: MouseEvent) {
   goTo(link.href)
   scrollTo(0, 0)
   document.getElementById('content')?.focus({ preventScroll: true })
-}
-
-/** The targets that this view names. */
-export const namedTargets = () => {
-  const { view, query, target } = current()
-  return view === 'overview' ? [target].filter(Boolean) : query.getAll('target')
 }

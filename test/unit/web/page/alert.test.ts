@@ -171,7 +171,7 @@ describe('the page of an alert', () => {
     const { calls_url: _, runbook_url: __, ...other } = fired({ ...ended, alert: 'Mine', signal: 'poll_age' })
     const state = shown(other)
     state.snapshot!.status.targets.at(0)!.problem = 'no answer'
-    expect(steps(state)).toEqual([['Open production no answer', './#target=production']])
+    expect(steps(state)).toEqual([['Open production no answer', './?target=production']])
     expect(steps(shown({ ...other, signal: 'budget_minutes' }))[0]).toEqual([
       'See the usage of this month by day',
       './?target=production&by=day#usage',

@@ -506,7 +506,7 @@ describe('the overview of the page', () => {
     const elements = render(Overview, state)
     const drawn = elements.filter(({ type }) => type === 'path').map(({ props }) => props['d'])
     expect(drawn.slice(0, 2)).toEqual(['M0.5 20v-20.00M1.5 20v-5.00', 'M0.5 20v-5.00M1.5 20v0.00'])
-    expect(elements.find(({ type }) => type === 'a')?.props['href']).toBe('./#target=failing')
+    expect(elements.find(({ type }) => type === 'a')?.props['href']).toBe('./?target=failing')
   })
 
   test('lists the targets that are searched by their name, their alerts or their state, thirty at a time', () => {

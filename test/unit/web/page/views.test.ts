@@ -32,8 +32,8 @@ afterEach(() => {
 describe('the address of a view', () => {
   test.each([
     ['overview', {}, './'],
-    ['overview', { target: 'production' }, './#target=production'],
-    ['overview', { target: 'a b', zone: 'UTC', type: 'audio' }, './?zone=UTC#target=a+b'],
+    ['overview', { target: 'production' }, './?target=production'],
+    ['overview', { target: 'a b', zone: 'UTC' }, './?target=a+b&zone=UTC'],
     ['calls', { target: ['a', 'b'], type: '', status: 'lost' }, './?target=a&target=b&status=lost#calls'],
     ['call', { target: 'a', call_id: 'v1/x&y' }, './?target=a&call_id=v1%2Fx%26y#call'],
     ['usage', {}, './#usage'],
