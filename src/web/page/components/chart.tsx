@@ -26,7 +26,7 @@ export function Chart(props: {
   onOpen?: (at: number, to: number) => unknown
 }) {
   const { chart, state, bands, onZoom, onOpen } = props
-  const { id, title, about, times, complete, series, thresholds = [] } = chart
+  const { id, title, times, complete, series, thresholds = [] } = chart
   const now = nowOf(state)
   const index = shownStep(chart, state)
   const time = times.length === 0 ? '' : `${stepText(chart, index, now)}${index >= complete ? ', so far' : ''}`
@@ -45,7 +45,7 @@ export function Chart(props: {
       <div
         role="slider"
         tabindex={0}
-        aria-label={about}
+        aria-label={`Chart: ${title}`}
         aria-valuemin={0}
         aria-valuemax={Math.max(0, times.length - 1)}
         aria-valuenow={index}

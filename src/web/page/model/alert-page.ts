@@ -219,7 +219,6 @@ export function valueChart({ alert, around = [], live, breach, now }: Shown): Ch
   return {
     id: 'alert-value',
     title: capital(signal.replaceAll('_', ' ')),
-    about: `Chart of the value of ${alert.alert} over time, with its threshold`,
     times: points.map(([at]) => at),
     step: stepOf(own[0]?.[0] ?? 0, own.at(-1)?.[0] ?? 0),
     complete: until === null ? points.length - 1 : points.length,

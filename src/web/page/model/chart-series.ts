@@ -1,7 +1,7 @@
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
 import type { Bands, Chart, Series, Threshold } from './chart.ts'
 import type { ShownCharts } from './charts.ts'
-import { labelText, named, weekBefore } from './format.ts'
+import { capital, labelText, named, weekBefore } from './format.ts'
 import { minutesOf, OUTCOMES, STATUSES, sum } from './totals.ts'
 
 /** What the charts show of an alert. */
@@ -10,68 +10,37 @@ export type Episode = Pick<PastAlert, 'target' | 'alert' | 'key' | 'severity' | 
 type Of = (point: Point) => number | null
 type Line = readonly [name: string, colour: string, shape: Series['shape'], of: Of]
 
-/** A chart of a series. `past` is what it has of the week before; without it each line has its own. */
-type Drawing = Pick<Chart, 'title' | 'unit' | 'isInstant'> & { id: string; about: string; lines: Line[]; past?: Of }
+type Drawing = Pick<Chart, 'id' | 'title' | 'unit' | 'isInstant'> & { lines: Line[] }
 
 function drawingsOf(media: 'minutes' | 'participant_minutes'): Drawing[] {
-  const percentiles = (of: 'duration_seconds' | 'answer_delay_seconds'): Pick<Drawing, 'unit' | 'lines'> => ({
-    unit: 'seconds',
-    lines: [
-      ['p50', 'first', 'line', (point) => point[of].p50],
-      ['p95', 'second', 'thin', (point) => point[of].p95],
-    ],
-  })
-  return [
-    {
-      id: 'calls',
-      title: 'Calls by outcome',
-      about: 'the finished calls by outcome',
-      unit: 'calls',
-      lines: OUTCOMES.map((status): Line => [status, status, 'bar', ({ calls }) => calls[status]]),
-      past: callsOf,
-    },
-    {
-      id: 'failure-ratio',
-      title: 'Failure ratio',
-      about: 'the failure ratio, with the thresholds of rules,',
-      unit: 'ratio',
-      lines: [['ratio', 'first', 'line', (point) => point.failure_ratio]],
-      past: (point) => point.failure_ratio,
-    },
-    {
-      id: 'minutes',
-      ...(media === 'minutes'
-        ? { title: 'Minutes', about: 'the minutes of calls by media' }
-        : { title: 'Participant minutes', about: 'the participant minutes by media' }),
-      unit: 'minutes',
-      lines: [
-        ['audio', 'first', 'bar', (point) => point[media].audio],
-        ['video', 'second', 'bar', (point) => point[media].video],
-      ],
-      past: (point) => point[media].audio + point[media].video,
-    },
-    {
-      id: 'in-progress',
-      title: 'Calls in progress',
-      about: 'the calls in progress',
-      unit: 'calls',
-      isInstant: true,
-      lines: [['calls', 'first', 'line', (point) => point.in_progress]],
-      past: (point) => point.in_progress,
-    },
-    {
-      id: 'duration',
-      title: 'Duration',
-      about: 'the percentiles of the duration of calls',
-      ...percentiles('duration_seconds'),
-    },
-    {
-      id: 'answer-delay',
-      title: 'Answer delay',
-      about: 'the percentiles of the answer delay',
-      ...percentiles('answer_delay_seconds'),
-    },
+  const percentiles = (of: 'duration_seconds' | 'answer_delay_seconds'): Line[] => [
+    ['p50', 'first', 'line', (point) => point[of].p50],
+    ['p95', 'second', 'thin', (point) => point[of].p95],
   ]
+  const outcomes = OUTCOMES.map((status): Line => [status, status, 'bar', ({ calls }) => calls[status]])
+  const minutes: Line[] = [
+    ['audio', 'first', 'bar', (point) => point[media].audio],
+    ['video', 'second', 'bar', (point) => point[media].video],
+  ]
+  const ratio: Line = ['ratio', 'first', 'line', (point) => point.failure_ratio]
+  const open: Line = ['calls', 'first', 'line', (point) => point.in_progress]
+  return [
+    { id: 'calls', title: 'Calls by outcome', unit: 'calls', lines: outcomes },
+    { id: 'failure-ratio', title: 'Failure ratio', unit: 'ratio', lines: [ratio] },
+    { id: 'minutes', title: capital(media.replace('_', ' ')), unit: 'minutes', lines: minutes },
+    { id: 'in-progress', title: 'Calls in progress', unit: 'calls', isInstant: true, lines: [open] },
+    { id: 'duration', title: 'Duration', unit: 'seconds', lines: percentiles('duration_seconds') },
+    { id: 'answer-delay', title: 'Answer delay', unit: 'seconds', lines: percentiles('answer_delay_seconds') },
+  ]
+}
+
+/** What a chart has of the week before: the sum of its bars, or each of its lines. */
+function lastWeekOf(lines: readonly Line[]): Line[] {
+  const total: Of = (point) => sum(lines, ([, , , of]) => of(point) ?? 0)
+  if (lines.some(([, , shape]) => shape === 'bar')) return [['last week', 'any', 'dots', total]]
+  return lines.map(([name, colour, , of]) =>
+    lines.length === 1 ? ['last week', 'any', 'dots', of] : [`${name} last week`, colour, 'dots', of],
+  )
 }
 
 /** The charts of a period. */
@@ -104,17 +73,12 @@ export function chartsOf(given: {
     values: among.map((point) => (point === undefined ? null : of(point))),
   })
   return drawingsOf(query.get('minutes') === 'participant' ? 'participant_minutes' : 'minutes').map(
-    ({ id, about, lines, past: sums, ...chart }) => {
-      const earlierLines: Line[] =
-        sums === undefined
-          ? lines.map(([name, colour, , of]) => [`${name} last week`, colour, 'dots', of])
-          : [['last week', 'any', 'dots', sums]]
-      const lastWeek = earlierLines.map((line) => lineOf(line, past))
+    ({ id, lines, ...chart }) => {
+      const lastWeek = lastWeekOf(lines).map((line) => lineOf(line, past))
       const isKnown = ({ values }: Series) => hasPast && values.some((value) => value !== null)
       return {
         ...chart,
         id: `chart-${id}`,
-        about: `Chart of ${about} over time`,
         times,
         step,
         complete: times.filter((at) => at + step <= now).length,
@@ -131,7 +95,6 @@ export function perMinuteChart(perMinute: PerMinute, target: string): Chart {
   return {
     id: 'per-minute',
     title: 'Finished calls per minute',
-    about: 'Chart of the finished calls per minute of the last hour by status',
     times: minutes.map(({ at }) => at),
     step: perMinute.step_seconds,
     // The minute of the last poll is incomplete.

@@ -25,8 +25,6 @@ export type Bands = {
 export type Chart = {
   id: string
   title: string
-  /** For screen readers */
-  about: string
   /** When the steps begin (UNIX seconds) */
   times: readonly number[]
   /** Seconds */

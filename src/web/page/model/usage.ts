@@ -100,7 +100,6 @@ export function daysChart({ days, before }: Usage, now: number): Chart {
   return {
     id: 'usage-days',
     title: 'Participant minutes by day',
-    about: 'Chart of the participant minutes by day and media',
     times: shown.map(({ at }) => at),
     step: DAY_MS / 1000,
     complete: shown.filter(({ end }) => end * 1000 <= now).length,

@@ -242,7 +242,6 @@ describe('a chart', () => {
   const chart: Chart = {
     id: 'chart-a',
     title: 'A',
-    about: 'Chart of a',
     times: [0, 60, 120],
     step: 60,
     complete: 2,
