@@ -1,12 +1,12 @@
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
-import { formatNumber, formatSeconds } from '../../../text/format.ts'
+import { formatSeconds } from '../../../text/format.ts'
 import { alertOf } from '../model/alert-page.ts'
 import type { PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { endOf, EPISODE } from './alerts.tsx'
-import { coloured, Section, soft, Table, type Column } from './layout.tsx'
+import { endOf, EpisodeTable, togetherOf } from './alerts.tsx'
+import { coloured, Section, soft } from './layout.tsx'
 
 type Step = readonly [at: string, what: string, more: string, tone?: string]
 
@@ -86,32 +86,22 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
   ]
 }
 
-/** Alerts of the last seven days on the same target, or of the same rule, that fired at the same time. */
+/** Alerts of the last seven days on the same target, or of the same rule, that fired at the same time, newest first. */
 function siblingsOf({ pastAlerts }: State, alert: PastAlert): PastAlert[] {
   return pastAlerts
     .filter((one) => named(one) !== named(alert) && (one.target === alert.target || one.alert === alert.alert))
     .filter((one) => Date.parse(one.since) <= endOf(alert) && endOf(one) >= Date.parse(alert.since))
-    .toSorted((a, b) => Number(b.target === alert.target) - Number(a.target === alert.target))
 }
 
-/** As many siblings are listed. */
-const MOST = 8
-
-/** What else fired at the same time, its own target first; absent without any. */
+/** What else fired at the same time; absent without any. */
 export function AlertSiblings({ state }: { state: State }) {
   const { alert } = alertOf(state)
-  const siblings = alert === undefined ? [] : siblingsOf(state, alert)
-  if (siblings.length === 0) return false
-  const now = nowOf(state)
-  const columns: Column<PastAlert>[] = [
-    EPISODE,
-    [`Fired (${zone(now)})`, ({ since }) => moment(since, now), 'number'],
-    ['Peak', ({ signal, peak }) => valueOf(signal, peak), 'number'],
-  ]
-  const more = siblings.length - MOST
+  const siblings = alert === undefined ? [] : togetherOf(siblingsOf(state, alert))
   return (
-    <Section id="alert-siblings" title="At the same time" note={more > 0 && soft(`${formatNumber(more)} more`)}>
-      <Table caption="Alerts that fired at the same time" columns={columns} items={siblings.slice(0, MOST)} />
-    </Section>
+    siblings.length > 0 && (
+      <Section id="alert-siblings" title="At the same time">
+        <EpisodeTable caption="Alerts that fired at the same time" episodes={siblings} state={state} isShort />
+      </Section>
+    )
   )
 }

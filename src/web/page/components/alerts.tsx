@@ -60,7 +60,7 @@ const statesOf = ({ alerts, worst, waits }: AlertGroup) => [
 function nameOf({ alerts, worst }: AlertGroup, all: number) {
   const name = worst.alert
   if (alerts.length === 1) {
-    return [<a href={addressOfAlert(worst, worst.firing_since)}>{name}</a>, ' ', soft(named({ ...worst, alert: '' }))]
+    return linkOf({ ...worst, since: worst.firing_since })
   }
   const targets = new Set(alerts.map(({ target }) => target)).size
   const on = targets === 1 ? `on ${worst.target}` : `on ${formatNumber(targets)} of ${formatNumber(all)} targets`
@@ -114,22 +114,22 @@ export function togetherOf(alerts: readonly PastAlert[]): Together[] {
 /** When an alert ended (milliseconds since 1970). */
 export const endOf = ({ until }: PastAlert) => (until === null ? Infinity : Date.parse(until))
 
-/** An alert that fired, as a link to it. */
-export const EPISODE: Column<PastAlert> = [
-  'Alert',
-  (one) => [<a href={addressOfAlert(one, one.since)}>{one.alert}</a>, ' ', soft(named({ ...one, alert: '' }))],
-]
-
 /** How long alerts fired, how bad they were, how they ended and who was notified: those of a rule and a time in a row, which opens. */
-export function EpisodeTable(props: { caption: string; episodes: readonly Together[]; state: State }) {
-  const { caption, episodes, state } = props
+export function EpisodeTable(props: {
+  caption: string
+  episodes: readonly Together[]
+  state: State
+  /** Without how they ended and who was notified. */
+  isShort?: boolean
+}) {
+  const { caption, episodes, state, isShort = false } = props
   const now = nowOf(state)
   const items = episodes.flatMap((all) => [
     all,
     ...(all.length > 1 && state.openEpisodes === keyOf(all) ? all.toReversed().map((one) => [one]) : []),
   ])
   const columns: Column<Together>[] = [
-    [EPISODE[0], (all) => (all.length === 1 ? EPISODE[1](all[0]!) : togetherText(all, state))],
+    ['Alert', (all) => (all.length === 1 ? linkOf(all[0]!) : togetherText(all, state))],
     [`Fired (${zone(now)})`, ([first]) => moment(first!.since, now)],
     [
       'How long',
@@ -151,8 +151,15 @@ export function EpisodeTable(props: { caption: string; episodes: readonly Togeth
     ],
   ]
   const look = (all: Together) => (episodes.includes(all) ? '' : 'part')
-  return <Table caption={caption} columns={columns} items={items} look={look} isTall />
+  return <Table caption={caption} columns={isShort ? columns.slice(0, 4) : columns} items={items} look={look} isTall />
 }
+
+/** An alert, as a link to it. */
+const linkOf = (one: Parameters<typeof addressOfAlert>[0] & { since: string | null }) => [
+  <a href={addressOfAlert(one, one.since)}>{one.alert}</a>,
+  ' ',
+  soft(named({ ...one, alert: '' })),
+]
 
 const keyOf = ([first]: Together) => `${first!.alert} ${first!.since}`
 

@@ -294,7 +294,7 @@ describe('the page of an alert', () => {
     state.alertPage.answer!.calls = [{ ...call, ...open, status: 'ongoing' } as Call]
     expect(texts(state, 'alert-newest')).toMatch(/ in progress v1.a audio call ongoing 1m so far$/)
     expect(texts(state, 'alert-siblings')).toMatch(
-      /Peak NoCalls production 14:12:20 50% HighFailureRate staging 14:12:20 50%$/,
+      /Peak HighFailureRate staging 14:12:20 1m 50% NoCalls production 14:12:20 1m 50%$/,
     )
   })
 
