@@ -19,7 +19,7 @@ export function AlertNext({ state }: { state: State }) {
   if (shown === undefined) return false
   const { target, signal, calls_url: url } = shown
   const runbook = runbookOf({ name: shown.alert, runbookUrl: shown.runbook_url }, 'runbooks')
-  const problem = state.snapshot?.status.targets.find(({ name }) => name === target)?.problem
+  const problem = state.snapshot?.targets.find(({ name }) => name === target)?.problem
   const polls = problem === undefined ? 'its polls, alerts and calls now' : plainText(problem)
   const steps: (Step | false)[] = [
     url !== undefined && callsStep(state, url),

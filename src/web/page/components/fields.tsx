@@ -41,7 +41,7 @@ export function Choice(props: { name: string; label: string; query: URLSearchPar
 
 /** Selects all targets or one: of more than `most` only the one that is selected. A link may name several, which are then a further option. */
 export function TargetChoice({ state: { query, snapshot }, most = Infinity }: { state: State; most?: number }) {
-  const [selected, all] = [query.getAll('target'), (snapshot?.status.targets ?? []).map(({ name }) => name)]
+  const [selected, all] = [query.getAll('target'), (snapshot?.targets ?? []).map(({ name }) => name)]
   const several: Options = selected.length > 1 ? [[selected.join(), selected.join(', ')]] : []
   const options = [...allOr(all.length > most ? [] : all, `all ${all.length}`), ...several]
   return (

@@ -11,7 +11,7 @@ import { badge, PageSkeleton, SkipLink, soft } from './layout.tsx'
 export function Page({ state }: { state: State }) {
   const { snapshot, view } = state
   const { parts } = viewOf(state)
-  const commits = snapshot?.status.targets.map(({ commit }) => commit).join(' ')
+  const commits = snapshot?.targets.map(({ commit }) => commit).join(' ')
   // The other views show the past.
   const isStale = view === 'overview' && isAllStale(state)
   return (
@@ -35,7 +35,7 @@ const MOST_CHOICES = 30
 
 function Header({ state }: { state: State }) {
   const { snapshot, target, view, query } = state
-  const { length } = snapshot?.status.targets ?? []
+  const { length } = snapshot?.targets ?? []
   // Of more targets, the list has the search.
   const hasChoice = OF_ONE.includes(view) && length > 1 && (length <= MOST_CHOICES || target !== '')
   return (
@@ -55,7 +55,7 @@ function Header({ state }: { state: State }) {
       {zoneSelect(query)}
       <p class="now">
         {liveness(state)}
-        {snapshot !== undefined && soft(` version ${snapshot.status.version}`)}
+        {snapshot !== undefined && soft(` version ${snapshot.version}`)}
       </p>
     </header>
   )
@@ -75,7 +75,7 @@ function liveness(state: State) {
   if (snapshot === undefined || isWaiting) return badge('connecting…')
   if (isSyncing(state)) return badge('initial sync', 'warning')
   if (isAllStale(state)) return badge('not live', 'bad')
-  const { now, targets } = snapshot.status
+  const { now, targets } = snapshot
   const stale = staleTargets(state).length
   const time = new Date(Date.parse(now) + snapshotAge(state) * 1000).toISOString()
   return [

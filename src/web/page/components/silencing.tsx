@@ -80,7 +80,7 @@ function command(state: State) {
 
 function SilenceForm({ state }: { state: State }) {
   const { query, snapshot, silencing } = state
-  const targets = snapshot?.status.targets ?? []
+  const targets = snapshot?.targets ?? []
   const now = nowOf(state)
   const [isNew, length] = [editedIn(query) === '', lengthIn(query)]
   const rules = [...new Set(targets.flatMap(({ rules }) => rules.map(({ name }) => name)))]

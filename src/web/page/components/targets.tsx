@@ -158,7 +158,7 @@ const lastPollOf = ({ last_success: last, lag_seconds: lag }: Target, age: numbe
 
 /** Where several daemons share the targets. */
 function ownerOf({ snapshot }: State, { owner }: Target) {
-  if (!snapshot?.status.targets.some((one) => one.owner !== undefined)) return false
+  if (!snapshot?.targets.some((one) => one.owner !== undefined)) return false
   return ['Owner', owner ?? NO_OWNER] as const
 }
 

@@ -13,7 +13,6 @@ export type { PastAlert } from '../../../views/alert.ts'
 export type { ReceiverView as Receiver } from '../../../views/receiver-status.ts'
 export type { RuleView as Rule } from '../../../views/rule.ts'
 export type { FinishedPerMinute as PerMinute, SeriesPoint as Point } from '../../../views/series.ts'
-export type { Status } from '../../../views/status.ts'
 export type { TargetView as Target } from '../../../views/target.ts'
 export type { WebhookView as Webhook } from '../../../views/webhook-status.ts'
 

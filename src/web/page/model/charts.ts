@@ -109,7 +109,7 @@ export function refreshCharts(at: number) {
 
 function shownTargets(query: URLSearchParams) {
   const wanted = query.getAll('target').flatMap((names) => names.split(','))
-  return (current().snapshot?.status.targets ?? []).filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+  return (current().snapshot?.targets ?? []).filter(({ name }) => wanted.length === 0 || wanted.includes(name))
 }
 
 /**

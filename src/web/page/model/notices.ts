@@ -16,12 +16,12 @@ export type Notice = { text: string; age: string }
 export function noticesOf(state: State): Notice[] {
   const { snapshot, connected, target } = state
   if (snapshot === undefined) return connected ? [] : [{ text: 'Not connected to callwatch. No data yet.', age: '' }]
-  const { now, problem } = snapshot.status
+  const { now, problem } = snapshot
   if (!connected) {
     const text = `Not connected to callwatch. Data of ${momentInZone(now, now)}.`
     return [{ text, age: `${formatSeconds(snapshotAge(state))} ago` }]
   }
-  if (problem !== undefined) return [{ text: sentence(problem), age: '' }]
+  if (problem !== null) return [{ text: sentence(problem), age: '' }]
   if (target !== '' && shownTargets(state).length === 0) return [{ text: `There is no target ${target}.`, age: '' }]
   // Of those that fail alike, the one that has waited longest, as messages say it.
   const [first, ...others] = staleTargets(state).toSorted(
@@ -39,8 +39,8 @@ const LOG = 'log'
 
 /** Why notifications do not arrive, in a sentence for the first receiver that fails. */
 export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'view'>): Notice[] {
-  const { receivers, status } = snapshot ?? {}
-  if (receivers === undefined || status === undefined) return []
+  const { receivers, now = '' } = snapshot ?? {}
+  if (receivers === undefined) return []
   if (view === 'overview' && receivers.every(({ name }) => name === LOG)) {
     const text =
       'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
@@ -50,7 +50,7 @@ export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'vi
   if (first?.failing_since === undefined) return []
   const { name, pending, failing_since: since, problem = '' } = first
   const more = others.length === 0 ? '' : ` ${others.map((one) => one.name).join(', ')} fails, too.`
-  const text = `${name}: no notification could be delivered since ${momentInZone(since, status.now)}. ${sentence(problem)}${more}`
+  const text = `${name}: no notification could be delivered since ${momentInZone(since, now)}. ${sentence(problem)}${more}`
   return [{ text, age: pending === 0 ? '' : `${formatNumber(pending)} waiting` }]
 }
 
@@ -77,13 +77,13 @@ const isFirst = ({ last_success: last, problem }: Target) => last === null && pr
 /** Whether data are missing only because initial syncs have not ended. */
 export function isSyncing(state: State) {
   const stale = staleTargets(state)
-  return state.connected && state.snapshot?.status.problem === undefined && stale.length > 0 && stale.every(isFirst)
+  return state.connected && state.snapshot?.problem === null && stale.length > 0 && stale.every(isFirst)
 }
 
 /** Whether all that the page shows is stale, and not some targets alone. */
 export function isAllStale(state: State) {
   const stale = staleTargets(state).length
-  const isPart = state.connected && state.snapshot?.status.problem === undefined && stale < shownTargets(state).length
+  const isPart = state.connected && state.snapshot?.problem === null && stale < shownTargets(state).length
   return !isPart && noticesOf(state).length > 0
 }
 

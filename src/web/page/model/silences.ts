@@ -59,7 +59,7 @@ function secondsUntil(query: URLSearchParams, now: number) {
 
 /** The silences that are active, and those that expired of late, the newest first. */
 export function silencesIn(snapshot: Snapshot | undefined) {
-  const now = Date.parse(snapshot?.status.now ?? '')
+  const now = Date.parse(snapshot?.now ?? '')
   const all = snapshot?.silences ?? []
   const isActive = ({ until }: Silence) => Date.parse(until) > now
   return {

@@ -22,7 +22,7 @@ export function startClock() {
 /** Adds what has changed to the snapshot; the first change of a stream has all of it. Another version needs its own page. */
 export function applyChange(changed: StateChange) {
   const { snapshot: before } = current()
-  if (before !== undefined && before.status.version !== changed.version) return location.reload()
+  if (before !== undefined && before.version !== changed.version) return location.reload()
   const now = performance.now()
   const snapshot = changedSnapshot(before, changed, now)
   const shown = { snapshot, connected: true, isWaiting: false, now }
@@ -34,8 +34,9 @@ export function applyChange(changed: StateChange) {
   void loadPastAlerts(snapshot)
 }
 
-const nothing: Omit<Snapshot, 'takenAt' | 'agesAt'> = {
-  status: { version: '', now: '', targets: [] },
+const nothing = {
+  problem: null,
+  targets: [],
   alerts: [],
   incidents: [],
   silences: [],
@@ -47,11 +48,10 @@ const nothing: Omit<Snapshot, 'takenAt' | 'agesAt'> = {
 
 /** @param now by `performance.now()` */
 export function changedSnapshot(snapshot: Snapshot | undefined, change: StateChange, now: number): Snapshot {
-  const before = snapshot ?? { ...nothing, takenAt: now, agesAt: now }
-  const { version, now: at, targets: changed, names: all, minutes, since, ...others } = change
-  const { problem = before.status.problem } = change
-  const names = all ?? before.status.targets.map(({ name }) => name)
-  const targets = new Map(before.status.targets.map((target) => [target.name, target]))
+  const { targets: changed, names: all, minutes, since, ...others } = change
+  const before: Omit<Snapshot, 'version' | 'now'> = snapshot ?? { ...nothing, takenAt: now, agesAt: now }
+  const names = all ?? before.targets.map(({ name }) => name)
+  const targets = new Map(before.targets.map((target) => [target.name, target]))
   const alerts = Map.groupBy(before.alerts, ({ target }) => target)
   for (const { target, alerts: own } of changed) {
     targets.set(target.name, withAgesAt(target, (now - before.agesAt) / 1000))
@@ -62,7 +62,7 @@ export function changedSnapshot(snapshot: Snapshot | undefined, change: StateCha
   return {
     ...before,
     ...others,
-    status: { version, now: at, ...(problem && { problem }), targets: inOrder(targets) },
+    targets: inOrder(targets),
     alerts: inOrder(alerts).flat(),
     // The same numbers until they change, so that no chart is drawn again.
     ...((minutes.length > 0 || all !== undefined) && {

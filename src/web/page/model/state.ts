@@ -1,31 +1,17 @@
 import type { AlertPage } from './alert-page.ts'
 import type { AlertChange } from '../../../views/alert.ts'
-import type {
-  Alert,
-  Call,
-  CallDetails,
-  Incident,
-  PastAlert,
-  PerMinute,
-  Silence,
-  Status,
-  Receiver,
-  Webhook,
-} from './api.ts'
+import type { StateChange } from '../../../views/status.ts'
+import type { Alert, Call, CallDetails, PastAlert, PerMinute, Receiver, Target } from './api.ts'
 import type { ShownCharts } from './charts.ts'
 import { momentInZone } from './format.ts'
 import type { Usage } from './usage.ts'
 
+type Parts = Omit<StateChange, 'targets' | 'names' | 'minutes' | 'since' | 'receivers'>
+
 /** What the stream says of now. */
-export type Snapshot = {
-  status: Status
-  alerts: Alert[]
-  incidents: Incident[]
-  /** Active ones, and those that expired in the last seven days. */
-  silences: Silence[]
-  /** Whether silences cannot be changed. */
-  read_only: boolean
-  webhooks: Webhook[]
+export type Snapshot = Required<Parts> & {
+  targets: readonly Target[]
+  alerts: readonly Alert[]
   /** Undefined if they are not known. */
   receivers: Receiver[] | undefined
   perMinute: PerMinute
@@ -158,13 +144,13 @@ export function onChange(render: typeof show) {
 }
 
 /** The time of the snapshot (ISO 8601). */
-export const nowOf = ({ snapshot }: Pick<State, 'snapshot'>) => snapshot?.status.now ?? ''
+export const nowOf = ({ snapshot }: Pick<State, 'snapshot'>) => snapshot?.now ?? ''
 
 /** The server's clock (milliseconds since 1970). The clock of this machine may be wrong, and serves without a snapshot only. */
 export function serverTime() {
   const { snapshot } = state
   if (snapshot === undefined) return Date.now()
-  return Date.parse(snapshot.status.now) + performance.now() - snapshot.takenAt
+  return Date.parse(snapshot.now) + performance.now() - snapshot.takenAt
 }
 
 type LoadedKey = 'callPage' | 'alertPage' | 'usage' | 'charts'

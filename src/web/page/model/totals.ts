@@ -12,7 +12,7 @@ export const OUTCOMES = [...STATUSES, 'lost'] as const
 
 /** The selected targets. */
 export function shownTargets({ snapshot, target }: State): Target[] {
-  return (snapshot?.status.targets ?? []).filter(({ name }) => target === '' || name === target)
+  return (snapshot?.targets ?? []).filter(({ name }) => target === '' || name === target)
 }
 
 /** Whether anything is known of a target. */

@@ -170,7 +170,7 @@ describe('the page of an alert', () => {
     const ended = { since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' } as const
     const { calls_url: _, runbook_url: __, ...other } = fired({ ...ended, alert: 'Mine', signal: 'poll_age' })
     const state = shown(other)
-    state.snapshot!.status.targets.at(0)!.problem = 'no answer'
+    state.snapshot!.targets.at(0)!.problem = 'no answer'
     expect(steps(state)).toEqual([['Open production no answer', './?target=production']])
     expect(steps(shown({ ...other, signal: 'budget_minutes' }))[0]).toEqual([
       'See the usage of this month by day',
@@ -250,7 +250,7 @@ describe('the page of an alert', () => {
       { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
     ]
     const state = shown(fired(), breakdown)
-    state.snapshot!.status.targets.at(0)!.problem = 'no answer'
+    state.snapshot!.targets.at(0)!.problem = 'no answer'
     const details = [
       { about: 'course', text: 'Since then' },
       { about: 'cause', text: 'Cause: no successful poll on 3 targets (503)' },

@@ -384,12 +384,12 @@ describe('the banner of the page', () => {
     expect(banner(state)).toEqual([
       '3 of 3 targets have no successful poll. staging: waiting for the initial sync. The key is not known.',
     ])
-    const [, ...first] = state.snapshot!.status.targets.toReversed()
-    state.snapshot!.status.targets = first.toReversed()
+    const [, ...first] = state.snapshot!.targets.toReversed()
+    state.snapshot!.targets = first.toReversed()
     expect(banner(state)).toEqual([
       '2 of 2 targets have no successful poll. production: the initial sync reads the past calls. (12 of 80 pages read)',
     ])
-    state.snapshot!.status.targets = first.slice(0, 1)
+    state.snapshot!.targets = first.slice(0, 1)
     expect(banner(state)).toEqual(['b: the initial sync reads the past calls. (3 of an unknown number of pages read)'])
     const reading = shownTarget({ sync: {}, problem: 'the list is being read: 2 of 80 pages so far', fault: 'list' })
     expect(banner(stateOf([{ ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) }]))).toEqual([

@@ -43,18 +43,20 @@ function collect(node: unknown, elements: Rendered[]): string {
 export function stateOf(
   targets: readonly TargetStatus[],
   differing: Partial<State> = {},
-  problem?: string,
+  problem: string | null = null,
   groupOf: Parameters<typeof alertView>[1] = ({ alert }) => ({ labels: { alert } }),
 ): State {
   const alerts = targets.flatMap(({ name, alerts }) =>
     [...alerts.values()].map((alert) => alertView({ target: name, instance: alert }, groupOf)),
   )
-  const status = { version: '1.2.3', now: isoTime(NOW), ...(problem && { problem }), targets: targets.map(targetView) }
   const perMinute = { since: isoTime(NOW - 3600), step_seconds: 60, targets: [] }
   return {
     ...initialState,
     snapshot: {
-      status,
+      version: '1.2.3',
+      now: isoTime(NOW),
+      problem,
+      targets: targets.map(targetView),
       alerts,
       incidents: [],
       silences: [],

@@ -28,20 +28,20 @@ const LATER = { version: '1', now: '2026-09-21T14:13:28.000Z', targets: [], minu
 
 test('a change replaces what it has, in the order of the targets', () => {
   const first = changedSnapshot(undefined, FIRST, 1000)
-  expect(first.status.targets.map(({ name }) => name)).toEqual(['a', 'b'])
+  expect(first.targets.map(({ name }) => name)).toEqual(['a', 'b'])
   const changed = changedSnapshot(first, { ...LATER, minutes: [{ name: 'b', ended: [5], ...minutes }] }, 9000)
   expect(changed.perMinute.targets.map(({ ended }) => ended)).toEqual([[1], [5]])
   expect(changed).toMatchObject({ read_only: true, silences: [], takenAt: 9000 })
-  expect(changed.status).toMatchObject({ now: LATER.now, targets: first.status.targets })
+  expect(changed).toMatchObject({ now: LATER.now, targets: first.targets })
   const removed = changedSnapshot(changed, { ...LATER, names: ['b'] }, 9000)
-  expect(removed.status.targets.map(({ name }) => name)).toEqual(['b'])
+  expect(removed.targets.map(({ name }) => name)).toEqual(['b'])
 })
 
 test('numbers that have not changed stay the same object, so that nothing is drawn again', () => {
   const first = changedSnapshot(undefined, FIRST, 1000)
   const changed = changedSnapshot(first, { ...LATER, targets: [viewOf('a', 1)] }, 9000)
   expect(changed.perMinute).toBe(first.perMinute)
-  expect(changed.status.targets[1]).toBe(first.status.targets[1])
+  expect(changed.targets[1]).toBe(first.targets[1])
 })
 
 test('each target has its own age, whenever something was heard of it', () => {
@@ -49,5 +49,5 @@ test('each target has its own age, whenever something was heard of it', () => {
   const snapshot = changedSnapshot(first, { ...LATER, targets: [viewOf('a', 1)] }, 9000)
   // Twelve seconds after the first change, four after the second one.
   const age = ageOfTargets({ snapshot, now: 13_000 })
-  expect(snapshot.status.targets.map(({ lag_seconds }) => lag_seconds + age)).toEqual([5, 14])
+  expect(snapshot.targets.map(({ lag_seconds }) => lag_seconds + age)).toEqual([5, 14])
 })
