@@ -25,7 +25,7 @@ inChromium('the silences of the page', (open) => {
     await shown(note).toBe('1 alert that fires now matches.')
     const alert = page.getByLabel('Alert', { exact: true })
     await alert.fill('=~Low.*')
-    await shown(note).toBe('no rule matches =~Low.*; there is: HighFailureRate.')
+    await shown(note).toBe('Nothing matches: no rule matches =~Low.*; there is: HighFailureRate.')
     // The refusal is on the console of the browser.
     expect(page.takeComplaints()).toEqual([expect.stringContaining('400')])
     await alert.fill('=~High.*')

@@ -128,14 +128,15 @@ function SilenceForm({ state }: { state: State }) {
 }
 
 /** What the form or the button has led to, or what the silence would match. */
-function Outcome({ state: { silencing } }: { state: State }) {
-  const { problem, done, matched } = silencing
-  const alerts = matched === 1 ? 'alert that fires now matches' : 'alerts that fire now match'
-  const text = matched === 0 ? 'No alert that fires now matches.' : `${formatNumber(matched ?? 0)} ${alerts}.`
+function Outcome({ state: { silencing, matched } }: { state: State }) {
+  const { problem = matched.problem, done } = silencing
+  const { answer: count } = matched
+  const alerts = count === 1 ? 'alert that fires now matches' : 'alerts that fire now match'
+  const text = count === 0 ? 'No alert that fires now matches.' : `${formatNumber(count ?? 0)} ${alerts}.`
   return (
     <Note id="silencing-note" problem={problem}>
       {done !== '' && <p>{done}</p>}
-      {done === '' && matched !== undefined && quiet(text)}
+      {done === '' && count !== undefined && quiet(text)}
     </Note>
   )
 }

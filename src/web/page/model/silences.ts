@@ -4,7 +4,7 @@ import { addressOf, replaceAddress } from './address.ts'
 import { deleteSilence, getAlerts, sendSilence, type Silence } from './api.ts'
 import { labelText } from './format.ts'
 import { parameterTime } from './period.ts'
-import { change, current, messageOf, serverTime, type Snapshot, type State } from './state.ts'
+import { change, current, load, messageOf, serverTime, type Snapshot, type State } from './state.ts'
 
 /** The match that the address names. */
 export function matchOf(query: URLSearchParams): Record<string, string> {
@@ -86,22 +86,18 @@ export function silenceCommand(query: URLSearchParams) {
 
 /** While the user types, nothing is requested. */
 const PAUSE_MS = 500
-let loads = 0
 
 /** Loads how many alerts the match of the address matches now. */
-export async function loadSilencing() {
-  const load = ++loads
-  const before = current().silencing
+export function loadSilencing() {
   const request = new URLSearchParams(matchOf(current().query)).toString()
-  const matched = request === before.request ? before.matched : undefined
-  setSilencing({ request, matched, problem: undefined, done: '' })
-  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-  if (load !== loads) return
-  const outcome = await getAlerts(request).then(
-    ({ alerts }) => ({ matched: alerts.filter(({ state }) => state !== 'pending').length }),
-    (error: unknown) => ({ matched: undefined, problem: `${messageOf(error)}.` }),
-  )
-  if (load === loads) setSilencing(outcome)
+  setSilencing({ problem: undefined, done: '' })
+  const ask = async (signal: AbortSignal) => {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    signal.throwIfAborted()
+    const { alerts } = await getAlerts(request)
+    return alerts.filter(({ state }) => state !== 'pending').length
+  }
+  return load('matched', request, ask, 'Nothing matches')
 }
 
 const setSilencing = (changed: Partial<State['silencing']>) =>

@@ -89,14 +89,9 @@ export const initialState = {
   /** Whether a report has all of its rows. */
   showsAllRows: false,
   charts: nothing as Loaded<ShownCharts>,
-  /** What the form of a silence has led to. `matched` is how many alerts that fire its match has. */
-  silencing: {
-    request: '',
-    matched: undefined as number | undefined,
-    problem: undefined as string | undefined,
-    isSending: false,
-    done: '',
-  },
+  /** How many alerts that fire the match of the form of a silence has, and what the form has led to. */
+  matched: nothing as Loaded<number>,
+  silencing: { problem: undefined as string | undefined, isSending: false, done: '' },
 }
 
 /** The state of the page, which alone determines what it shows. */
@@ -153,7 +148,7 @@ export function serverTime() {
   return Date.parse(snapshot.now) + performance.now() - snapshot.takenAt
 }
 
-type LoadedKey = 'callPage' | 'alertPage' | 'usage' | 'charts'
+type LoadedKey = 'callPage' | 'alertPage' | 'usage' | 'charts' | 'matched'
 const running: Partial<Record<LoadedKey, AbortController>> = {}
 
 /** Ends a load. */
