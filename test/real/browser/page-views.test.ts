@@ -177,7 +177,7 @@ inChromium('the views of the page', (open) => {
       await shown(() => note(page)).toMatch(/^No call matches\./)
       await page.goto(page.url().replace('type=other', 'since=yesterday'))
       await shown(() => note(page)).toMatch(
-        /^since=yesterday is not a time: expected a date such as .* or how long ago, such as 7d\. Try again$/,
+        /^The calls could not be loaded: since=yesterday is not a time: expected a date such as .* or how long ago, such as 7d\. Try again$/,
       )
       expect(page.takeComplaints().filter((complaint) => !complaint.includes('400'))).toEqual([])
     })

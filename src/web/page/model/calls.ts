@@ -1,7 +1,7 @@
 import { getCall, getCalls, type Call } from './api.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addFilters, periodOf } from './period.ts'
-import { change, current, load, messageOf, serverTime, type CallsList } from './state.ts'
+import { change, current, initialState, load, messageOf, serverTime, type CallsList } from './state.ts'
 
 /** So many calls are added at a time. */
 const PAGE_SIZE = 100
@@ -30,18 +30,9 @@ let running = new AbortController()
 /** Loads the newest calls that the view selects. */
 export async function loadCalls() {
   stopSearch()
-  const { query, snapshot } = current()
   // Only a snapshot has the time of the server; the clock of this machine may be wrong.
-  if (snapshot === undefined) return
-  const now = serverTime()
-  const shown = { next: undefined, problem: undefined, asOf: new Date(now).toISOString() }
-  try {
-    const request = callsRequest(query, now)
-    change({ calls: { ...shown, request, calls: [], isLoading: true } })
-  } catch (error) {
-    change({ calls: { ...shown, request: '', calls: [], isLoading: false, problem: `${messageOf(error)}.` } })
-    return
-  }
+  if (current().snapshot === undefined) return
+  change({ calls: { ...initialState.calls, asOf: new Date(serverTime()).toISOString() } })
   await search([], PAGE_SIZE)
 }
 
@@ -55,8 +46,14 @@ async function search(found: CallsList['calls'], wanted: number) {
   const { signal } = running
   set({ isLoading: true, problem: undefined })
   try {
+    const {
+      query,
+      calls: { request: known, asOf },
+    } = current()
+    const request = known || callsRequest(query, Date.parse(asOf))
+    set({ request })
     for (let [calls, isMore] = [found, true]; isMore;) {
-      const { request, next } = current().calls
+      const { next } = current().calls
       const cursor = next === undefined ? '' : `&cursor=${next}`
       const page = await getCalls(`${request}&limit=${wanted - calls.length}${cursor}`, signal)
       if (signal.aborted) return
