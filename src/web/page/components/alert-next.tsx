@@ -50,7 +50,7 @@ export function AlertNext({ state }: { state: State }) {
 function callsStep({ alertPage }: State, url: string): Step {
   const { alert, breakdown } = alertPage.answer ?? {}
   const failed = failedOf(alert ?? {})
-  const kinds = (breakdown ?? []).flatMap(({ now }) => now ?? [])
+  const kinds = breakdown?.now ?? []
   const [worst] = kinds.toSorted((a, b) => failed(b) - failed(a))
   if (alert?.signal !== 'failure_ratio' || worst === undefined || failed(worst) === 0)
     return [addressOfCalls(url), 'See its calls', 'what they have in common']

@@ -13,8 +13,8 @@ import {
   countOf,
   failedOf,
   periodOf,
+  rowLike,
   valueChart,
-  type Breakdown,
   type Row,
 } from '../model/alert-page.ts'
 import type { Alert, Call, PastAlert } from '../model/api.ts'
@@ -210,70 +210,66 @@ function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {
 function AlertCalls({ state }: { state: State }) {
   const { alert, breakdown } = state.alertPage.answer ?? {}
   const period = periodOf(alert)
-  if (breakdown === undefined || breakdown?.length === 0 || period === undefined) return false
+  if (breakdown === undefined || period === undefined) return false
+  const { now: rows, lastWeek, isPart } = breakdown ?? { now: [], lastWeek: [], isPart: false }
+  const kinds = [...rows, ...lastWeek.filter((row) => rowLike(rows, row) === undefined)]
+  if (breakdown !== null && kinds.length === 0) return false
   const now = nowOf(state)
   const { reason = 'any' } = alert!
-  const all = (row: Row) => countOf(row, OUTCOMES)
-  const callsOf = ({ now }: Breakdown) => all(now)
   const failed = failedOf(alert!)
-  const ratio = (row: Row) => (all(row) === 0 ? '–' : formatShare(failed(row) / all(row)))
-  const kind = (of: 'type' | 'mode' | 'receiver_type') => (one: Breakdown) => (one.now ?? one.lastWeek)?.[of]
-  const columns: Column<Breakdown>[] = [
-    ['Type', kind('type')],
-    ['Mode', kind('mode')],
-    ['Receiver', kind('receiver_type')],
-    ['Calls', (one) => formatNumber(callsOf(one)), 'number'],
-    [reason === 'any' ? 'Failed' : capital(reason), (one) => formatNumber(failed(one.now)), 'number'],
-    ['Ratio', (one) => ratio(one.now), 'number'],
-    ['Calls last week', ({ lastWeek }) => formatNumber(all(lastWeek)), 'number'],
-    ['Ratio last week', ({ lastWeek }) => ratio(lastWeek), 'number'],
+  const all = (row: Row | undefined) => countOf(row, OUTCOMES)
+  const ratio = (row: Row | undefined) => (all(row) === 0 ? '–' : formatShare(failed(row) / all(row)))
+  const current = (kind: Row) => rowLike(rows, kind)
+  const before = (kind: Row) => rowLike(lastWeek, kind)
+  const columns: Column<Row>[] = [
+    ['Type', ({ type }) => type],
+    ['Mode', ({ mode }) => mode],
+    ['Receiver', ({ receiver_type }) => receiver_type],
+    ['Calls', (kind) => formatNumber(all(current(kind))), 'number'],
+    [reason === 'any' ? 'Failed' : capital(reason), (kind) => formatNumber(failed(current(kind))), 'number'],
+    ['Ratio', (kind) => ratio(current(kind)), 'number'],
+    ['Calls last week', (kind) => formatNumber(all(before(kind))), 'number'],
+    ['Ratio last week', (kind) => ratio(before(kind)), 'number'],
   ]
-  const items = (breakdown ?? []).toSorted((a, b) => failed(b.now) - failed(a.now))
-  const times = `${plural(sum(items, callsOf), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}, ${comparisonText(items)}`
+  const isKnown = !isPart || lastWeek.length > 0
+  const known = isKnown ? 'not all calls of last week are known' : 'the calls of last week are not known'
+  const times = `${plural(sum(rows, all), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}`
   return (
-    <Section id="alert-calls" title="Its calls" note={soft(times)}>
+    <Section id="alert-calls" title="Its calls" note={soft(`${times}, ${isPart ? known : 'next to last week'}`)}>
       {breakdown === null && quiet('The calls could not be loaded.')}
-      {items.length > 0 && (
+      {kinds.length > 0 && (
         <Table
           caption="Calls by type, mode and receiver type, the most failures first"
-          columns={hasLastWeek(items) ? columns : columns.slice(0, -2)}
-          items={items}
+          columns={isKnown ? columns : columns.slice(0, -2)}
+          items={kinds.toSorted((a, b) => failed(current(b)) - failed(current(a)))}
         />
       )}
     </Section>
   )
 }
 
-function comparisonText(items: readonly Breakdown[]) {
-  if (items[0]?.isPart !== true) return 'next to last week'
-  return hasLastWeek(items) ? 'not all calls of last week are known' : 'the calls of last week are not known'
-}
-
-const hasLastWeek = (items: readonly Breakdown[]) =>
-  items.some(({ lastWeek, isPart }) => isPart !== true || lastWeek !== undefined)
+type Outcome = (typeof OUTCOMES)[number]
 
 /** How the calls of the alert ended, next to those of last week; absent without any. */
 function AlertOutcomes({ state }: { state: State }) {
-  const { breakdown } = state.alertPage.answer ?? {}
-  if (!breakdown || breakdown.length === 0) return false
-  const total = (of: (one: Breakdown) => Row, outcomes: readonly (typeof OUTCOMES)[number][] = OUTCOMES) =>
-    sum(breakdown, (one) => countOf(of(one), outcomes))
-  const now = ({ now }: Breakdown) => now
-  const before = ({ lastWeek }: Breakdown) => lastWeek
-  const share = (outcome: (typeof OUTCOMES)[number], of: (one: Breakdown) => Row) => total(of, [outcome]) / total(of)
-  const columns: Column<(typeof OUTCOMES)[number]>[] = [
+  const { now: rows = [], lastWeek = [] } = state.alertPage.answer?.breakdown ?? {}
+  if (rows.length + lastWeek.length === 0) return false
+  const total = (of: readonly Row[], outcomes: readonly Outcome[] = OUTCOMES) =>
+    sum(of, (row) => countOf(row, outcomes))
+  const share = (outcome: Outcome, of: readonly Row[]) => total(of, [outcome]) / total(of)
+  const columns: Column<Outcome>[] = [
     ['Outcome', statusName],
-    ['Calls', (outcome) => formatNumber(total(now, [outcome])), 'number'],
-    ['Share', (outcome) => [formatShare(share(outcome, now)), bar(share(outcome, now), outcome)], 'number'],
-    ['Last week', (outcome) => formatShare(share(outcome, before)), 'number'],
+    ['Calls', (outcome) => formatNumber(total(rows, [outcome])), 'number'],
+    ['Share', (outcome) => [formatShare(share(outcome, rows)), bar(share(outcome, rows), outcome)], 'number'],
+    ['Last week', (outcome) => formatShare(share(outcome, lastWeek)), 'number'],
   ]
-  const items = OUTCOMES.filter((outcome) => total(now, [outcome]) + total(before, [outcome]) > 0)
+  const items = OUTCOMES.filter((outcome) => total([...rows, ...lastWeek], [outcome]) > 0)
   return (
-    <Section id="alert-outcomes" title="Outcomes" note={soft(`of the same ${plural(total(now), 'call')}`)}>
+    <Section id="alert-outcomes" title="Outcomes" note={soft(`of the same ${plural(total(rows), 'call')}`)}>
       <Table
         caption="Calls by outcome, next to last week"
-        columns={total(before) === 0 ? columns.slice(0, -1) : columns}
-        items={total(now) === 0 ? [] : items}
+        columns={total(lastWeek) === 0 ? columns.slice(0, -1) : columns}
+        items={total(rows) === 0 ? [] : items}
       />
     </Section>
   )

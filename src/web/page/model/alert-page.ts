@@ -26,20 +26,19 @@ export type AlertPage = {
   /** Undefined if none fired then. */
   alert: PastAlert | undefined
   /** Undefined until they are loaded; null if they could not be. */
-  breakdown: Breakdown[] | undefined | null
+  breakdown: Breakdown | undefined | null
   /** Its newest calls. */
   calls?: readonly Call[]
   /** Its values before and after it fired, as its calls say. */
   around?: readonly ValueAt[]
 }
 
-type ReportRow = Report['rows'][number]
+export type Row = Report['rows'][number]
 /**
- * The calls of one type, mode and receiver type that the rule selects, since the values of the alert began to count, and a week
- * before; undefined without any that is known. `isPart`: not all calls of last week are known.
+ * The calls that the rule selects, since the values of the alert began to count, and a week before, each by type, mode and receiver type.
+ * `isPart`: not all calls of last week are known.
  */
-export type Breakdown = { now: Row; lastWeek: Row; isPart?: boolean }
-export type Row = ReportRow | undefined
+export type Breakdown = { now: readonly Row[]; lastWeek: readonly Row[]; isPart: boolean }
 
 const REFRESH_MS = 30_000
 /** How long before the breach its chart begins, and how long after the end it ends (seconds). */
@@ -166,44 +165,35 @@ export function valueIn({ signal, reason = 'any', min_calls: least = 1 }: PastAl
   return signal === 'calls_finished' ? total : null
 }
 
-async function breakdownOf(alert: PastAlert | undefined): Promise<Breakdown[]> {
+async function breakdownOf(alert: PastAlert): Promise<Breakdown> {
   const asked = periodOf(alert)
-  if (alert === undefined || asked === undefined) return []
-  const { since, until } = asked
+  if (asked === undefined) return { now: [], lastWeek: [], isPart: false }
   const wanted = { ...alert.match, ...alert.labels }
   const rowsOf = async (at: (time: number) => number) => {
-    const earlier = (time: string) => isoOf(at(Date.parse(time) / 1000))
-    const period = { since: earlier(since), until: earlier(until) }
-    const query = new URLSearchParams({ target: alert.target, ...period, by: RULE_LABELS.join(',') })
+    const [since, until] = [asked.since, asked.until].map((time) => isoOf(at(Date.parse(time) / 1000)))
+    const query = new URLSearchParams({ target: alert.target, since: since!, until: until!, by: RULE_LABELS.join(',') })
     const report = await getReport(query.toString())
-    const isSelected = (row: ReportRow) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
-    const byKind = new Map(report.rows.filter(isSelected).map((row) => [kindOf(row), row]))
-    return { isPart: !isWhole(report), byKind }
+    const isSelected = (row: Row) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
+    return { rows: report.rows.filter(isSelected), isPart: !isWhole(report) }
   }
   // One after the other: the server answers few reports at a time.
-  const { byKind } = await rowsOf((time) => time)
-  return besideLastWeek(byKind, await rowsOf((time) => weekBefore(time)))
+  const { rows: now } = await rowsOf((time) => time)
+  const { rows: lastWeek, isPart } = await rowsOf((time) => weekBefore(time))
+  return { now, lastWeek, isPart }
 }
 
-/** @param lastWeek what is known of its calls, as charts show it */
-export function besideLastWeek(
-  byKind: ReadonlyMap<string, ReportRow>,
-  { isPart, byKind: past }: { isPart: boolean; byKind: ReadonlyMap<string, ReportRow> },
-): Breakdown[] {
-  const kinds = new Set([...byKind.keys(), ...past.keys()])
-  return [...kinds].map((kind) => ({ now: byKind.get(kind), lastWeek: past.get(kind), isPart }))
-}
-
-const kindOf = (row: ReportRow) => RULE_LABELS.map((name) => row[name]).join('|')
+/** The row of the same type, mode and receiver type. */
+export const rowLike = (rows: readonly Row[], like: Row) =>
+  rows.find((row) => RULE_LABELS.every((name) => row[name] === like[name]))
 
 /** How many calls of a row have some outcomes. */
-export const countOf = (row: Row, outcomes: readonly (typeof OUTCOMES)[number][]) =>
+export const countOf = (row: Row | undefined, outcomes: readonly (typeof OUTCOMES)[number][]) =>
   sum(outcomes, (outcome) => row?.calls[outcome] ?? 0)
 
 /** How many calls of a row failed for the reason of an alert. */
 export const failedOf =
   ({ reason = 'any' }: Pick<PastAlert, 'reason'>) =>
-  (row: Row) =>
+  (row: Row | undefined) =>
     countOf(row, reason === 'any' ? FAILURES : [reason])
 
 /** An alert as its chart shows it: with its values around it, as it is now, and when the breach began (UNIX seconds). */

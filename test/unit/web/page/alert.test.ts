@@ -5,10 +5,10 @@ import { AlertBody, AlertFacts } from '../../../../src/web/page/components/alert
 import { AlertTimeline } from '../../../../src/web/page/components/alert-timeline.tsx'
 import {
   addressOfAlert,
-  besideLastWeek,
   valueChart,
   valueIn,
   type Breakdown,
+  type Row,
 } from '../../../../src/web/page/model/alert-page.ts'
 import type { Alert, Call, Point, Silence } from '../../../../src/web/page/model/api.ts'
 import type { State } from '../../../../src/web/page/model/state.ts'
@@ -58,7 +58,7 @@ const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   ...differing,
 })
 
-const row = (type: string, ended: number, rejected: number): NonNullable<Breakdown['now']> => ({
+const row = (type: string, ended: number, rejected: number): Row => ({
   type,
   mode: 'call',
   receiver_type: 'user',
@@ -71,7 +71,13 @@ const row = (type: string, ended: number, rejected: number): NonNullable<Breakdo
   noticed_late: 0,
 })
 
-function shown(alert: PastAlert | undefined, breakdown: Breakdown[] | null = [], differing: Partial<State> = {}) {
+const besides = (now: Row[], lastWeek: Row[] = [], isPart = false): Breakdown => ({ now, lastWeek, isPart })
+
+function shown(
+  alert: PastAlert | undefined,
+  breakdown: Breakdown | null = besides([]),
+  differing: Partial<State> = {},
+) {
   const target = shownTarget({ rules: [RATIO_RULE], alerts: [firing(RATIO_RULE)], sync: POLLED })
   const query = new URLSearchParams({ target: 'production', alert: RATIO_RULE.name })
   const alertPage = { request: '', answer: { alert, breakdown }, problem: undefined, asOf: isoTime(NOW) }
@@ -110,7 +116,7 @@ describe('the page of an alert', () => {
   })
 
   test('says that no such alert fired, and that a pending one has not fired yet', () => {
-    const none = shown(undefined, [], { query: new URLSearchParams({ target: 'production', alert: 'Other' }) })
+    const none = shown(undefined, besides([]), { query: new URLSearchParams({ target: 'production', alert: 'Other' }) })
     expect(texts(none, 'alert-note')).toContain('No such alert fired then')
     const pending = { ...firing(RATIO_RULE), state: 'pending' as const, firingSince: undefined }
     const target = shownTarget({ rules: [RATIO_RULE], alerts: [pending], sync: POLLED })
@@ -151,11 +157,8 @@ describe('the page of an alert', () => {
       render(AlertBody, state)
         .filter(({ type, text }) => type === 'a' && /^(?:See|Open|Follow|Silence|Change)/.test(text))
         .map(({ props, text }) => [text, props['href']])
-    const breakdown = [
-      { now: row('audio', 9, 1), lastWeek: undefined },
-      { now: row('video', 4, 6), lastWeek: undefined },
-    ]
-    const found = steps(shown(fired(), breakdown))
+    const rows = [row('audio', 9, 1), row('video', 4, 6)]
+    const found = steps(shown(fired(), besides(rows)))
     expect(found.map(([text]) => text)).toEqual([
       'See most of its failed calls video call user: 6 of 10 failed',
       'Open production its polls, alerts and calls now',
@@ -164,7 +167,7 @@ describe('the page of an alert', () => {
     ])
     expect(found[0]?.[1]).toMatch(/&type=video&mode=call&receiver_type=user#calls$/)
     // Half of them are not most.
-    const half = steps(shown(fired(), [...breakdown, { now: row('other', 0, 5), lastWeek: undefined }]))
+    const half = steps(shown(fired(), besides([...rows, row('other', 0, 5)])))
     expect(half[0]?.[0]).toBe('See the largest group of its failed calls video call user: 6 of 10 failed')
     // An alert that is not about calls, and has ended.
     const ended = { since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' } as const
@@ -245,10 +248,7 @@ describe('the page of an alert', () => {
   })
 
   test('says of how many targets it is one, and why: the problem of the target, and the cause of its incident; and how its calls ended', () => {
-    const breakdown = [
-      { now: row('audio', 9, 1), lastWeek: row('audio', 20, 0) },
-      { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
-    ]
+    const breakdown = besides([row('audio', 9, 1), row('video', 4, 6)], [row('audio', 20, 0), row('video', 19, 1)])
     const state = shown(fired(), breakdown)
     state.snapshot!.targets.at(0)!.problem = 'no answer'
     const details = [
@@ -299,26 +299,18 @@ describe('the page of an alert', () => {
   })
 
   test('has what is known of last week, as charts do, and says where that is not all of it', () => {
-    const [audio, video] = [row('audio', 9, 1), row('video', 4, 6)]
-    const lastWeek = new Map([['v', video]])
-    const now = new Map([['a', audio]])
-    const unknown = besideLastWeek(now, { isPart: true, byKind: new Map() })
-    expect(unknown).toEqual([{ now: audio, lastWeek: undefined, isPart: true }])
-    for (const isPart of [true, false])
-      expect(besideLastWeek(now, { isPart, byKind: lastWeek })).toEqual([
-        { now: audio, lastWeek: undefined, isPart },
-        { now: undefined, lastWeek: video, isPart },
-      ])
-    const part = texts(shown(fired(), [{ now: audio, lastWeek: video, isPart: true }]), 'alert-calls')
-    expect(part).toMatch(/, not all calls of last week are known [^]* audio call user 10 1 10% 10 60%$/)
+    const calls = (lastWeek: Row[]) =>
+      texts(shown(fired(), besides([row('audio', 9, 1)], lastWeek, true)), 'alert-calls')
+    expect(calls([row('audio', 4, 6)])).toMatch(
+      /, not all calls of last week are known [^]* audio call user 10 1 10% 10 60%$/,
+    )
+    expect(calls([row('video', 4, 6)])).toMatch(/ audio call user 10 1 10% 0 – video call user 0 0 – 10 60%$/)
+    expect(calls([])).toMatch(/, the calls of last week are not known [^]* Ratio audio call user 10 1 10%$/)
   })
 
   test('shows its calls by type, mode and receiver type next to last week, the most failures first', () => {
-    const breakdown = [
-      { now: row('audio', 9, 1), lastWeek: undefined },
-      { now: row('video', 4, 6), lastWeek: row('video', 19, 1) },
-      { now: undefined, lastWeek: row('other', 2, 0) },
-    ]
+    const lastWeek = [row('video', 19, 1), row('other', 2, 0)]
+    const breakdown = besides([row('audio', 9, 1), row('video', 4, 6)], lastWeek)
     const shownCalls = (differing: Partial<PastAlert> = {}) => texts(shown(fired(differing), breakdown), 'alert-calls')
     expect(shownCalls()).toContain('Its calls 20 calls finished from 13:00:00 to 14:13:20 UTC, next to last week')
     expect(shownCalls()).toMatch(
@@ -326,11 +318,6 @@ describe('the page of an alert', () => {
     )
     // None of them was canceled.
     expect(shownCalls({ reason: 'canceled' })).toMatch(/Canceled Ratio [^]* video call user 10 0 0% 20 0%/)
-    const unknown = texts(
-      shown(fired(), [{ now: row('audio', 9, 1), lastWeek: undefined, isPart: true }]),
-      'alert-calls',
-    )
-    expect(unknown).toMatch(/, the calls of last week are not known [^]* Ratio audio call user 10 1 10%$/)
     expect(texts(shown(fired(), null), 'alert-calls')).toContain('The calls could not be loaded.')
   })
 
