@@ -28,7 +28,11 @@ const STATES: [state: string, targets: () => TargetStatus[], banner: RegExp, giv
   ['an incident on 295 targets', () => incidentTargets(), /^$/],
   ['a first start', () => [syncing('production', 0)], /^production: waiting for the initial sync\.$/],
   ['no such target', () => thirtyTargets(), /^There is no target gone\.$/, { address: '#target=gone' }],
-  ['an initial sync', () => [syncing('production', 12), syncing('staging', 0)], /12 of 80 pages read, about 40s to go/],
+  [
+    'an initial sync',
+    () => [syncing('production', 12), syncing('staging', 0)],
+    /has read 12 of 80 pages, and takes about 40s more/,
+  ],
   ['an outage of one target', () => thirtyTargets(), /^region-05: no successful poll since[^\n]*\n?[^\n]*$/],
   [
     'an outage of all targets',

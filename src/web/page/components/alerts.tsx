@@ -2,9 +2,10 @@ import { isBeyond } from '../../../alerts/signal.ts'
 import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { addressOf, changedAddress } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
-import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-groups.ts'
+import { alertGroups, selectedAlerts, waitsText, type AlertGroup } from '../model/alert-groups.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import { waitsFor } from '../model/incidents.ts'
 import { staleTargets } from '../model/notices.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
@@ -12,7 +13,7 @@ import { badge, Button, LinkButton, Section, soft, stateBadges, Table, toneOf, t
 
 /** The alerts that are pending or firing: a row for each rule, or for each alert that the address selects. */
 export function Alerts({ state }: { state: State }) {
-  const [groups, now] = [alertGroups(state), nowOf(state)]
+  const [groups, now, why] = [alertGroups(state), nowOf(state), waitsFor(state)]
   const isSelected = selectedAlerts(state) !== undefined
   const stale = new Set(staleTargets(state).map(({ name }) => name))
   const all = shownTargets(state).length
@@ -21,16 +22,12 @@ export function Alerts({ state }: { state: State }) {
     stale.has(target) ? <span class="old">{valueOf(signal, of)}</span> : valueOf(signal, of)
   const columns: Column<AlertGroup>[] = [
     ['Alert', (group) => nameOf(group, all)],
-    ['State', statesOf, 'state'],
-    ['Value', ({ worst }) => value(worst, worst.value), 'number'],
-    ['Threshold', ({ worst: { signal, breach, threshold } }) => `${breach} ${valueOf(signal, threshold)}`, 'number'],
-    ['Peak', ({ worst }) => value(worst, worst.peak), 'number'],
-    ['Calls', ({ worst: { calls } }) => (calls === null ? '–' : formatNumber(calls)), 'number'],
-    [
-      `Since (${zone(now)})`,
-      ({ since }) => [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))],
-      'number',
-    ],
+    ['State', (group) => statesOf(group, waitsText(group.map(why))), 'state'],
+    ['Value', ([worst]) => value(worst!, worst!.value), 'number'],
+    ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!.signal, worst!.threshold)}`, 'number'],
+    ['Peak', ([worst]) => value(worst!, worst!.peak), 'number'],
+    ['Calls', ([worst]) => (worst!.calls === null ? '–' : formatNumber(worst!.calls)), 'number'],
+    [`Since (${zone(now)})`, (group) => sinceOf(group, now), 'number'],
   ]
   const note = isSelected ? (
     <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
@@ -44,24 +41,29 @@ export function Alerts({ state }: { state: State }) {
         columns={columns}
         items={groups}
         empty={isSelected ? 'None of these alerts is pending or firing now.' : 'No alert is pending or firing.'}
-        look={({ worst, isQuiet }) => (isQuiet ? '' : toneOf(worst))}
+        look={(group) => (group.every(why) ? '' : toneOf(group[0]))}
       />
     </Section>
   )
 }
 
-const statesOf = ({ alerts, worst, waits }: AlertGroup) => [
-  stateBadges(alerts, worst.severity),
-  `${worst.severity} `,
+const statesOf = (group: AlertGroup, waits: string) => [
+  stateBadges(group, group[0]!.severity),
+  `${group[0]!.severity} `,
   waits !== '' && soft(waits),
 ]
 
+/** When the first one began. */
+function sinceOf(group: AlertGroup, now: string) {
+  const [since = now] = group.map((one) => one.since).toSorted()
+  return [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))]
+}
+
 /** A link to the alert, or to all alerts of this rule. */
-function nameOf({ alerts, worst }: AlertGroup, all: number) {
+function nameOf(alerts: AlertGroup, all: number) {
+  const worst = alerts[0]!
   const name = worst.alert
-  if (alerts.length === 1) {
-    return linkOf({ ...worst, since: worst.firing_since })
-  }
+  if (alerts.length === 1) return linkOf({ ...worst, since: worst.firing_since })
   const targets = new Set(alerts.map(({ target }) => target)).size
   const on = targets === 1 ? `on ${worst.target}` : `on ${formatNumber(targets)} of ${formatNumber(all)} targets`
   return [

@@ -1,7 +1,7 @@
 import { MODES, TYPES } from '../../../ledger/call.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
-import type { Rule, Target } from '../model/api.ts'
+import type { Alert, Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
 import { ageOfTargets, staleTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
@@ -22,27 +22,18 @@ import { badge, bar, coloured, facts, Section, soft, Table, type Column } from '
 /** The five most important numbers, large enough for a wall display. */
 export function Tiles({ state }: { state: State }) {
   const [targets, alerts] = [shownTargets(state), shownAlerts(state)]
-  const firing = alerts.filter(({ state }) => state !== 'pending').length
-  const participants = sum(targets, (one) => one.participants_in_progress)
+  const inCalls = `${formatNumber(sum(targets, (one) => one.participants_in_progress))} participants`
   // Nothing is 0 that nobody has counted.
   const isKnown = targets.some(isPolled)
-  const counted = (id: string, name: string, value: string, note: string, unknown = 'never polled') =>
-    isKnown ? tile(id, name, value, note) : tile(id, name, '–', unknown)
+  const known = (is: boolean, otherwise: string, ...[id, name, ...rest]: Parameters<typeof tile>) =>
+    is ? tile(id, name, ...rest) : tile(id, name, '–', otherwise)
   return (
     <section class="glance" aria-label="At a glance">
       <dl class="tiles">
         {[
-          counted('calls-now', 'Calls in progress', inProgress(targets), `${formatNumber(participants)} participants`),
-          counted(...failedTile(targets), 'not evaluated'),
-          isKnown || alerts.length > 0
-            ? tile(
-                'alerts-firing',
-                'Alerts firing',
-                formatNumber(firing),
-                `${formatNumber(alerts.length - firing)} pending`,
-                firing > 0 ? 'bad' : '',
-              )
-            : tile('alerts-firing', 'Alerts firing', '–', 'not evaluated'),
+          known(isKnown, 'never polled', 'calls-now', 'Calls in progress', inProgress(targets), inCalls),
+          known(isKnown, 'not evaluated', ...failedTile(targets)),
+          known(isKnown || alerts.length > 0, 'not evaluated', 'alerts-firing', 'Alerts firing', ...firingTile(alerts)),
           pollsTile(state, targets),
           messagesTile(state),
         ]}
@@ -52,6 +43,11 @@ export function Tiles({ state }: { state: State }) {
 }
 
 const inProgress = (targets: Target[]) => formatNumber(sum(targets, ({ in_progress }) => in_progress))
+
+function firingTile(alerts: readonly Alert[]): [value: string, note: string, tone: string] {
+  const { length } = alerts.filter(({ state }) => state !== 'pending')
+  return [formatNumber(length), `${formatNumber(alerts.length - length)} pending`, length > 0 ? 'bad' : '']
+}
 
 /** A number that is large enough for a wall display, with its name and a note. */
 export function tile(id: string, name: string, value: string, note: string, tone = '') {

@@ -6,7 +6,7 @@ import { capital, moment, zone } from '../model/format.ts'
 import { ageOfTargets, healthOf, snapshotAge } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { isPolled, once, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
+import { isPolled, once, onlyOf, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
 import { Form, sameNames, Select, TextInput, type Options } from './fields.tsx'
 import { badge, Button, coloured, facts, Section, soft, stateBadges, Table, words, type Column } from './layout.tsx'
 
@@ -129,8 +129,8 @@ function Sparkline({ counts }: { counts: Counts }) {
 
 /** The health and the totals of the target where one is shown. */
 export function TargetFacts({ state }: { state: State }) {
-  const [target, ...others] = shownTargets(state)
-  if (target === undefined || others.length > 0) return false
+  const target = onlyOf(shownTargets(state))
+  if (target === undefined) return false
   const [age, now] = [ageOfTargets(state), nowOf(state)]
   const { sweep_age_seconds: sweep, finished, minutes } = target
   const count = (of: number) => countOf(target, of)

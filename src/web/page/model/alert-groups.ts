@@ -7,17 +7,6 @@ import type { State } from './state.ts'
 import { steady } from './steady.ts'
 import { shownAlerts, urgencyOf } from './totals.ts'
 
-/** Alerts of one rule, the worst first. `waits` says why nobody is notified of them, or of how many; `isQuiet` whether that is so of all. */
-export type AlertGroup = {
-  key: string
-  alerts: readonly Alert[]
-  worst: Alert
-  waits: string
-  isQuiet: boolean
-  /** When the first one began. */
-  since: string
-}
-
 /** The address of all alerts that fire of an incident. */
 export const addressOfIncident = ({ group }: Incident) => addressOf('alerts', { incident: labelText(group) })
 
@@ -29,30 +18,21 @@ export function selectedAlerts({ query, snapshot }: State): ((alert: Alert) => b
   return rule ? ({ alert }) => alert === rule : undefined
 }
 
-/** The alerts by rule, or those that are selected: the most urgent first, and those of which nobody is notified last. */
-export function alertGroups(state: State): AlertGroup[] {
+/** Alerts of one rule, the worst first. */
+export type AlertGroup = readonly Alert[]
+
+/** The alerts by rule, or each one that is selected: the most urgent first, and those of which nobody is notified last. */
+export function alertGroups(state: State): readonly AlertGroup[] {
   const [why, isSelected] = [waitsFor(state), selectedAlerts(state)]
   const keyOf = (alert: Alert) => (isSelected ? named(alert) : alert.alert)
   const groups = Map.groupBy(shownAlerts(state).filter(isSelected ?? (() => true)), keyOf)
-  const made = [...groups.values()].map((same): AlertGroup => {
-    const reasons = same.map(why)
-    const alerts = same.toSorted(worstFirst)
-    const worst = alerts[0]!
-    return {
-      key: keyOf(worst),
-      alerts,
-      worst,
-      waits: waitsText(reasons),
-      isQuiet: !reasons.includes(''),
-      since: alerts.map(({ since }) => since).toSorted()[0]!,
-    }
-  })
-  const inOrder = made.toSorted((a, b) => Number(a.isQuiet) - Number(b.isQuiet))
-  return [...steady(state, 'alerts', inOrder, ({ key }) => key)]
+  const worst = [...groups.values()].map((same) => same.toSorted(worstFirst))
+  const inOrder = worst.toSorted((a, b) => Number(a.every(why)) - Number(b.every(why)))
+  return steady(state, 'alerts', inOrder, ([first]) => keyOf(first!))
 }
 
 /** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited. */
-function waitsText(reasons: readonly string[]) {
+export function waitsText(reasons: readonly string[]) {
   const [first = ''] = reasons
   if (reasons.every((reason) => reason === first)) return first
   const kinds = Map.groupBy(reasons, (reason) => reason.split(' ')[0]!)

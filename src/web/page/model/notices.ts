@@ -1,4 +1,4 @@
-import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
+import { formatNumber, formatSeconds, formatSync, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
 import type { Target } from './api.ts'
@@ -99,15 +99,11 @@ function staleNotice(target: Target, age: number, now: string): Notice {
 }
 
 function firstNotice({ name, fault, listing }: Target, why: string): Notice {
-  const { pages_read = 0, pages = null, seconds_left = null } = listing ?? {}
-  if (pages_read === 0) return { text: `${name}: waiting for the initial sync.${why}`, age: '' }
-  const total = pages === null ? 'an unknown number of' : formatNumber(pages)
-  const left = seconds_left === null ? '' : `, about ${formatSeconds(seconds_left)} to go`
+  const { pages_read: pagesRead = 0, pages, seconds_left: secondsLeft } = listing ?? {}
+  if (pagesRead === 0) return { text: `${name}: waiting for the initial sync.${why}`, age: '' }
+  const age = formatSync({ pagesRead, pages: pages ?? undefined, secondsLeft: secondsLeft ?? undefined })
   // The progress says that the list is long, and more.
-  return {
-    text: `${name}: the initial sync reads the past calls.${fault === 'list' ? '' : why}`,
-    age: `${formatNumber(pages_read)} of ${total} pages read${left}`,
-  }
+  return { text: `${name}: the past calls are read first.${fault === 'list' ? '' : why}`, age }
 }
 
 /**

@@ -58,16 +58,10 @@ function secondsUntil(query: URLSearchParams, now: number) {
 }
 
 /** The silences that are active, and those that expired of late, the newest first. */
-export function silencesIn(snapshot: Snapshot | undefined) {
-  const now = Date.parse(snapshot?.now ?? '')
-  const all = snapshot?.silences ?? []
-  const isActive = ({ until }: Silence) => Date.parse(until) > now
-  return {
-    active: all.filter(isActive),
-    expired: all
-      .filter((silence) => !isActive(silence))
-      .toSorted((one, other) => Date.parse(other.until) - Date.parse(one.until)),
-  }
+export function silencesIn({ now = '', silences = [] }: Partial<Snapshot> = {}) {
+  const isActive = ({ until }: Silence) => until > now
+  const expired = silences.filter((silence) => !isActive(silence))
+  return { active: silences.filter(isActive), expired: expired.toSorted((a, b) => (a.until < b.until ? 1 : -1)) }
 }
 
 /** The command that adds the silence of the address, which has a match. */

@@ -25,19 +25,13 @@ export type Window = Target['windows'][number]
 
 /** The windows of some targets, added up. */
 export function windowsOf(targets: Target[]): Window[] {
-  const [first, ...others] = targets
-  if (first === undefined) return []
-  return first.windows.map((window, i) => {
-    const all = [window, ...others.flatMap(({ windows }) => windows[i] ?? [])]
-    return all.length === 1 ? window : addUp(window, all)
+  return (targets[0]?.windows ?? []).map((like, i) => {
+    const windows = targets.flatMap((target) => target.windows[i] ?? [])
+    const finished = countsBy(STATUSES, (status) => sum(windows, (one) => one.finished[status]))
+    const total = sum(windows, ({ calls }) => calls)
+    const ratio = countsBy(REASONS, (reason) => failureRatio({ ...finished, total }, reason))
+    return { ...like, calls: total, finished, failure_ratio: total < MIN_EXPORTED_CALLS ? null : ratio }
   })
-}
-
-function addUp(like: Window, windows: Window[]): Window {
-  const finished = countsBy(STATUSES, (status) => sum(windows, (one) => one.finished[status]))
-  const total = sum(windows, ({ calls }) => calls)
-  const ratio = countsBy(REASONS, (reason) => failureRatio({ ...finished, total }, reason))
-  return { ...like, calls: total, finished, failure_ratio: total < MIN_EXPORTED_CALLS ? null : ratio }
 }
 
 export type RuleRatio = {
@@ -52,8 +46,8 @@ export type RuleRatio = {
  * window has.
  */
 export function ruleRatios(state: State): RuleRatio[] {
-  const [only, ...others] = shownTargets(state)
-  if (only === undefined || others.length > 0) return []
+  const only = onlyOf(shownTargets(state))
+  if (only === undefined) return []
   const alerts = new Map(shownAlerts(state).map((alert) => [named(alert), alert]))
   const alertOf = ({ name }: Rule, { labels }: RuleRatio['reading']) =>
     alerts.get(named({ alert: name, target: only.name, labels }))
@@ -63,13 +57,13 @@ export function ruleRatios(state: State): RuleRatio[] {
 }
 
 /** The rules whose threshold applies to the windows of these targets: rules on all calls of a single target. */
-export function rulesOfWindows(targets: Target[]): Rule[] {
-  const [only, ...others] = targets
-  if (only === undefined || others.length > 0) return []
-  return only.rules.filter(
+export const rulesOfWindows = (targets: Target[]) =>
+  (onlyOf(targets)?.rules ?? []).filter(
     ({ signal, match, by }) => signal === 'failure_ratio' && Object.keys(match).length === 0 && by.length === 0,
   )
-}
+
+/** The target where one is shown. */
+export const onlyOf = (targets: Target[]) => (targets.length === 1 ? targets[0] : undefined)
 
 export type MainRatio = {
   window: string

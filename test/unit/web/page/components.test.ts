@@ -387,13 +387,15 @@ describe('the banner of the page', () => {
     const [, ...first] = state.snapshot!.targets.toReversed()
     state.snapshot!.targets = first.toReversed()
     expect(banner(state)).toEqual([
-      '2 of 2 targets have no successful poll. production: the initial sync reads the past calls. (12 of 80 pages read)',
+      '2 of 2 targets have no successful poll. production: the past calls are read first. (the initial sync has read 12 of 80 pages)',
     ])
     state.snapshot!.targets = first.slice(0, 1)
-    expect(banner(state)).toEqual(['b: the initial sync reads the past calls. (3 of an unknown number of pages read)'])
+    expect(banner(state)).toEqual([
+      'b: the past calls are read first. (the initial sync has read 3 of an unknown number of pages)',
+    ])
     const reading = shownTarget({ sync: {}, problem: 'the list is being read: 2 of 80 pages so far', fault: 'list' })
     expect(banner(stateOf([{ ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) }]))).toEqual([
-      'production: the initial sync reads the past calls. (3 of 80 pages read)',
+      'production: the past calls are read first. (the initial sync has read 3 of 80 pages)',
     ])
     expect(isSyncing(state)).toBe(true)
     expect(isSyncing(stateOf([refused]))).toBe(false)
