@@ -2,7 +2,7 @@ import { runbookOf } from '../../../alerts/runbook.ts'
 import { formatNumber } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
-import { alertOf, countOf, failedOf } from '../model/alert-page.ts'
+import { alertOf, countOf, failedOf, NO_CALLS } from '../model/alert-page.ts'
 import type { Alert } from '../model/api.ts'
 import { momentInZone } from '../model/format.ts'
 import { editAddress } from '../model/silences.ts'
@@ -50,7 +50,7 @@ export function AlertNext({ state }: { state: State }) {
 function callsStep({ alertPage }: State, url: string): Step {
   const { alert, breakdown } = alertPage.answer ?? {}
   const failed = failedOf(alert ?? {})
-  const kinds = breakdown?.now ?? []
+  const { now: kinds } = breakdown ?? NO_CALLS
   const [worst] = kinds.toSorted((a, b) => failed(b) - failed(a))
   if (alert?.signal !== 'failure_ratio' || worst === undefined || failed(worst) === 0)
     return [addressOfCalls(url), 'See its calls', 'what they have in common']

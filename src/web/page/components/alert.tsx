@@ -13,8 +13,10 @@ import {
   countOf,
   failedOf,
   periodOf,
+  NO_CALLS,
   rowLike,
   valueChart,
+  type Breakdown,
   type Row,
 } from '../model/alert-page.ts'
 import type { Alert, Call, PastAlert } from '../model/api.ts'
@@ -211,17 +213,40 @@ function AlertCalls({ state }: { state: State }) {
   const { alert, breakdown } = state.alertPage.answer ?? {}
   const period = periodOf(alert)
   if (breakdown === undefined || period === undefined) return false
-  const { now: rows, lastWeek, isPart } = breakdown ?? { now: [], lastWeek: [], isPart: false }
+  const { now: rows, lastWeek, ...known } = breakdown ?? NO_CALLS
   const kinds = [...rows, ...lastWeek.filter((row) => rowLike(rows, row) === undefined)]
   if (breakdown !== null && kinds.length === 0) return false
   const now = nowOf(state)
-  const { reason = 'any' } = alert!
-  const failed = failedOf(alert!)
-  const all = (row: Row | undefined) => countOf(row, OUTCOMES)
+  const failed = (kind: Row) => failedOf(alert!)(rowLike(rows, kind))
+  const times = `${plural(sum(rows, all), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}`
+  return (
+    <Section id="alert-calls" title="Its calls" note={soft(`${times}, ${comparisonText(lastWeek, known)}`)}>
+      {breakdown === null && quiet('The calls could not be loaded.')}
+      {kinds.length > 0 && (
+        <Table
+          caption="Calls by type, mode and receiver type, the most failures first"
+          columns={kindColumns(alert!, rows, lastWeek).slice(0, known.isPart && lastWeek.length === 0 ? -2 : undefined)}
+          items={kinds.toSorted((a, b) => failed(b) - failed(a))}
+        />
+      )}
+    </Section>
+  )
+}
+
+function comparisonText({ length }: readonly Row[], { isPart }: Pick<Breakdown, 'isPart'>) {
+  if (!isPart) return 'next to last week'
+  return length > 0 ? 'not all calls of last week are known' : 'the calls of last week are not known'
+}
+
+const all = (row: Row | undefined) => countOf(row, OUTCOMES)
+
+function kindColumns(alert: PastAlert, rows: readonly Row[], lastWeek: readonly Row[]): Column<Row>[] {
+  const { reason = 'any' } = alert
+  const failed = failedOf(alert)
   const ratio = (row: Row | undefined) => (all(row) === 0 ? '–' : formatShare(failed(row) / all(row)))
   const current = (kind: Row) => rowLike(rows, kind)
   const before = (kind: Row) => rowLike(lastWeek, kind)
-  const columns: Column<Row>[] = [
+  return [
     ['Type', ({ type }) => type],
     ['Mode', ({ mode }) => mode],
     ['Receiver', ({ receiver_type }) => receiver_type],
@@ -231,28 +256,13 @@ function AlertCalls({ state }: { state: State }) {
     ['Calls last week', (kind) => formatNumber(all(before(kind))), 'number'],
     ['Ratio last week', (kind) => ratio(before(kind)), 'number'],
   ]
-  const isKnown = !isPart || lastWeek.length > 0
-  const known = isKnown ? 'not all calls of last week are known' : 'the calls of last week are not known'
-  const times = `${plural(sum(rows, all), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}`
-  return (
-    <Section id="alert-calls" title="Its calls" note={soft(`${times}, ${isPart ? known : 'next to last week'}`)}>
-      {breakdown === null && quiet('The calls could not be loaded.')}
-      {kinds.length > 0 && (
-        <Table
-          caption="Calls by type, mode and receiver type, the most failures first"
-          columns={isKnown ? columns : columns.slice(0, -2)}
-          items={kinds.toSorted((a, b) => failed(current(b)) - failed(current(a)))}
-        />
-      )}
-    </Section>
-  )
 }
 
 type Outcome = (typeof OUTCOMES)[number]
 
 /** How the calls of the alert ended, next to those of last week; absent without any. */
 function AlertOutcomes({ state }: { state: State }) {
-  const { now: rows = [], lastWeek = [] } = state.alertPage.answer?.breakdown ?? {}
+  const { now: rows, lastWeek } = state.alertPage.answer?.breakdown ?? NO_CALLS
   if (rows.length + lastWeek.length === 0) return false
   const total = (of: readonly Row[], outcomes: readonly Outcome[] = OUTCOMES) =>
     sum(of, (row) => countOf(row, outcomes))

@@ -39,6 +39,7 @@ export type Row = Report['rows'][number]
  * `isPart`: not all calls of last week are known.
  */
 export type Breakdown = { now: readonly Row[]; lastWeek: readonly Row[]; isPart: boolean }
+export const NO_CALLS: Breakdown = { now: [], lastWeek: [], isPart: false }
 
 const REFRESH_MS = 30_000
 /** How long before the breach its chart begins, and how long after the end it ends (seconds). */
@@ -167,7 +168,7 @@ export function valueIn({ signal, reason = 'any', min_calls: least = 1 }: PastAl
 
 async function breakdownOf(alert: PastAlert): Promise<Breakdown> {
   const asked = periodOf(alert)
-  if (asked === undefined) return { now: [], lastWeek: [], isPart: false }
+  if (asked === undefined) return NO_CALLS
   const wanted = { ...alert.match, ...alert.labels }
   const rowsOf = async (at: (time: number) => number) => {
     const [since, until] = [asked.since, asked.until].map((time) => isoOf(at(Date.parse(time) / 1000)))
