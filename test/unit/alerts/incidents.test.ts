@@ -219,7 +219,7 @@ describe('an incident', () => {
   test('says that no value is beyond the threshold, although its alerts fire', () => {
     const said = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!)[0]
     const within = high('a', 40, 10)
-    expect(said(within, high('b', 40, 12))).toBe(
+    expect(said(within, high('b', 40, 11))).toBe(
       'Since 2026-11-20 08:13:30 UTC, lasting (no longer above the threshold of 30%, but not resolved yet)',
     )
     expect(said(within, high('b', 40, 30))).toBe('Since 2026-11-20 08:13:30 UTC, lasting')
