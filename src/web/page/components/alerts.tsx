@@ -171,11 +171,12 @@ function togetherText(all: Together, { openEpisodes }: State) {
   const isOpen = openEpisodes === key
   const on = plural(new Set(all.map(({ target }) => target)).size, 'target')
   const toggle = () => change({ openEpisodes: isOpen ? '' : key })
+  const text = isOpen ? 'Hide' : 'Show'
   return [
     `${name} `,
     soft(`${plural(all.length, 'alert')} on ${on} `),
-    <Button label={`Alerts of ${name}`} isOpen={isOpen} isWithin onClick={toggle}>
-      {isOpen ? 'Hide' : 'Show'}
+    <Button label={`${text} alerts of ${name}`} isOpen={isOpen} onClick={toggle}>
+      {text}
     </Button>,
   ]
 }
