@@ -41,9 +41,10 @@ export function formatShare(share: number): string {
   return `${formatNumber(share * 100)}%`
 }
 
-/** A ratio to what is usual as `57% below`, `20% above`; a difference of two shares as `30 points above`. */
+/** A ratio to what is usual as `57% below`, `20% above`, `equal to`; a difference of two shares as `30 points above`. */
 export function formatRelative(value: number, isDifference: boolean): string {
   const by = isDifference ? value : value - 1
+  if (Math.abs(by) < 0.0005) return 'equal to'
   const size = isDifference ? `${formatNumber(Math.abs(by) * 100)} points` : formatShare(Math.abs(by))
   return `${size} ${by < 0 ? 'below' : 'above'}`
 }

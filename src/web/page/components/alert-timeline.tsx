@@ -14,9 +14,8 @@ type Step = readonly [at: string, what: string, more: string, tone?: string]
 export function AlertTimeline({ state }: { state: State }) {
   const { alert, live } = alertOf(state)
   const now = nowOf(state)
-  const pending = `: the value is ${live?.breach} ${valueOf(live?.signal ?? '', live?.threshold ?? 0)}`
   const steps: (Step | false)[] = [
-    live !== undefined && [live.since, 'pending', pending],
+    live !== undefined && [live.since, 'pending', `: the value is ${live.breach} ${valueOf(live, live.threshold)}`],
     ...suppressedSteps(state),
     ...(alert === undefined ? [] : stepsOf(alert, state)),
   ]
@@ -67,7 +66,7 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
     ...severer.map((one): Step => {
       return [one.since, 'escalated', `: ${named({ ...one, target: '' })}, ${one.severity}`, one.severity]
     }),
-    worst !== undefined && [worst.at, breach === 'above' ? 'peak' : 'lowest', ` ${valueOf(signal, peak)}`],
+    worst !== undefined && [worst.at, breach === 'above' ? 'peak' : 'lowest', ` ${valueOf(alert, peak)}`],
     ...alert.notified.map(({ at, receiver, kind, outcome: sent }): Step => {
       const isSent = sent === 'sent'
       return isSent

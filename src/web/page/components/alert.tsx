@@ -86,9 +86,7 @@ function sentenceOf(state: State, shown: PastAlert | Alert, live: Alert | undefi
     return `${target}: ${failText({ total: live.calls, failed }, state.alertPage.answer?.alert?.reason)}`
   }
   const value =
-    live === undefined
-      ? `${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(signal, peak)}`
-      : valueOf(signal, live.value)
+    live === undefined ? `${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(shown, peak)}` : valueOf(live, live.value)
   return `${target}: ${alert}, ${value}`
 }
 
@@ -117,11 +115,12 @@ function linesOf(state: State): ComponentChildren[] {
   ]
 }
 
-function notResolvedText({ state, signal, value, breach, threshold, clear }: Alert) {
-  const cleared = `${valueOf(signal, clear)} or ${breach === 'above' ? 'less' : 'more'}`
+function notResolvedText(live: Alert) {
+  const { state, value, breach, threshold, clear } = live
+  const cleared = `${valueOf(live, clear)} or ${breach === 'above' ? 'less' : 'more'}`
   return state === 'recovering'
     ? `The value has cleared: the alert resolves if it stays at ${cleared}.`
-    : `${valueOf(signal, value)}: ${withinText(breach, valueOf(signal, threshold))}. It clears at ${cleared}.`
+    : `${valueOf(live, value)}: ${withinText(breach, valueOf(live, threshold))}. It clears at ${cleared}.`
 }
 
 const fact = (name: string, value: ComponentChildren, about: string | false = false) =>
@@ -132,19 +131,26 @@ function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: A
   const { since } = live ?? shown
   const until = alert?.until ?? null
   // What is loaded is older than what the stream says.
-  const worst = valueOf(signal, (live ?? shown).peak)
+  const worst = valueOf(shown, (live ?? shown).peak)
   const name = breach === 'above' ? 'Peak' : 'Lowest'
   return facts([
     fact('State', stateOf(alert, live), severity),
     fact(live ? 'Since' : 'Fired', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
     until !== null && fact('Until', momentInZone(until, now)),
     live
-      ? fact('Value', valueOf(signal, live.value), `${callsText(alert, live)}${name.toLowerCase()} ${worst}`)
+      ? fact('Value', valueOf(live, live.value), `${callsText(alert, live)}${name.toLowerCase()} ${worst}`)
       : fact(name, worst),
-    fact('Threshold', `${breach} ${valueOf(signal, threshold)}`, live && `clears at ${valueOf(signal, live.clear)}`),
+    fact('Threshold', `${breach} ${valueOf(shown, threshold)}`, live && `clears at ${valueOf(live, live.clear)}`),
+    live?.compared !== undefined && expectedFact(signal, live.compared),
     fact('Signal', signal, signalText(alert)),
     alert !== undefined && notifiedFact(alert, now),
   ])
+}
+
+/** What the value is relative to: `91 (96, 88, 101, 94 at the same time before)`. */
+function expectedFact(signal: string, { now, earlier, expected }: NonNullable<Alert['compared']>) {
+  const [is, ...then] = [expected, ...earlier].map((value) => valueOf({ signal }, value))
+  return fact('Expected', is, `${then.join(', ')} at the same time before; now ${valueOf({ signal }, now)}`)
 }
 
 const windowText = (alert: PastAlert | undefined) => (alert?.window_seconds ? formatSeconds(alert.window_seconds) : '')

@@ -18,13 +18,13 @@ export function Alerts({ state }: { state: State }) {
   const stale = new Set(staleTargets(state).map(({ name }) => name))
   const all = shownTargets(state).length
   // The state of an alert is current; its values are as old as the last poll.
-  const value = ({ signal, target }: Alert, of: number) =>
-    stale.has(target) ? <span class="old">{valueOf(signal, of)}</span> : valueOf(signal, of)
+  const value = (alert: Alert, of: number) =>
+    stale.has(alert.target) ? <span class="old">{valueOf(alert, of)}</span> : valueOf(alert, of)
   const columns: Column<AlertGroup>[] = [
     ['Alert', (group) => nameOf(group, all)],
     ['State', (group) => statesOf(group, waitsText(group.map(why))), 'state'],
     ['Value', ([worst]) => value(worst!, worst!.value), 'number'],
-    ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!.signal, worst!.threshold)}`, 'number'],
+    ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number'],
     ['Peak', ([worst]) => value(worst!, worst!.peak), 'number'],
     ['Calls', ([worst]) => (worst!.calls === null ? '–' : formatNumber(worst!.calls)), 'number'],
     [`Since (${zone(now)})`, (group) => sinceOf(group, now), 'number'],
@@ -140,8 +140,8 @@ export function EpisodeTable(props: {
         all.some(({ blind }) => blind.length > 0) && [' ', soft('partly not seen')],
       ],
     ],
-    ['Peak', (all) => valueOf(all[0]!.signal, peakOf(all))],
-    ['Threshold', ([first]) => `${first!.breach} ${valueOf(first!.signal, first!.threshold)}`],
+    ['Peak', (all) => valueOf(all[0]!, peakOf(all))],
+    ['Threshold', ([first]) => `${first!.breach} ${valueOf(first!, first!.threshold)}`],
     ['Outcome', (all) => [unique(all.map(outcomeOf)), ' ', badge(all[0]!.severity, all[0]!.severity)]],
     [
       'Notified',

@@ -37,13 +37,13 @@ export function Feed({ state }: { state: State }) {
 
 function lineText(line: FeedLine, now: string) {
   if (line.kind === 'alert') {
-    const { alert, target, value, threshold, signal, severity } = line.data
+    const { alert, target, value, threshold, severity } = line.data
     const [, , step = ''] = line.type.split('.')
     return [
       <time>{moment(line.time, now)}</time>,
       ' ',
       <strong class={step === 'resolved' ? 'good' : severity}>{`${alert} ${step}`}</strong>,
-      ` on ${target}, ${valueOf(signal, value)}, threshold ${valueOf(signal, threshold)}`,
+      ` on ${target}, ${valueOf(line.data, value)}, threshold ${valueOf(line.data, threshold)}`,
     ]
   }
   const { target, type, mode, inferred, detected_at } = line.data

@@ -139,7 +139,7 @@ function lineOf(line: WorstLine) {
       <a href={addressOfLine(line)}>
         <span class="name">{key === alert ? target : `${target} ${key.slice(alert.length)}`}</span>
         {bar(share, 'bad')}
-        <b>{live === undefined ? formatNumber(value ?? 0) : valueOf(live.signal, value)}</b>
+        <b>{live === undefined ? formatNumber(value ?? 0) : valueOf(live, value)}</b>
         {soft(ofCalls)}
       </a>
     </li>

@@ -203,6 +203,8 @@ type Shown = { alert: PastAlert; around: AlertPage['around']; live: Alert | unde
 /** The value of an alert over time with its threshold, from before the breach until after the end, or now: each where it was evaluated. */
 export function valueChart({ alert, around = [], live, breach, now }: Shown): Chart {
   const { signal, threshold, severity, values, until } = alert
+  const unit = unitOf(alert)
+  const usual = unit === 'relative' ? 1 : unit === 'difference' ? 0 : undefined
   const own = values.map(({ at, value }): ValueAt => [Date.parse(at) / 1000, value])
   const ends = [breach - AROUND, chartEnd(alert, now)].map((at): ValueAt => [at, null])
   const points = [...new Map([...ends, ...around, ...own])].toSorted(([a], [b]) => a - b)
@@ -215,8 +217,12 @@ export function valueChart({ alert, around = [], live, breach, now }: Shown): Ch
     complete: until === null ? points.length - 1 : points.length,
     // Nothing was evaluated between two values of a target that is polled less often.
     isInstant: true,
-    unit: unitOf(signal),
+    unit,
     series: [{ name: 'value', colour: 'first', shape: 'line', values: points.map(([, value]) => value) }],
-    thresholds: [{ name: 'threshold', about: alert.breach, value: threshold, severity }, ...(clear ? [clear] : [])],
+    thresholds: [
+      { name: 'threshold', about: alert.breach, value: threshold, severity },
+      ...(clear ? [clear] : []),
+      ...(usual === undefined ? [] : [{ name: 'expected', about: '', value: usual, severity: 'other' }]),
+    ],
   }
 }

@@ -1,4 +1,4 @@
-import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
+import { formatNumber, formatRelative, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 
 /** The chosen zone; undefined is the zone of the reader. */
 let chosen: { name: string; offset: Intl.DateTimeFormat } | undefined
@@ -136,14 +136,27 @@ const UNITS: Record<string, 'ratio' | 'seconds'> = {
   service_webhooks_missed: 'ratio',
 }
 
-/** The unit in which a chart shows a signal. */
-export const unitOf = (signal: string) => UNITS[signal] ?? 'minutes'
+/** What an alert measures. The values of a rule with `relative_to` are ratios to the usual or, of shares, differences. */
+type Measured = { signal: string; compared?: unknown; relative_to_seconds?: number | undefined }
 
-/** A value of an alert in the unit of its signal. */
-export function valueOf(signal: string, value: number | null) {
-  if (value === null) return '–'
-  return { ratio: formatShare, seconds: formatSeconds, minutes: formatNumber }[unitOf(signal)](value)
+/** The unit in which a chart shows an alert. */
+export function unitOf({ signal, compared, relative_to_seconds: offset }: Measured) {
+  const unit = UNITS[signal] ?? 'minutes'
+  if (compared === undefined && offset === undefined) return unit
+  return unit === 'ratio' ? 'difference' : 'relative'
 }
+
+const FORMATS = {
+  ratio: formatShare,
+  seconds: (value: number) => formatSeconds(value),
+  minutes: (value: number) => formatNumber(value),
+  relative: (value: number) => `${formatRelative(value, false)} usual`,
+  difference: (value: number) => `${formatRelative(value, true)} usual`,
+}
+
+/** A value of an alert in its unit. */
+export const valueOf = (measured: Measured, value: number | null) =>
+  value === null ? '–' : FORMATS[unitOf(measured)](value)
 
 /** `mode=call, type=video` */
 export const labelText = (labels: Readonly<Record<string, string | undefined>>) =>

@@ -33,7 +33,7 @@ export function shownIncidents(state: State): ShownIncident[] {
       const highest = Math.max(...worst.map(({ value }) => value ?? 0))
       const lines = worst.map((one): WorstLine => {
         const alert = live.get(keyOf(one))
-        const isShare = alert !== undefined && unitOf(alert.signal) === 'ratio'
+        const isShare = alert !== undefined && unitOf(alert) === 'ratio'
         return { ...one, live: alert, share: Math.min(1, (one.value ?? 0) / (isShare ? 1 : highest || 1)) }
       })
       const waits = lines.map(({ live }) => (live === undefined ? '' : why(live)))

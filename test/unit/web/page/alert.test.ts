@@ -363,6 +363,15 @@ describe('the chart of an alert', () => {
     expect(chart(ended, { breach: SINCE - 120 }).times[0]).toBe(SINCE - 1920)
   })
 
+  test('of a rule with `relative_to` has a line of what is usual', () => {
+    const expectedOf = (signal: PastAlert['signal']) => {
+      const { unit, thresholds } = chart(fired({ values, signal, relative_to_seconds: 604_800 }))
+      return [unit, thresholds?.find(({ name }) => name === 'expected')?.value]
+    }
+    expect(expectedOf('calls_finished')).toEqual(['relative', 1])
+    expect(expectedOf('failure_ratio')).toEqual(['difference', 0])
+  })
+
   test('has each value where it was evaluated, so that no line rises before the problem', () => {
     const around = [
       [SINCE - 1740, 0.1],

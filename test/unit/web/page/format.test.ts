@@ -46,5 +46,14 @@ test.each([
   ['stuck_calls', 1200, '1,200'],
   ['failure_ratio', null, '–'],
 ])('a value of the signal %s, %s, is written as %s', (signal, value, expected) => {
-  expect(valueOf(signal, value)).toBe(expected)
+  expect(valueOf({ signal }, value)).toBe(expected)
+})
+
+test.each([
+  ['calls_finished', 0.43, '57% below usual'],
+  ['calls_finished', 1, 'equal to usual'],
+  ['answer_delay_p95', 1.5, '50% above usual'],
+  ['failure_ratio', 0.3, '30 points above usual'],
+])('a value of %s with `relative_to`, %s, is written as %s', (signal, value, expected) => {
+  expect(valueOf({ signal, relative_to_seconds: 604_800 }, value)).toBe(expected)
 })
