@@ -43,7 +43,8 @@ export function Choice(props: { name: string; label: string; query: URLSearchPar
 export function TargetChoice({ state: { query, snapshot }, most = Infinity }: { state: State; most?: number }) {
   const [selected, all] = [query.getAll('target'), (snapshot?.targets ?? []).map(({ name }) => name)]
   const several: Options = selected.length > 1 ? [[selected.join(), selected.join(', ')]] : []
-  const options = [...allOr(all.length > most ? [] : all, `all ${all.length}`), ...several]
+  const every = all.length > 1 ? `all ${all.length}` : 'all'
+  const options = [...allOr(all.length > most ? [] : all, every), ...several]
   return (
     <Choice name="target" label="Target" query={new URLSearchParams({ target: selected.join() })} options={options} />
   )
