@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 237,
-  'src/alerts': 2179,
+  'src/alerts': 2181,
   'src/clock': 94,
   'src/cluster': 350,
   'src/commands': 3361,
@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 105,
   'src/metrics': 681,
   'src/network': 204,
-  'src/notifications': 3129,
+  'src/notifications': 3144,
   'src/pipeline': 1291,
   'src/polling': 2121,
   'src/rx': 126,
@@ -33,11 +33,11 @@ const ROOMS: Record<string, number> = {
   'src/service': 1031,
   'src/simulator': 1597,
   'src/store': 4151,
-  'src/text': 157,
-  'src/views': 1949,
-  'src/web': 2005,
-  'src/web/page': 5365,
-  test: 65093,
+  'src/text': 158,
+  'src/views': 1956,
+  'src/web': 2011,
+  'src/web/page': 5206,
+  test: 65199,
 }
 
 /** How far a folder of src may be below its line. */
