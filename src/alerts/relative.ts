@@ -1,5 +1,5 @@
 import { earlierBy } from '../clock/calendar.ts'
-import { formatNumber, formatRelative, formatSeconds, plural } from '../text/format.ts'
+import { formatNumber, formatOfUsual, formatRelative, formatSeconds, plural } from '../text/format.ts'
 import type { RuleOn } from './rule-keys.ts'
 import { formatIn, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
 
@@ -80,7 +80,7 @@ export function relativeSignal(own: AnySignal): AnySignal {
     unit: 'share',
     relate: ({ now, expected }) => (isDifference ? now - expected : now / expected),
     needsNoThreshold: () => true,
-    format: (value) => `${format(value)} usual`,
+    format: (value) => formatOfUsual(value, isDifference),
     describe: ({ value, compared: { now, earlier } = { now: NaN, earlier: [] } }, signal) =>
       `${name}: ${absolute(now)} ${inTheLast(signal)}, ${format(value)} ${sameTime(signal, earlier.length)} (${earlier.map(absolute).join(', ')})`,
     inWords: ({ signal, threshold, breach }) => {

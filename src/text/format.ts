@@ -49,6 +49,12 @@ export function formatRelative(value: number, isDifference: boolean): string {
   return `${size} ${by < 0 ? 'below' : 'above'}`
 }
 
+/** A ratio to what is usual as `43% of usual`; a difference of two shares as `+30 points`. */
+export function formatOfUsual(value: number, isDifference: boolean): string {
+  const points = `${value < 0 ? '-' : '+'}${formatNumber(Math.abs(value) * 100)} points`
+  return isDifference ? points : `${formatShare(value)} of usual`
+}
+
 /** `0 alerts`, `1 alert`, `1,200 alerts`. */
 export function plural(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`

@@ -159,7 +159,9 @@ async function valuesAround(alert: PastAlert, breach: number): Promise<ValueAt[]
 }
 
 /** The value of a signal in a window of minutes; null with too few calls, or if calls do not say it. */
-export function valueIn({ signal, reason = 'any', min_calls: least = 1 }: PastAlert, minutes: readonly Point[]) {
+export function valueIn(alert: PastAlert, minutes: readonly Point[]) {
+  const { signal, reason = 'any', min_calls: least = 1, relative_to_seconds: offset } = alert
+  if (offset !== undefined) return null
   const counts = countsBy(STATUSES, (status) => sum(minutes, ({ calls }) => calls[status]))
   const total = sum(STATUSES, (status) => counts[status])
   if (signal === 'failure_ratio') return total < least ? null : failureRatio({ ...counts, total }, reason)
@@ -222,7 +224,7 @@ export function valueChart({ alert, around = [], live, breach, now }: Shown): Ch
     thresholds: [
       { name: 'threshold', about: alert.breach, value: threshold, severity },
       ...(clear ? [clear] : []),
-      ...(usual === undefined ? [] : [{ name: 'expected', about: '', value: usual, severity: 'other' }]),
+      ...(usual === undefined ? [] : [{ name: 'expected', about: 'at', value: usual, severity: 'other' }]),
     ],
   }
 }

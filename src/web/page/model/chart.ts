@@ -1,4 +1,4 @@
-import { formatNumber, formatRelative, formatSeconds, formatShare } from '../../../text/format.ts'
+import { formatNumber, formatOfUsual, formatSeconds, formatShare } from '../../../text/format.ts'
 import { change, current, type State } from './state.ts'
 
 /** A series of a chart. Bars are stacked, the first one lowest. */
@@ -54,14 +54,14 @@ export const UNITS = {
   minutes: whole,
   ratio: { format: formatShare, onAxis: formatShare, least: 0.05, incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5] },
   relative: {
-    format: (value: number) => `${formatRelative(value, false)} usual`,
+    format: (value: number) => formatOfUsual(value, false),
     onAxis: formatShare,
     least: 1,
     incrs: [0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10],
   },
   difference: {
-    format: (value: number) => `${formatRelative(value, true)} usual`,
-    onAxis: (value: number) => `${formatNumber(100 * value)} points`,
+    format: (value: number) => formatOfUsual(value, true),
+    onAxis: (value: number) => formatOfUsual(value, true),
     least: 0.05,
     incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5],
   },

@@ -1,4 +1,4 @@
-import { formatNumber, formatRelative, formatSeconds, formatShare, plural } from '../../../text/format.ts'
+import { formatNumber, formatOfUsual, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 
 /** The chosen zone; undefined is the zone of the reader. */
 let chosen: { name: string; offset: Intl.DateTimeFormat } | undefined
@@ -150,8 +150,8 @@ const FORMATS = {
   ratio: formatShare,
   seconds: (value: number) => formatSeconds(value),
   minutes: (value: number) => formatNumber(value),
-  relative: (value: number) => `${formatRelative(value, false)} usual`,
-  difference: (value: number) => `${formatRelative(value, true)} usual`,
+  relative: (value: number) => formatOfUsual(value, false),
+  difference: (value: number) => formatOfUsual(value, true),
 }
 
 /** A value of an alert in its unit. */

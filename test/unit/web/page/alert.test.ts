@@ -410,6 +410,7 @@ describe('the chart of an alert', () => {
     expect(valueIn(fired(), minutes)).toBe(0.4)
     expect(valueIn(fired({ reason: 'rejected' }), minutes)).toBe(0.3)
     expect(valueIn(fired({ min_calls: 11 }), minutes)).toBeNull()
+    expect(valueIn(fired({ relative_to_seconds: 604_800 }), minutes)).toBeNull()
     expect(valueIn(fired({ signal: 'calls_finished' }), minutes)).toBe(10)
     expect(valueIn(fired({ signal: 'poll_age' }), minutes)).toBeNull()
   })

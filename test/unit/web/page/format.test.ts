@@ -50,10 +50,10 @@ test.each([
 })
 
 test.each([
-  ['calls_finished', 0.43, '57% below usual'],
-  ['calls_finished', 1, 'equal to usual'],
-  ['answer_delay_p95', 1.5, '50% above usual'],
-  ['failure_ratio', 0.3, '30 points above usual'],
+  ['calls_finished', 0.43, '43% of usual'],
+  ['calls_finished', 1, '100% of usual'],
+  ['answer_delay_p95', 1.5, '150% of usual'],
+  ['failure_ratio', 0.3, '+30 points'],
 ])('a value of %s with `relative_to`, %s, is written as %s', (signal, value, expected) => {
   expect(valueOf({ signal, relative_to_seconds: 604_800 }, value)).toBe(expected)
 })
