@@ -141,14 +141,17 @@ function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: A
       ? fact('Value', valueOf(live, live.value), `${callsText(alert, live)}${name.toLowerCase()} ${worst}`)
       : fact(name, worst),
     fact('Threshold', `${breach} ${valueOf(shown, threshold)}`, live && `clears at ${valueOf(live, live.clear)}`),
-    live?.compared !== undefined && expectedFact(signal, live.compared),
+    expectedFact(live),
     fact('Signal', signal, signalText(alert)),
     alert !== undefined && notifiedFact(alert, now),
   ])
 }
 
 /** What the value is relative to: `91 (96, 88, 101, 94 at the same time before)`. */
-function expectedFact(signal: string, { now, earlier, expected }: NonNullable<Alert['compared']>) {
+function expectedFact(live: Alert | undefined) {
+  if (live?.compared === undefined) return false
+  const { signal } = live
+  const { now, earlier, expected } = live.compared
   const [is, ...then] = [expected, ...earlier].map((value) => valueOf({ signal }, value))
   return fact('Expected', is, `${then.join(', ')} at the same time before; now ${valueOf({ signal }, now)}`)
 }
