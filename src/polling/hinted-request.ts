@@ -5,12 +5,14 @@ import type { ObserveOptions } from './observe.ts'
 import type { SingleCalls } from './poll-report.ts'
 import { pollRequests } from './poll-requests.ts'
 import type { RequestRecord } from './request-with-retries.ts'
+import { isRegression } from './status-regressions.ts'
 
 export type HintedRequest = { answers: ServiceAnswer[]; requests: readonly RequestRecord[]; singleCalls: SingleCalls }
 
 /**
  * Requests one open call between polls, because a hint says that something happened to it. A server that lags behind may answer:
- * what the call was before is ignored, and so is an answer that the service does not know the call.
+ * what a call was before is ignored, and so is that the service does not know the call. Later calls of the session count, because no
+ * other answer may show them.
  */
 export async function requestHinted(
   tracked: TrackedCall,
@@ -28,9 +30,7 @@ export async function requestHinted(
     // The next hinted request or poll requests the call again.
     onProblem: ({ message }) => void (problem = options.mask(message)),
   })
-  const isOld = ({ id, status }: ListedCall) =>
-    id === tracked.id && status === 'initiated' && tracked.status === 'ongoing'
-  const isCurrent = ({ calls, notFound }: ServiceAnswer) => notFound.length === 0 && !calls.some(isOld)
-  const singleCalls = { answered: answers.length, problem }
-  return { answers: answers.filter(isCurrent), requests: requests.made, singleCalls }
+  const isCurrent = (call: ListedCall) => !isRegression(call, options.ledger)
+  const current = answers.map((answer) => ({ ...answer, calls: answer.calls.filter(isCurrent), notFound: [] }))
+  return { answers: current, requests: requests.made, singleCalls: { answered: answers.length, problem } }
 }

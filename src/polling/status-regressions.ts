@@ -21,13 +21,6 @@ export function statusRegressions() {
   /** What the pages of this group showed last. The state does not have it yet. */
   const inChunk = new Map<string, Standing>()
 
-  const isRegression = (call: ListedCall, state: LedgerState): boolean => {
-    // Nearly every call is unchanged or final.
-    if ('phase' in call || finalStatus(call) !== undefined) return false
-    const before = inChunk.get(call.id) ?? standingOf(call.id, state)
-    return before === 'final' || (before === 'ongoing' && call.status === 'initiated')
-  }
-
   return {
     /** Call it when a poll starts. */
     startPoll: () => {
@@ -39,7 +32,7 @@ export function statusRegressions() {
     /** The calls of a page without regressions that are not accepted yet. */
     withhold: (calls: readonly ListedCall[], state: LedgerState) =>
       calls.filter((call) => {
-        if (isRegression(call, state) && !previous.has(call.id)) {
+        if (isRegression(call, state, inChunk.get(call.id)) && !previous.has(call.id)) {
           current.add(call.id)
           return false
         }
@@ -51,6 +44,18 @@ export function statusRegressions() {
     /** Call it after an answer of Get Call. The next regression in a list is then a new one. */
     answered: (id: string) => void current.delete(id),
   }
+}
+
+/**
+ * Whether an answer shows a call with an earlier status than before.
+ *
+ * @param before its standing, if it is not that of the state
+ */
+export function isRegression(call: ListedCall, state: LedgerState, before?: Standing): boolean {
+  // Nearly every call is unchanged or final.
+  if ('phase' in call || finalStatus(call) !== undefined) return false
+  const standing = before ?? standingOf(call.id, state)
+  return standing === 'final' || (standing === 'ongoing' && call.status === 'initiated')
 }
 
 /** Undefined for a call that is lost or not tracked: nothing that a list shows of it is a regression. */

@@ -286,6 +286,30 @@ test('a server that lags behind makes no call lost, and none go back', async () 
   expect(statuses).toEqual(['ongoing', 'ongoing'])
 })
 
+test('a later call of the session that the service shows instead counts, and does not go back', async () => {
+  const { clock, service, announce, target, book } = await polledOnce(['a'])
+  const began = { session: 'a', initiatedAt: CREATED + 10, startedAt: CREATED + 10 }
+  const later = {
+    open: seen('cw:later', 'ongoing', began),
+    over: seen('cw:later', 'ended', { ...began, endedAt: CREATED + 14 }),
+  }
+  const phases = () => ['a', 'cw:later'].map((id) => target.ledger.calls.phase(id))
+  service.known.set('a', later.open)
+  announce('a')
+  await clock.advance(1)
+  expect([service.asked, phases(), book.started()]).toEqual([['a'], ['open', 'open'], 2])
+  service.known.set('a', later.over)
+  await clock.advance(4)
+  expect([phases(), book.finished()]).toEqual([['open', 'final'], 1])
+  service.known.set('a', later.open)
+  await clock.advance(20)
+  expect([service.asked, phases()]).toEqual([
+    ['a', 'a', 'a', 'a'],
+    ['open', 'final'],
+  ])
+  expect(target.ledger.calls.get('cw:later')?.status).toBe('ended')
+})
+
 test('a hinted request that is refused is reported, and changes nothing else', async () => {
   const { clock, service, announce, events, isOpen, reports, target } = await polledOnce(['a'])
   service.fails = (operation) => (operation === 'get' ? new ServiceError('refused', 'no', { status: 400 }) : undefined)
