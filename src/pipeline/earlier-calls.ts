@@ -22,12 +22,24 @@ export async function readEarlierCalls({ name, ledger, settings, store }: Earlie
     return windows.map(({ from, to }) => ({ from: from - offsetOf(rule.signal), to: to + after }))
   })
   const isRead = ({ from, to }: Period) => ledger.earlier?.periods.some((read) => read.from <= from && read.to >= to)
-  const { lastSuccess = -Infinity, previousSuccess = lastSuccess } = ledger.sync
-  // The last commit added a gap.
-  const hasNewGap = lastSuccess - previousSuccess > settings.poll.lookback
-  if (needed.length === 0 || (needed.every(isRead) && !hasNewGap)) return
-  const periods = needed.map(({ from, to }) => ({ from, to: to + AHEAD_SECONDS }))
-  ledger.earlier = await store.earlierCalls(name, periods, settings.poll.lookback)
+  const { lastSuccess = now } = ledger.sync
+  // This poll ends a gap, which its commit adds to the store.
+  const endsGap = now - lastSuccess > settings.poll.lookback
+  if (needed.length === 0 || (needed.every(isRead) && !endsGap)) return
+  const periods = joined(needed.map(({ from, to }) => ({ from, to: to + AHEAD_SECONDS })))
+  const earlier = await store.earlierCalls(name, periods, settings.poll.lookback)
+  ledger.earlier = { ...earlier, gaps: [...earlier.gaps, ...(endsGap ? [{ from: lastSuccess, to: now }] : [])] }
+}
+
+/** Joins periods that overlap. Many rules may have the same windows, and a query takes a limited number of periods. */
+function joined(periods: readonly Period[]): Period[] {
+  const all: Period[] = []
+  for (const { from, to } of periods.toSorted((a, b) => a.from - b.from)) {
+    const last = all.at(-1)
+    if (last === undefined || from > last.to) all.push({ from, to })
+    else all[all.length - 1] = { from: last.from, to: Math.max(last.to, to) }
+  }
+  return all
 }
 
 type EarlierReader = Pick<Target, 'name' | 'ledger' | 'settings' | 'store'>
