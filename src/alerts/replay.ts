@@ -85,6 +85,8 @@ type Replayed = Pick<History, 'created' | 'gaps'> & { finished: FinishedCalls }
 
 function triggerOf(evaluated: EvaluationRecord, { finished, created, gaps }: Replayed): Trigger {
   if (evaluated.kind === 'tick') return evaluated
-  const earlier = { finished, periods: [], gaps }
+  // Until it has ended, nobody knows how long a time without polls is.
+  const ended = gaps.filter(({ to }) => to <= evaluated.now + ROUNDING_SECONDS)
+  const earlier = { finished, periods: [], gaps: ended }
   return { ...evaluated, finished, earlier, open: [], created, usedSince: () => 0 }
 }

@@ -5,7 +5,7 @@ import { definitionOf } from './definition-of.ts'
 import { documentedGroups, groupCalls, instanceKey, type RuleLabels } from './groups.ts'
 import { comparedWith, windowOfOnlyIf, windowsThen, type Compared } from './relative.ts'
 import type { Rule } from './rule.ts'
-import { numberOf, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
+import { numberOf, offsetOf, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
 import type { Signal } from './signals.ts'
 import type { MonthOf, Poll, Trigger } from './trigger.ts'
 
@@ -75,13 +75,15 @@ function earlierCalls(rule: Rule, definition: CallSignal, poll: Poll) {
   const pollThen = { ...poll, finished: earlier?.finished ?? NONE }
   const callsIn = (window: Window) =>
     groupCalls<{ readonly labels: Labels }>(rule, definition.calls(pollThen, window, signal))
-  const hasGap = ({ from, to }: Window) => earlier?.gaps.some((gap) => gap.from <= to && gap.to >= from) !== false
+  const late = offsetOf(signal)
+  const isSeen = ({ from, to }: Window) =>
+    created <= from - late && earlier?.gaps.some((gap) => gap.from <= to - late && gap.to >= from - late) === false
   const begin = now - (windowOf(signal) ?? 0)
   const before = windowOfOnlyIf(rule, now)
   const ofOnlyIf = before && callsIn(before)
   // Without a poll since the window began, its calls are those of a longer time.
-  const isKnown = created <= begin && previousSuccess >= begin && !hasGap({ from: begin, to: now })
-  const isKnownThen = (window: Window) => window.from >= created && window.to <= previousSuccess && !hasGap(window)
+  const isKnown = previousSuccess >= begin && isSeen({ from: begin, to: now })
+  const isKnownThen = (window: Window) => window.to <= previousSuccess && isSeen(window)
   const then = isKnown ? windowsThen(rule, now).filter(isKnownThen).map(callsIn) : []
   return {
     /** Whether a group had as many calls before as `only_if` demands. */

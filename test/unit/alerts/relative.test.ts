@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { definitionOf } from '../../../src/alerts/definition-of.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
+import { replay } from '../../../src/alerts/replay.ts'
 import { ruleValues } from '../../../src/alerts/rule-value.ts'
 import { subjectOf } from '../../../src/alerts/alert.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
@@ -64,6 +65,31 @@ describe('a rule with `relative_to`', () => {
     expect(withGap(START - WEEK - 100, START - WEEK - 90)?.compared?.earlier).toEqual([88, 101, 94])
     expect(withGap(-Infinity, START - 3 * WEEK)?.compared?.earlier).toEqual([96, 88])
     expect(withGap(START - 100, START - 90)).toMatchObject({ tooFew: true })
+  })
+
+  test('with `offset`, has no result until callwatch saw all of the earlier windows', () => {
+    const signal = { name: 'recorded', offset: 1800, minCalls: 5, ...relative } as const
+    const finished = weeks([20, 20, 20]).map((finish) => ({ ...finish, at: finish.at - 1800 }))
+    const { earlier } = pollAt(START, { finished })
+    const weeksSeen = (given: PartOfPoll) =>
+      valueOf(ruleOn(signal, { breach: 'below', threshold: -0.1 }), { finished, ...given })?.compared?.earlier.length
+    const [begin, end] = [START - 2 * WEEK - HOUR - 1800, START - 2 * WEEK - 1800]
+    expect([weeksSeen({ created: begin }), weeksSeen({ created: begin + 1 })]).toEqual([2, 1])
+    const withGap = (from: number, to: number) =>
+      weeksSeen({ created: begin, earlier: { ...earlier!, gaps: [{ from, to }] } })
+    expect([withGap(begin, begin + 1), withGap(end + 1, end + 2), withGap(begin - 2, begin - 1)]).toEqual([1, 2, 2])
+  })
+
+  test('is replayed with the times without polls that had ended by then', () => {
+    const evaluatedAt = (now: number, previousSuccess: number) =>
+      ({ kind: 'poll', at: now, now, previousSuccess, limited: false }) as const
+    const values = (gaps: { from: number; to: number }[]) => {
+      const finishes = weeks([41, 96, 88, 101, 94])
+      const history = { evaluations: [evaluatedAt(START, START - 15)], finishes, created: 0, gaps }
+      return replay(history, { target: 'production', rules: [FEWER], interval: 15, monthOf }).values.get(FEWER.name)
+    }
+    expect(values([{ from: START, to: START + 2 * 24 * HOUR }])).toHaveLength(1)
+    expect(values([{ from: START - 10, to: START }])).toEqual([])
   })
 
   test('measures another thing than a rule without', () => {
