@@ -50,11 +50,11 @@ export const minCalls = {
 }
 
 /** The threshold keys of a signal whose high and low values can both be a problem. */
-export function eitherSide<Value extends z.ZodType>(value: () => Value) {
+export function eitherSide<Value extends z.ZodType>(value: () => Value, low = value) {
   return {
     above: value().optional().describe('A value above this is a breach'),
-    below: value().optional().describe('Instead of above: a value below this is a breach'),
-    clear: clear(value()),
+    below: low().optional().describe('Instead of above: a value below this is a breach'),
+    clear: clear(low()),
   }
 }
 

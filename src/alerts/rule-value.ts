@@ -41,9 +41,7 @@ export function ruleValues(
   const { now } = trigger
   const window = { from: windowStart(windowOf(signal) ?? 0, trigger), to: now }
   const then = earlierCalls(rule, definition, trigger)
-  // A value that the service does not document may occur once and never again, so its absence is not a breach.
-  const expected =
-    breach === 'below' ? new Set(documentedGroups(rule).map((labels) => instanceKey(name, labels))) : undefined
+  const expected = expectedGroups(rule)
   const values = new Map<string, RuleValue>()
   const groups = groupCalls<{ readonly labels: Labels }>(rule, definition.calls(trigger, window, signal), known)
   for (const [key, { labels, calls }] of groups) {
@@ -62,6 +60,12 @@ function ungrouped(key: string, value: number | undefined): Map<string, RuleValu
   if (value === undefined) return undefined
   const measured = { value, calls: undefined, counts: undefined }
   return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach: true }]])
+}
+
+/** A value that the service does not document may occur once and never again, so its absence is not a breach. */
+function expectedGroups(rule: Rule): ReadonlySet<string> | undefined {
+  if (rule.breach === 'above') return undefined
+  return new Set(documentedGroups(rule).map((labels) => instanceKey(rule.name, labels)))
 }
 
 const NONE = keptFinishes()

@@ -40,8 +40,7 @@ type Relative = { readonly relative_to?: unknown; readonly min_calls_then?: unkn
 
 /** The cross-check of a rule's threshold and `clear`. */
 function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
-  const { above, below } = rule
-  checkRelative(rule, report)
+  const { above, below, relative_to: relativeTo } = rule
   if (above !== undefined && below !== undefined) {
     report(['below'], 'not accepted together with `above`; expected one of them')
     return
@@ -52,19 +51,36 @@ function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, re
     return
   }
   definition.check?.(rule, report)
-  if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
-  const isDuration = definition.unit === 'seconds' && rule.relative_to === undefined
+  const check = relativeTo === undefined ? checkAbsolute : checkRelative
+  check(definition, rule, report)
+  const isDuration = definition.unit === 'seconds' && relativeTo === undefined
   checkClear(rule, isDuration ? formatDuration : String, report)
 }
 
-function checkRelative(
-  { relative_to: offset, min_calls_then: least, confidence }: Relative,
-  report: ReportProblem,
-): void {
-  if (offset === undefined && least !== undefined)
-    report(['min_calls_then'], 'accepted only together with `relative_to`')
-  if (offset !== undefined && confidence !== undefined)
+function checkAbsolute({ unit }: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
+  const { below, clear, min_calls_then: minCallsThen } = rule
+  if (minCallsThen !== undefined) report(['min_calls_then'], 'accepted only together with `relative_to`')
+  if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
+  // The schema refuses any other negative number.
+  for (const [key, value] of Object.entries({ below, clear }))
+    if (unit === 'share' && typeof value === 'number' && value < 0 && value >= -1)
+      report(
+        [key],
+        `found ${value}, which is accepted only together with \`relative_to\`; expected a ratio from 0 to 1`,
+      )
+}
+
+/** With a threshold on the other side of what is usual, a rule would fire on what is usual. */
+function checkRelative({ unit }: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
+  const { above = Infinity, below = -Infinity, confidence } = rule
+  if (confidence !== undefined)
     report(['confidence'], 'not accepted together with `relative_to`, whose values have no confidence')
+  const [usual, is, example] =
+    unit === 'share' ? [0, 'the difference to the usual share', -0.1] : [1, 'the ratio to the usual value', 0.5]
+  const found = (value: unknown) => `found ${String(value)}, but with \`relative_to\` the value is ${is}`
+  if (Number(above) < usual) report(['above'], `${found(above)}; expected at least ${usual}`)
+  if (Number(below) >= usual || below === usual - 1)
+    report(['below'], `${found(below)}; expected less than ${usual}, such as ${example}`)
 }
 
 function checkClear(

@@ -80,6 +80,12 @@ export function ratio() {
   return numeric(error, z.number({ error }).min(0, { error }).max(1, { error })).meta({ minimum: 0, maximum: 1 })
 }
 
+/** A share, or how much it may differ from another one, -1 to 1. */
+export function shareOrDifference() {
+  const error = 'a ratio from 0 to 1, or a difference from -1'
+  return numeric(error, z.number({ error }).min(-1, { error }).max(1, { error })).meta({ minimum: -1, maximum: 1 })
+}
+
 /** One of the given words. */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   return z.enum(words, { error: `one of ${words.map((word) => `\`${word}\``).join(', ')}` })

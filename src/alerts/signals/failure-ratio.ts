@@ -1,4 +1,4 @@
-import { confidence, oneOf, ratio } from '../../schema/scalars.ts'
+import { confidence, oneOf, ratio, shareOrDifference } from '../../schema/scalars.ts'
 import { FAILURES, failureCount, failureRatio as ratioOf, REASONS, type Reason } from '../../ledger/failure-ratio.ts'
 import { countByStatus, type Tally } from '../../ledger/finished-calls.ts'
 import { formatNumber, plural } from '../../text/format.ts'
@@ -18,7 +18,7 @@ export const failureRatio = callSignal({
     confidence: confidence()
       .optional()
       .describe('One-sided confidence (Wilson) with which the ratio must be beyond the threshold, such as 0.95'),
-    ...eitherSide(ratio),
+    ...eitherSide(ratio, shareOrDifference),
   },
   unit: 'share',
   isReplayable: true,

@@ -1,5 +1,5 @@
 import { duration } from '../../schema/duration.ts'
-import { ratio } from '../../schema/scalars.ts'
+import { shareOrDifference } from '../../schema/scalars.ts'
 import { formatNumber, formatSeconds, plural } from '../../text/format.ts'
 import { clear, labelled, minCalls, windowed } from '../rule-keys.ts'
 import { beyond, callSignal, formatIn, inWindow, numberOf, ofCalls } from '../signal.ts'
@@ -14,8 +14,8 @@ export const recorded = callSignal({
       .prefault('30m')
       .describe('How long before now the window ends: recordings appear some time after the calls; 0: now'),
     ...minCalls,
-    below: ratio().describe('A smaller share is a breach'),
-    clear: clear(ratio()),
+    below: shareOrDifference().describe('A smaller share is a breach'),
+    clear: clear(shareOrDifference()),
   },
   unit: 'share',
   // The history has which calls have a recording, but not since when.

@@ -129,6 +129,10 @@ describe('in words, a rule with `relative_to`', () => {
       { ...FEWER, signal: { ...FEWER.signal, relativeTo: 24 * HOUR } },
       'calls finished in the last 1h: more than 50% below the same time in the last 4 days',
     ],
+    [
+      { ...RATIO, breach: 'below', threshold: -0.1 },
+      'failure ratio in the last 1h: more than 10 points below the same time in the last 4 weeks',
+    ],
   ])('says when it fires: %#', (rule, words) => {
     expect(definitionOf(rule.signal).inWords({ ...rule })).toBe(words)
   })
