@@ -1,7 +1,7 @@
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
 import { isMoreSevere } from './match-keys.ts'
-import type { Compared } from './relative.ts'
+import { relativeTo, type Compared } from './relative.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
 import { isBeyond, windowOf, type Change, type Contributor, type Window } from './signal.ts'
@@ -30,6 +30,8 @@ export type Evidence = {
   /** When the value was measured, if that was long ago. */
   asOf?: number
 }
+
+type Fired = { signal: Rule['signal']['name']; relativeTo?: number | undefined } & Pick<Rule, 'breach' | 'threshold'>
 
 /**
  * A pending or firing alert of one rule and target and, if the rule has `by`, one group of labels. An inactive alert has no
@@ -72,7 +74,7 @@ export type AlertInstance = {
   /** When callwatch last notified that it fires. */
   readonly lastNotifiedAt: number | undefined
   /** The signal and threshold with which it fired, since the rule may be edited meanwhile. Absent while pending. */
-  readonly fired?: { signal: Rule['signal']['name'] } & Pick<Rule, 'breach' | 'threshold'>
+  readonly fired?: Fired
   /** What explains the value. Absent while pending. */
   readonly evidence?: Evidence
   /** Start of the window in which it first fired (UNIX seconds by the service's clock). */
@@ -141,7 +143,7 @@ function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, eval
   if (latest.tooFew || (isBreach && !latest.isComparable)) return withTooFewCalls(before, rule, evaluation)
   const { now } = evaluation
   // With another signal, the earlier peak does not count.
-  const isSameSignal = before.rule.signal.name === rule.signal.name && before.rule.breach === rule.breach
+  const isSameSignal = isMeasured(firedBy(before.rule), rule)
   const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
   const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
   const lastGaps = gapsAt(before, evaluation)
@@ -164,13 +166,12 @@ function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, eval
 }
 
 function firing(pending: AlertInstance, now: number): AlertInstance {
-  const { signal, breach, threshold } = pending.rule
   return {
     ...pending,
     state: 'firing',
     credited: 0,
     firingSince: now,
-    fired: { signal: signal.name, breach, threshold },
+    fired: firedBy(pending.rule),
     lastNotifiedAt: now,
     values: [[now, pending.value]],
   }
@@ -178,8 +179,16 @@ function firing(pending: AlertInstance, now: number): AlertInstance {
 
 /** The threshold at which an instance fired. If the rule has another signal now, the rule's current threshold. */
 export function firedThreshold({ rule, fired }: Pick<AlertInstance, 'rule' | 'fired'>): number {
-  const isSame = fired?.signal === rule.signal.name && fired.breach === rule.breach
-  return isSame ? fired.threshold : rule.threshold
+  return fired !== undefined && isMeasured(fired, rule) ? fired.threshold : rule.threshold
+}
+
+function firedBy({ signal, breach, threshold }: Rule): Fired {
+  return { signal: signal.name, relativeTo: relativeTo(signal), breach, threshold }
+}
+
+/** Whether a rule now measures what it measured when it fired. */
+function isMeasured(fired: Fired, { signal, breach }: Rule): boolean {
+  return fired.signal === signal.name && fired.relativeTo === relativeTo(signal) && fired.breach === breach
 }
 
 /** Adds a reminder if one is due, or if the rule is more severe than `ruleBefore`. */
@@ -211,7 +220,13 @@ function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluati
   const tooFewSince = before.tooFewSince === undefined ? now : before.tooFewSince + notCounted
   if (now - tooFewSince >= (windowOf(rule.signal) ?? 0)) return { instance: undefined, change: 'expired' }
   const values = addValue(before.values ?? [], [now, null], rule.breach)
-  return remind({ ...before, rule, evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince, values }, now)
+  const { signal, breach, threshold, clear } = before.rule
+  // It keeps its value, so it keeps what that is of.
+  const kept = isMeasured(firedBy(before.rule), rule) ? rule : { ...rule, signal, breach, threshold, clear }
+  return remind(
+    { ...before, rule: kept, evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince, values },
+    now,
+  )
 }
 
 /** Rounds to the nearest evaluation: the duration of polls varies, and must not delay an alert by a whole interval. */

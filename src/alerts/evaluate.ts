@@ -79,7 +79,7 @@ export function evaluate(
     const evidence = isResult(latest, instance) ? evidenceOn(rule, latest) : instance?.evidence
     if (instance !== undefined) delta.changed.push(withEvidence(instance, evidence))
     else if (before !== undefined) delta.ended.push(endedBy(before, latest))
-    const notified = instance ?? (before && { ...before, rule })
+    const notified = instance ?? (before && lastOf(before, change, rule))
     if (change === undefined || notified === undefined) return
     const kind = change === 'expired' ? ({ kind: change, expiredBecause: 'too few calls' } as const) : { kind: change }
     const shown = shownInstance(notified, change, evidence, latest)
@@ -114,6 +114,10 @@ type Measured = Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'compared' | 
 function isResult(latest: Measured | undefined, instance: AlertInstance | undefined): latest is Measured {
   return latest !== undefined && instance?.tooFewSince === undefined && instance?.state !== 'pending'
 }
+
+/** An instance that became inactive. One that expired keeps its value, so it keeps what that is of. */
+const lastOf = (before: AlertInstance, change: Change | undefined, rule: Rule) =>
+  change === 'expired' ? before : { ...before, rule }
 
 /** An instance as the notification of its change shows it. */
 function shownInstance(

@@ -5,7 +5,8 @@ import { replay } from '../../../src/alerts/replay.ts'
 import { ruleValues } from '../../../src/alerts/rule-value.ts'
 import { subjectOf } from '../../../src/alerts/alert.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
-import { monthOf, pollAt, START, type PartOfPoll } from './evaluated-target.ts'
+import { detailsOf, summaryOf } from '../../../src/notifications/text/notification-text.ts'
+import { evaluatedTarget, monthOf, pollAt, START, type PartOfPoll } from './evaluated-target.ts'
 
 const HOUR = 3600
 const WEEK = 7 * 24 * HOUR
@@ -90,6 +91,41 @@ describe('a rule with `relative_to`', () => {
     }
     expect(values([{ from: START, to: START + 2 * 24 * HOUR }])).toHaveLength(1)
     expect(values([{ from: START - 10, to: START }])).toEqual([])
+  })
+
+  test('that had none when it fired compares neither its peak nor its threshold with those of before', () => {
+    const { relativeTo: _, minCallsThen: _then, ...signal } = FEWER.signal
+    const target = evaluatedTarget([{ ...FEWER, signal, threshold: 20, clear: 20 }])
+    const poll = (seconds: number, calls: readonly number[], given: PartOfPoll = {}) => {
+      const now = START + seconds
+      target.evaluate(pollAt(now, { finished: weeks(calls), previousSuccess: now - 15, ...given }), now)
+      return target.instances.get(FEWER.name)
+    }
+    poll(0, [0, 92, 92, 92, 92])
+    target.reload([{ ...FEWER, repeat: 20 }])
+    poll(15, [12], { earlier: undefined })
+    poll(30, [12], { earlier: undefined })
+    expect(summaryOf(target.notifications[1]!)).toMatch(
+      /^still firing since .*: no call finished in the last 1h, below the threshold of 20$/,
+    )
+    const lowest = { value: 0.25, peak: 0.25, values: [[START + 45, 0.25]] }
+    expect(poll(45, [23, 92, 92, 92, 92])).toMatchObject(lowest)
+    poll(60, [92, 92, 92, 92, 92])
+    expect(target.notifications.at(-1)).toMatchObject({ kind: 'resolved', peak: 0.25, episode: { threshold: 0.5 } })
+  })
+
+  test('that had none when it fired says what fired when it expires without a result', () => {
+    const target = evaluatedTarget([
+      { ...FEWER, signal: { name: 'calls_finished', window: 60 }, threshold: 20, clear: 20 },
+    ])
+    const poll = (seconds: number) =>
+      target.evaluate(pollAt(START + seconds, { previousSuccess: START + seconds - 15 }), START + seconds)
+    poll(0)
+    target.reload([{ ...FEWER, signal: { ...FEWER.signal, window: 60 } }])
+    for (const seconds of [15, 30, 45, 60, 75]) poll(seconds)
+    expect(target.notifications.slice(1).map(detailsOf)).toEqual([
+      'too few calls. When last evaluated, no call finished in the last 1m',
+    ])
   })
 
   test('measures another thing than a rule without', () => {
