@@ -35,7 +35,7 @@ export const windowed = {
   relative_to: duration({ min: 3600 })
     .optional()
     .describe(
-      'Compares the value with those of the same window so much earlier, and of up to three more such steps: it is the ratio to their median or, of a share, the difference',
+      'The value is the ratio to the usual value or, of a share, the difference to it: the median of the same window so much earlier, and two, three and four times as much',
     ),
   min_calls_then: wholeNumber(1, 1_000_000_000)
     .optional()

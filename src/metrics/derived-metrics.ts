@@ -131,8 +131,8 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_rule_value',
-    "Value of an alert rule as of the last successful poll, in the signal's unit: a share, calls, seconds or minutes; absent " +
-      'with too few calls. A rule with `by` has a value for each group',
+    "Value of an alert rule as of the last successful poll, in the signal's unit: a share, calls, seconds or minutes; with " +
+      '`relative_to` the ratio or difference; absent with too few calls. A rule with `by` has a value for each group',
     ['alert', 'signal', ...RULE_LABELS],
     ({ settings, ledger, pollAge, recent }) =>
       settings.rules.flatMap((rule) =>
@@ -143,7 +143,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_rule_expected',
-    "What a rule with `relative_to` expects: the median of the same window before, in the signal's unit; absent without a result",
+    "What a rule with `relative_to` expects: the median of its earlier windows, in the signal's unit; absent with too few calls in them",
     ['alert', 'signal', ...RULE_LABELS],
     ({ settings, ledger, pollAge, recent }) =>
       settings.rules.flatMap((rule) =>
