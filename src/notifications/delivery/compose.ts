@@ -1,4 +1,4 @@
-import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf, type Alert } from '../../alerts/alert.ts'
 import { ruleSubjectOf, type Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
 import { bySeverity, isMoreSevere, type Severity } from '../../alerts/match-keys.ts'
@@ -120,9 +120,8 @@ function againAfter(before: ToldGroup | undefined, interval: number, now: number
 
 /** The changes in a message, with their current values. */
 function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] {
-  const lives = new Map(moment.alerts.map((live) => [nameOf(alertOf(live)), live]))
   const current = ready.flatMap(({ merged, freeSince }) =>
-    'times' in merged ? [] : { ...withCurrentValue(merged, lives), ...(freeSince !== undefined && { freeSince }) },
+    'times' in merged ? [] : { ...withCurrentValue(merged, moment), ...(freeSince !== undefined && { freeSince }) },
   )
   const { firing = [], over = [] } = Object.groupBy(current, ({ notification }) =>
     hasEnded(notification) ? 'over' : 'firing',
@@ -178,11 +177,10 @@ function inhibitedBy(
 }
 
 /** Gives an alert that still fires its current value and evidence, so that all figures are of the same time. */
-function withCurrentValue(update: AlertUpdate, lives: ReadonlyMap<string, LiveAlert>): AlertUpdate {
+function withCurrentValue(update: AlertUpdate, moment: Moment): AlertUpdate {
   const { notification } = update
-  if (hasEnded(notification)) return update
-  const live = lives.get(nameOf(notification))
-  if (live === undefined || live.instance.state === 'pending') return update
+  const live = moment.live(notification)
+  if (hasEnded(notification) || live === undefined || live.instance.state === 'pending') return update
   const { kind, severity, at, since, firingSince, threshold, asOf } = notification
   const isOld = asOf !== undefined && live.instance.evaluatedAt <= asOf
   const latest = { ...alertOf(live), kind, severity, at, since, firingSince, threshold, ...(isOld && { asOf }) }

@@ -3,7 +3,7 @@ import type { State, StateReceiver, MessageReceiver } from '../receiver.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import type { Attempts } from './attempts.ts'
-import { alertOf, group, isChange, type Delivery, type Batch, type Composed } from './waiting-alert.ts'
+import { alertNameOf, group, isChange, type Delivery, type Batch, type Composed } from './waiting-alert.ts'
 import type { LiveAlert } from '../../alerts/alert.ts'
 import type { Store } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
@@ -113,7 +113,7 @@ export function outboxRound(receiver: MessageReceiver, attempts: Attempts, optio
 /** What of a batch may be sent now, after what the receiver has refused. */
 function offered(batch: Batch | Composed, attempts: Attempts): (Batch | Composed)[] {
   if ('message' in batch) return attempts.isPaused(batch.subject) ? [] : [batch]
-  const alerts = new Map(batch.alerts.map((alert) => [alertOf(alert.entries[0]!.content), alert]))
+  const alerts = new Map(batch.alerts.map((alert) => [alertNameOf(alert.entries[0]!.content), alert]))
   return attempts.offered(batch.group.key, alerts).map((part) => ({ ...batch, alerts: part }))
 }
 

@@ -1,4 +1,4 @@
-import { nameOf, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { Episode } from '../../alerts/episode.ts'
 import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
 import type { Silence } from '../../alerts/match.ts'
@@ -6,8 +6,8 @@ import type { Severity } from '../../alerts/match-keys.ts'
 import { parse } from '../../store/sql.ts'
 import type { OutboxEntry, Store, ToldGroup } from '../../store/store.ts'
 import type { DeliverOptions } from './deliver.ts'
-import { alertOf, waitingAlerts, withWaiting, unknownTimes } from './waiting-alert.ts'
-import { inhibition, activeAt, type Inhibited, type Inhibitors } from './suppress.ts'
+import { alertNameOf, waitingAlerts, withWaiting, unknownTimes } from './waiting-alert.ts'
+import { inhibition, suppressingAt, type Inhibited, type Inhibitors } from './suppress.ts'
 import type { Suppressed } from './send-message.ts'
 import type { Age } from './wait.ts'
 
@@ -54,7 +54,7 @@ export async function readMoment(
     mutes,
     publicUrl,
     silences: await store.silences(now),
-    waiting: new Set(entries.map(({ content }) => alertOf(content))),
+    waiting: new Set(entries.map(({ content }) => alertNameOf(content))),
     incidents: () => incidentsOf(alerts, groupOf, targets),
     past: () => {
       const unknown = waitingAlerts(entries).flatMap(unknownTimes)
@@ -69,26 +69,15 @@ export async function readMoment(
 
 /** @param inhibitorsAmong of the receiver */
 export function momentOf({ incidents, ...read }: Read, inhibitorsAmong: Inhibitors) {
-  const unseen = read.alerts.filter(
-    ({ instance: { rule, state } }) => rule.signal.name === 'poll_age' && state !== 'pending',
-  )
   const incidentsNow = once(() => new Map(incidents().map((incident) => [incident.key, incident])))
+  const lives = once(() => new Map(read.alerts.map((live) => [nameOf(alertOf(live)), live])))
   return {
     ...read,
-    /** The mutes and silences that are active. */
-    active: activeAt(read.now, read.mutes, read.silences),
+    ...suppressingAt(read, inhibitorsAmong),
     /** All that fires in a group. */
     incident: (group: string) => incidentsNow().get(group),
-    /** The alerts that inhibit an alert. */
-    inhibitorsOf: inhibitorsAmong(read.alerts),
-    /** The targets whose calls cannot be polled. */
-    unseen: new Set(unseen.map(({ target }) => target)),
-    /** The alerts on requests that failed, of which none has failed lately. */
-    quiet: new Set(
-      read.alerts.flatMap(({ target, instance }) =>
-        instance.evidence?.isQuiet === true ? nameOf({ target, key: instance.key }) : [],
-      ),
-    ),
+    /** An alert as it is now, also a pending one; undefined if there is none. */
+    live: (alert: Pick<Alert, 'target' | 'key'>) => lives().get(nameOf(alert)),
     /** It reads once, however many batches call it. */
     past: once(async () => {
       const { silences, fired } = await read.past()

@@ -4,7 +4,7 @@ import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import type { Message } from '../message.ts'
 import type { MessageReceiver } from '../receiver.ts'
 import type { Attempts } from './attempts.ts'
-import { alertOf, isChange, type Composed, type Delivery } from './waiting-alert.ts'
+import { alertNameOf, isChange, type Composed, type Delivery } from './waiting-alert.ts'
 import type { Moment } from './moment.ts'
 import { suppressionName, type EpisodeNote, type Notice, type Suppression } from '../../alerts/episode.ts'
 
@@ -46,7 +46,7 @@ export async function sendMessage(
 ): Promise<Delivery> {
   const { name } = receiver
   await store.claimOutbox(ownClaims(entries), true)
-  const ids = [...new Set(entries.map(({ content }) => alertOf(content)))]
+  const ids = [...new Set(entries.map(({ content }) => alertNameOf(content)))]
   let knows = told
   const work = async () => {
     const posted = await receiver.send(message)

@@ -1,4 +1,4 @@
-import { placeOf, alertOf, nameOf, subjectOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { placeOf, alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { Suppression } from '../../alerts/episode.ts'
 import { matches, silenceAt, valuesOf, type Silence } from '../../alerts/match.ts'
 import { isMoreSevere, type AlertMatch } from '../../alerts/match-keys.ts'
@@ -8,7 +8,7 @@ import type { OutboxEntry } from '../../store/store.ts'
 import { formatTime } from '../../text/format.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 import { latestOf, isKnown, unknownTimes, type WaitingAlert, type UnknownTime } from './waiting-alert.ts'
-import type { Moment } from './moment.ts'
+import type { Moment, Read } from './moment.ts'
 import type { Suppressed } from './send-message.ts'
 
 /** A recurring period in which matching alerts are not notified. */
@@ -22,7 +22,7 @@ export type Mute = NotifyConfig['mutes'][number]
  * finds this out late.
  */
 export async function suppress(waiting: readonly WaitingAlert[], moment: Moment): Promise<WaitingAlert[]> {
-  const { now, mutes, active, inhibitorsOf, unseen, quiet, past, age } = moment
+  const { now, mutes, suppressionsOf, live, past, age } = moment
   const hasErrors = waiting.some((alert) => latestOf(alert).signal.name === 'request_errors')
   const fired = hasErrors ? (await past()).fired : []
   // The requests of its window failed in an outage that is over.
@@ -30,13 +30,10 @@ export async function suppress(waiting: readonly WaitingAlert[], moment: Moment)
     signal.name === 'request_errors' &&
     fired.some((one) => one.signal.name === 'poll_age' && one.target === target && now - one.until! < signal.window)
   // None of its requests has failed lately: its outage is over, too, if it was too short for an alert on poll_age.
-  const isQuiet = (alert: WaitingAlert) => quiet.has(nameOf(latestOf(alert))) && !isKnown(alert)
+  const isQuiet = (alert: WaitingAlert) => live(latestOf(alert))?.instance.evidence?.isQuiet === true && !isKnown(alert)
   const alerts = waiting.map((alert) => {
     const change = latestOf(alert)
-    const by = suppressorsOf(change, now, active, inhibitorsOf(change)).map((suppressor) => suppressor.by)
-    const isBlind =
-      change.signal.name !== 'poll_age' && (unseen.has(change.target) || (wasUnseen(change) && !isKnown(alert)))
-    return { alert, change, by: isBlind ? [...by, { by: 'poll_age' as const, at: now }] : by }
+    return { alert, change, by: suppressionsOf(change, wasUnseen(change) && !isKnown(alert)) }
   })
   const times = waiting.flatMap(unknownTimes)
   const discarded = times.length === 0 ? [] : discardedOf(times, mutes, await past())
@@ -85,7 +82,7 @@ function discardedOf(
 export type Active = { match: AlertMatch; until: number } & Omit<Suppression, 'at'>
 
 /** The mutes that are active at a time, and the given silences. */
-export function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence[]): Active[] {
+function activeAt(at: number, mutes: readonly Mute[], silences: readonly Silence[]): Active[] {
   return [
     ...mutes.flatMap(({ match, start, timezone, duration }) => {
       const until = (lastTime(start, timezone, at) ?? -Infinity) + duration
@@ -113,22 +110,34 @@ function suppressorsOf(
   ]
 }
 
-/** @param now UNIX seconds */
-type Given = { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number }
-
-/** The alerts that are suppressed now, by their names (alert.ts), with what suppresses them. */
-export function suppressedAlerts(live: readonly LiveAlert[], { notify, silences, now }: Given) {
-  const inhibitorsOf = inhibition(notify.inhibit)(live)
-  const active = activeAt(now, notify.mutes, silences)
-  const firing = live.filter(({ instance: { state } }) => state !== 'pending')
+/** What suppresses alerts at a time (UNIX seconds). */
+export function suppressingAt(
+  { now: at, alerts, mutes, silences }: Pick<Read, 'now' | 'alerts' | 'mutes' | 'silences'>,
+  inhibitorsAmong: Inhibitors,
+) {
+  /** The mutes and silences that are active. */
+  const active = activeAt(at, mutes, silences)
+  /** The alerts that inhibit an alert. */
+  const inhibitorsOf = inhibitorsAmong(alerts)
+  const firing = alerts.filter(({ instance: { state } }) => state !== 'pending')
+  /** The targets whose calls cannot be polled. */
   const unseen = new Set(
     firing.flatMap(({ target, instance: { rule } }) => (rule.signal.name === 'poll_age' ? target : [])),
   )
-  const reasonsOf = (alert: Alert): Suppression[] => [
-    ...suppressorsOf(alert, now, active, inhibitorsOf(alert)).map(({ by }) => by),
-    ...(unseen.has(alert.target) && alert.signal.name !== 'poll_age' ? [{ by: 'poll_age' as const, at: now }] : []),
-  ]
-  const reasons = live.map(alertOf).map((alert) => [nameOf(alert), reasonsOf(alert)] as const)
+  const suppressionsOf = (alert: Alert, wasUnseen = false): Suppression[] => {
+    const by = suppressorsOf(alert, at, active, inhibitorsOf(alert)).map((suppressor) => suppressor.by)
+    const isBlind = alert.signal.name !== 'poll_age' && (wasUnseen || unseen.has(alert.target))
+    return isBlind ? [...by, { by: 'poll_age', at }] : by
+  }
+  return { active, inhibitorsOf, suppressionsOf }
+}
+
+type Given = { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number }
+
+/** The alerts that are suppressed now, by their names (alert.ts), with what suppresses them. */
+export function suppressedAlerts(alerts: readonly LiveAlert[], { notify, silences, now }: Given) {
+  const { suppressionsOf } = suppressingAt({ now, alerts, mutes: notify.mutes, silences }, inhibition(notify.inhibit))
+  const reasons = alerts.map(alertOf).map((alert) => [nameOf(alert), suppressionsOf(alert)] as const)
   return new Map(reasons.filter(([, own]) => own.length > 0))
 }
 
@@ -165,7 +174,8 @@ export function inhibition(
   isNotified: (alert: Inhibited) => boolean = () => true,
 ): Inhibitors {
   const inhibits = (source: Inhibited, alert: Inhibited) =>
-    (isWorse(source, alert) && isNotified(source)) || rules.some((rule) => isInhibiting(rule, source, alert))
+    (isMoreSevere(source, alert) && placeOf(source) === placeOf(alert) && isNotified(source)) ||
+    rules.some((rule) => isInhibiting(rule, source, alert))
   return (alerts) => {
     const sources = alerts.flatMap((one) => {
       if (!('instance' in one)) return one
@@ -181,14 +191,6 @@ export function inhibition(
       )
     }
   }
-}
-
-/**
- * Whether an alert is about the same calls and signal as another one, with a higher severity. Threshold and window may
- * differ.
- */
-function isWorse(one: Inhibited, other: Inhibited): boolean {
-  return isMoreSevere(one, other) && one.target === other.target && subjectOf(one) === subjectOf(other)
 }
 
 function isInhibiting({ sourceMatch, targetMatch, equal }: Inhibition, source: Inhibited, alert: Inhibited): boolean {

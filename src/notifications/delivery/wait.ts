@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock/clock.ts'
-import { nameOf, placeOf } from '../../alerts/alert.ts'
+import { placeOf } from '../../alerts/alert.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded } from '../../alerts/notification.ts'
 import type { ToldGroup } from '../../store/store.ts'
@@ -150,10 +150,7 @@ function isUntold(each: ReadyAlert): boolean {
 }
 
 /** Until each target of the group was polled, by the slowest of their polls. */
-function waitFor(alerts: readonly WaitingAlert[], { alerts: lives }: Moment): number {
-  const waiting = new Set(alerts.map((alert) => nameOf(latestOf(alert))))
-  const gaps = lives.flatMap(({ target, instance: { key, lastGaps = [] } }) =>
-    waiting.has(nameOf({ target, key })) ? lastGaps : [],
-  )
+function waitFor(alerts: readonly WaitingAlert[], { live }: Moment): number {
+  const gaps = alerts.flatMap((alert) => live(latestOf(alert))?.instance.lastGaps ?? [])
   return Math.min(WAIT.most, Math.max(WAIT.least, Math.max(0, ...gaps) + WAIT.afterPoll))
 }

@@ -118,7 +118,7 @@ function urgencyOf(alert: WaitingAlert): number {
 const DIGESTS = 'digests'
 
 /** Identifies the alert of an entry. */
-export function alertOf(content: OutboxContent): string {
+export function alertNameOf(content: OutboxContent): string {
   return content.kind === 'digest' ? DIGESTS : nameOf(content)
 }
 
