@@ -2,7 +2,7 @@ import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { AlertMatch, Severity } from '../alerts/match-keys.ts'
-import type { AlertLinks } from './text/links.ts'
+import type { AlertLinks, groupLinks } from './text/links.ts'
 
 /** A message to a receiver. Times are UNIX seconds. */
 export type Message = AlertMessage | DigestMessage | StoreMessage
@@ -40,7 +40,7 @@ export type AlertMessage = {
   /** How many targets there are. */
   targets: number
   /** Where the page shows it; absent if the configuration does not say how users reach the page. */
-  links?: { overview: string; calls?: string; silence: string }
+  links?: ReturnType<typeof groupLinks>
   /** Each alert once, in its current state; firing alerts first, the worst of each kind first. */
   alerts: AlertUpdate[]
   /** What else of the group fires without being suppressed, as it was notified before. */

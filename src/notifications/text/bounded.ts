@@ -6,17 +6,12 @@ const WIDTHS: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4, '"': 
 
 /** A text from outside on one line, without what cannot be seen. However it is escaped, it has at most `limit` characters. */
 export function oneLine(text: string, limit: number): string {
-  return cut(visible(text, limit).replaceAll(/\s+/g, ' ').trim(), limit)
+  return bounded(text, limit, (all) => all.replaceAll(/\s+/g, ' '))
 }
 
 /** The same for prose, which may have paragraphs. */
 export function paragraphs(text: string, limit: number): string {
-  return cut(
-    visible(text, limit)
-      .replaceAll(/\n{3,}/g, '\n\n')
-      .trim(),
-    limit,
-  )
+  return bounded(text, limit, (all) => all.replaceAll(/\n{3,}/g, '\n\n'))
 }
 
 /** A name in a text. */
@@ -35,19 +30,16 @@ export function firstOf<T>(items: readonly T[], most: number): { first: T[]; mor
   return { first: items.slice(0, most), more: rest > 0 ? [`and ${formatNumber(rest)} more`] : [] }
 }
 
-/** Removes halves of characters, controls, and format characters such as marks that change the direction. */
-function visible(text: string, limit: number): string {
+/** Without halves of characters, controls, and format characters such as marks that change the direction. */
+function bounded(text: string, limit: number, joined: (all: string) => string): string {
   // The end of a text that is far too long is not read.
-  return plainText(text.slice(0, 4 * limit).toWellFormed())
-}
-
-function cut(text: string, limit: number): string {
+  const visible = joined(plainText(text.slice(0, 4 * limit).toWellFormed())).trim()
   let width = 0
   let kept = ''
-  for (const character of text) {
+  for (const character of visible) {
     width += WIDTHS[character] ?? character.length
     if (width > limit) return `${kept}…`
     if (width < limit) kept += character
   }
-  return text
+  return visible
 }

@@ -55,15 +55,12 @@ export function dayWithWeekday(day: string): string {
   return `${date.toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' })}, ${day}`
 }
 
-function failures(day: DayFigures, weekBefore: DayFigures | undefined): string[] {
+function failures({ counts }: DayFigures, weekBefore: DayFigures | undefined): string[] {
   // Without calls there is no share, and the text has already said so.
-  if (day.counts.total === 0) return []
-  const before = weekBefore === undefined || weekBefore.counts.total === 0 ? undefined : ratioOf(weekBefore)
-  return [`${formatShare(ratioOf(day))} failed${before === undefined ? '' : ` (${formatShare(before)} before)`}`]
-}
-
-function ratioOf({ counts }: DayFigures): number {
-  return failureRatio(counts, 'any')
+  if (counts.total === 0) return []
+  const before = weekBefore === undefined ? NaN : failureRatio(weekBefore.counts, 'any')
+  const earlier = Number.isNaN(before) ? '' : ` (${formatShare(before)} before)`
+  return [`${formatShare(failureRatio(counts, 'any'))} failed${earlier}`]
 }
 
 /** ` (+12%)`, or ` (0 before)`, since there is no percentage of 0. Empty if the value before is unknown. */

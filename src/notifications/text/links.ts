@@ -4,7 +4,6 @@ import { callsBehind } from '../../alerts/calls-behind.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { runbookOf } from '../../alerts/runbook.ts'
 import { isoTime } from '../../clock/times.ts'
-import type { AlertMessage } from '../message.ts'
 
 /** Where the page shows an alert, and the calls behind it, and where users silence it. */
 export type AlertLinks = { alert: string; calls?: string; silence: string }
@@ -24,11 +23,7 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
 }
 
 /** Where the page shows all alerts, the calls behind those of a group, and where users silence them. */
-export function groupLinks(
-  alerts: readonly Alert[],
-  group: AlertMatch,
-  page: string,
-): NonNullable<AlertMessage['links']> {
+export function groupLinks(alerts: readonly Alert[], group: AlertMatch, page: string) {
   const view = viewsOf(page)
   const names = [...new Set(alerts.map(({ alert }) => alert))]
   const escaped = names.map((name) => name.replaceAll(/[^\w ]/g, '\\$&'))

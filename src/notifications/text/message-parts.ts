@@ -4,7 +4,7 @@ import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedA
 import { factsOf, flapsText, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
 import { groupLines, runbookOf } from './group-text.ts'
-import { descriptionOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
+import { descriptionOf, endOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
 
 /** An alert, its name, and its page. */
 type Named = { notification: Notification; name: string; page: string | undefined }
@@ -42,14 +42,8 @@ export function partsOf(message: AlertMessage, now: number) {
     lines,
     more,
     overview: more.length === 0 ? undefined : links?.overview,
-    inhibited: listOf(
-      'Also firing',
-      inhibited.map((each) => inhibitedText(each, target)),
-    ),
-    silenced: listOf(
-      'Silenced',
-      silenced.map((each) => silencedText(each, target)),
-    ),
+    inhibited: listOf('Also firing', inhibited, (each) => inhibitedText(each, target)),
+    silenced: listOf('Silenced', silenced, (each) => silencedText(each, target)),
     late: lateNote(alerts, now),
   }
 }
@@ -113,14 +107,13 @@ function lineOf(update: AlertUpdate): AlertLine {
 }
 
 function flappedLineOf(flapped: FlappedAlert): AlertLine {
-  const over = flapped.hasExpired ? 'expired' : 'resolved'
-  return { ...named(flapped), over, text: oneLine(flappedText(flapped), LINE.summary) }
+  return { ...named(flapped), over: endOf(flapped), text: oneLine(flappedText(flapped), LINE.summary) }
 }
 
 /** `Silenced: A; B; and 3 more`, or nothing. */
-function listOf(what: string, items: readonly string[]): string[] {
+function listOf<Item>(what: string, items: readonly Item[], textOf: (item: Item) => string): string[] {
   const { first, more } = firstOf(items, LINE.named)
-  return first.length === 0 ? [] : [`${what}: ${[...first, ...more].join('; ')}`]
+  return first.length === 0 ? [] : [`${what}: ${[...first.map(textOf), ...more].join('; ')}`]
 }
 
 function silencedText({ alert, target: own, until, reason }: SilencedAlert, target: string | undefined): string {

@@ -99,7 +99,9 @@ function formatLabels(labels: RuleLabels): string {
 /** `, above the threshold of 30%`. A firing alert may be within the threshold, but not cleared yet. */
 function comparisonOf(notification: Told): string {
   const { kind, signal, breach, value, threshold } = notification
-  const limit = limitOf(notification)
+  const { unit } = definitionOf(signal)
+  // The value before it already named the unit.
+  const limit = unit === 'calls' ? formatNumber(threshold) : formatIn(unit, threshold)
   const plain = needsNoThreshold(notification)
   if (kind === 'resolved') return plain ? '' : `, back at or ${breach === 'above' ? 'below' : 'above'} ${limit}`
   if (!isBeyond(notification, value, threshold)) return `, ${withinText(breach, plain ? undefined : limit)}`
@@ -122,16 +124,13 @@ function needsNoThreshold(notification: Told): boolean {
   return definition.needsNoThreshold?.(notification) === true
 }
 
-function limitOf({ signal, threshold }: Alert): string {
-  const { unit } = definitionOf(signal)
-  // The value before it already named the unit.
-  return unit === 'calls' ? formatNumber(threshold) : formatIn(unit, threshold)
-}
+/** How an alert ended last that fired and ended between deliveries. */
+export const endOf = ({ hasExpired }: FlappedAlert) => (hasExpired ? 'expired' : 'resolved')
 
 /** How often an alert fired and resolved between deliveries: `fired and resolved 3 times, worst 62%, last at …`. */
-export function flappedText({ notification, times, peak, endedAt, hasExpired }: FlappedAlert): string {
-  const worst = formatValue(notification, peak)
-  const ended = hasExpired ? 'expired' : 'resolved'
+export function flappedText(flapped: FlappedAlert): string {
+  const { notification, times, peak, endedAt } = flapped
+  const [worst, ended] = [formatValue(notification, peak), endOf(flapped)]
   if (times === 1) return `fired and ${ended} at ${formatTime(endedAt)}, worst ${worst}`
   return `fired and ended ${times} times, worst ${worst}, last ${ended} at ${formatTime(endedAt)}`
 }

@@ -4,7 +4,7 @@ import { oneLine } from '../../text/bounded.ts'
 import { digestParts } from '../../text/digest-text.ts'
 import { groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
-import { flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
+import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
 import { storeText } from '../../text/store-text.ts'
 
 /** Subject and body; the body as plain text and as HTML. */
@@ -95,10 +95,7 @@ function subjectOf(message: AlertMessage): string {
   if (improvement !== undefined) return `[firing] ${severity} ${improvement}`
   const all = [
     ...alerts.map(({ notification }) => ({ notification, state: notification.kind, what: resultOf(notification) })),
-    ...flapped.map((each) => {
-      const state = each.hasExpired ? ('expired' as const) : ('resolved' as const)
-      return { notification: each.notification, state, what: flappedText(each) }
-    }),
+    ...flapped.map((each) => ({ notification: each.notification, state: endOf(each), what: flappedText(each) })),
   ]
   const first = all[0]!
   if (alerts.length === 1 || all.length === 1)
