@@ -19,6 +19,7 @@ const EMPTY_WHILE_HEALTHY: Readonly<Record<string, string>> = {
   'Firing alerts': 'no alert fires',
   'Ends without a webhook': 'no end has waited a minute for its webhook',
   'Delay of webhooks': 'the webhooks name no call',
+  'Expected by the rules': 'no target is known for a week',
 }
 
 const panels = panelsOf(dashboard())
