@@ -6,7 +6,7 @@ import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { ToldGroup } from '../../store/store.ts'
 import type { Group } from '../grouping.ts'
-import type { AlertMessage, AlertUpdate, FlappedAlert } from '../message.ts'
+import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { latestOf, type Composed, type ReadyAlert } from './waiting-alert.ts'
 import type { Inhibited } from './suppress.ts'
@@ -45,10 +45,7 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
     unchanged: unchangedIn(firing, ready.map(latestOf), moment),
     flapped: ready.flatMap(({ merged }) => ('times' in merged ? withLinks(merged, moment) : [])),
     silenced: silencedAmong(firing, moment),
-    inhibited: inhibitedBy(
-      alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one)),
-      moment,
-    ),
+    inhibited: inhibitedBy(alerts, moment),
   }
 }
 
@@ -155,12 +152,9 @@ function withLinks<T extends AlertUpdate | FlappedAlert>(change: T, { publicUrl 
   return { ...change, notification, links: linksOf(notification, publicUrl) }
 }
 
-/** Firing alerts that are not notified because the given alerts inhibit them. */
-function inhibitedBy(
-  firing: readonly Notification[],
-  { alerts, silences, inhibitorsOf }: Moment,
-): AlertMessage['inhibited'] {
-  const notified = new Set(firing.map(nameOf))
+/** Firing alerts that are not notified because those among the given alerts that fire inhibit them. */
+function inhibitedBy(updates: readonly AlertUpdate[], { alerts, silences, inhibitorsOf }: Moment): InhibitedAlert[] {
+  const notified = new Set(updates.flatMap(({ notification: one }) => (hasEnded(one) ? [] : nameOf(one))))
   /** Whether one of the given alerts inhibits this one, directly or through another alert that it inhibits. */
   const isInhibited = (alert: Inhibited, passed: readonly string[]): boolean =>
     inhibitorsOf(alert).some((one) => {

@@ -1,4 +1,4 @@
-import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { Episode } from '../../alerts/episode.ts'
 import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
 import type { Silence } from '../../alerts/match.ts'
@@ -6,7 +6,7 @@ import type { Severity } from '../../alerts/match-keys.ts'
 import { parse } from '../../store/sql.ts'
 import type { OutboxEntry, Store, ToldGroup } from '../../store/store.ts'
 import type { DeliverOptions } from './deliver.ts'
-import { alertNameOf, waitingAlerts, withWaiting, unknownTimes } from './waiting-alert.ts'
+import { alertNameOf, liveNameOf, waitingAlerts, withWaiting, unknownTimes } from './waiting-alert.ts'
 import { inhibition, suppressingAt, type Inhibited, type Inhibitors } from './suppress.ts'
 import type { Suppressed } from './send-message.ts'
 import type { Age } from './wait.ts'
@@ -58,10 +58,8 @@ export async function readMoment(
     incidents: () => incidentsOf(alerts, groupOf, targets),
     past: () => {
       const unknown = waitingAlerts(entries).flatMap(unknownTimes)
-      return pastSince(
-        store,
-        unknown.reduce((at, { from }) => Math.min(at, from), now - PAST_SECONDS),
-      )
+      const since = unknown.reduce((at, { from }) => Math.min(at, from), now - PAST_SECONDS)
+      return pastSince(store, since)
     },
   }
   return momentOf(read, inhibition(inhibit, isNotified))
@@ -70,7 +68,7 @@ export async function readMoment(
 /** @param inhibitorsAmong of the receiver */
 export function momentOf({ incidents, ...read }: Read, inhibitorsAmong: Inhibitors) {
   const incidentsNow = once(() => new Map(incidents().map((incident) => [incident.key, incident])))
-  const lives = once(() => new Map(read.alerts.map((live) => [nameOf(alertOf(live)), live])))
+  const lives = once(() => new Map(read.alerts.map((live) => [liveNameOf(live), live])))
   return {
     ...read,
     ...suppressingAt(read, inhibitorsAmong),

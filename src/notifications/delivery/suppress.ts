@@ -1,4 +1,4 @@
-import { placeOf, alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { placeOf, alertOf, nameOf, subjectOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { Suppression } from '../../alerts/episode.ts'
 import { matches, silenceAt, valuesOf, type Silence } from '../../alerts/match.ts'
 import { isMoreSevere, type AlertMatch } from '../../alerts/match-keys.ts'
@@ -174,8 +174,7 @@ export function inhibition(
   isNotified: (alert: Inhibited) => boolean = () => true,
 ): Inhibitors {
   const inhibits = (source: Inhibited, alert: Inhibited) =>
-    (isMoreSevere(source, alert) && placeOf(source) === placeOf(alert) && isNotified(source)) ||
-    rules.some((rule) => isInhibiting(rule, source, alert))
+    (isWorse(source, alert) && isNotified(source)) || rules.some((rule) => isInhibiting(rule, source, alert))
   return (alerts) => {
     const sources = alerts.flatMap((one) => {
       if (!('instance' in one)) return one
@@ -191,6 +190,14 @@ export function inhibition(
       )
     }
   }
+}
+
+/**
+ * Whether an alert is about the same calls and signal as another one, with a higher severity. Threshold and window may
+ * differ.
+ */
+function isWorse(one: Inhibited, other: Inhibited): boolean {
+  return isMoreSevere(one, other) && one.target === other.target && subjectOf(one) === subjectOf(other)
 }
 
 function isInhibiting({ sourceMatch, targetMatch, equal }: Inhibition, source: Inhibited, alert: Inhibited): boolean {

@@ -122,9 +122,12 @@ export function alertNameOf(content: OutboxContent): string {
   return content.kind === 'digest' ? DIGESTS : nameOf(content)
 }
 
+/** The name of an alert as it is. */
+export const liveNameOf = ({ target, instance: { key } }: LiveAlert) => nameOf({ target, key })
+
 /** The alerts as they are, or as a change that waits says: other daemons may show an alert later than its change is in the outbox. */
 export function withWaiting(alerts: readonly LiveAlert[], entries: readonly OutboxEntry[]): LiveAlert[] {
-  const lives = new Map(alerts.map((live) => [nameOf({ target: live.target, key: live.instance.key }), live]))
+  const lives = new Map(alerts.map((live) => [liveNameOf(live), live]))
   for (const change of waitingAlerts(entries).map(latestOf)) {
     const live = lives.get(nameOf(change))
     if (hasEnded(change)) {
