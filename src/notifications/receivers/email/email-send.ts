@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
-import { createHash } from 'node:crypto'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import type { SendContext, Send } from '../../receiver.ts'
 import type { Message } from '../../message.ts'
+import { hashOf } from '../../hash.ts'
 import type { EmailConfig } from './email.ts'
 import { emailMessage } from './email-message.ts'
 
@@ -63,10 +63,11 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
   async function post(attempted: Attempted): Promise<void> {
     const { about, mail, to: recipients } = attempted
     const isPartly = attempted === partly.get(about)
-    const work = attempt({ ...mail, envelope: { from, to: [...recipients] } }, { options, clock, isPartly })
+    const work = attempt({ ...mail, envelope: { from, to: [...recipients] } }, options, clock)
     const missing = await work.catch((error: unknown) => {
-      if (isPartly && error instanceof DeliveryError && !error.retryable) partly.delete(about)
-      throw error
+      if (!isPartly || !(error instanceof DeliveryError)) throw error
+      if (!error.retryable) partly.delete(about)
+      throw new DeliveryError(error.message, { retryable: error.retryable, mayHaveArrived: true })
     })
     const later = missing.filter(({ permanent }) => permanent !== true)
     const refused = [...attempted.refused, ...missing.filter((failure) => !later.includes(failure))]
@@ -81,10 +82,10 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
   }
 }
 
-type Connection = { options: ReturnType<typeof connectionOf>; clock: Clock; isPartly: boolean }
+type Connection = ReturnType<typeof connectionOf>
 
 /** Sends a mail. Resolves to why recipients did not get it; rejects with a {@link DeliveryError} if that has another reason. */
-async function attempt(mail: SendMailOptions, { options, clock, isPartly }: Connection): Promise<readonly Failure[]> {
+async function attempt(mail: SendMailOptions, options: Connection, clock: Clock): Promise<readonly Failure[]> {
   const late = new AbortController()
   const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
   const progress = { isSending: false }
@@ -100,7 +101,7 @@ async function attempt(mail: SendMailOptions, { options, clock, isPartly }: Conn
     const failure = error as Failure
     const { rejectedErrors = [] } = failure
     if (rejectedErrors.length > 0) return rejectedErrors
-    throw deliveryError(failure, { isLate: late.signal.aborted, isPartly, ...progress })
+    throw deliveryError(failure, late.signal.aborted, progress.isSending)
   } finally {
     giveUp.unsubscribe()
   }
@@ -145,24 +146,17 @@ async function* noted(message: AsyncIterable<Buffer>, progress: { isSending: boo
   yield* message
 }
 
-/**
- * Turns a failure into a problem that does not quote what was sent: during a login, a server may repeat the password.
- *
- * @param isPartly whether some recipients got the message at an earlier attempt
- */
-function deliveryError(
-  error: Failure,
-  { isLate, isPartly, isSending }: { isLate: boolean; isPartly: boolean; isSending: boolean },
-): DeliveryError {
+/** Turns a failure into a problem that does not quote what was sent: during a login, a server may repeat the password. */
+function deliveryError(error: Failure, isLate: boolean, isSending: boolean): DeliveryError {
   const { code = '', responseCode, command = '', permanent = false } = error
   if (isLate || code === 'ETLS' || responseCode === undefined) {
     const problem = isLate ? `did not accept the message within ${TIMEOUT_SECONDS} s` : connectionProblem(error)
-    return new DeliveryError(`the mail server ${problem}`, { retryable: true, mayHaveArrived: isPartly || isSending })
+    return new DeliveryError(`the mail server ${problem}`, { retryable: true, mayHaveArrived: isSending })
   }
   const isLogin = command.startsWith('AUTH')
   const did = permanent ? `refused ${isLogin ? 'the login' : 'the message'}` : 'answered'
   const problem = `the mail server ${did}${isLogin ? `: ${responseCode}` : reasonOf(error)}`
-  return new DeliveryError(problem, { retryable: !permanent, mayHaveArrived: isPartly })
+  return new DeliveryError(problem, { retryable: !permanent })
 }
 
 function connectionProblem({ code, originalCode = code }: Failure): string {
@@ -189,8 +183,7 @@ function idsOf(
   message: Message,
   { receiver, domain }: { receiver: string; domain: string },
 ): { id: string; references: string[] } {
-  const idOf = (...parts: unknown[]) =>
-    `<${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}@${domain}>`
+  const idOf = (...parts: unknown[]) => `<${hashOf(...parts)}@${domain}>`
   switch (message.kind) {
     case 'alerts': {
       const { group, begun, alerts, flapped } = message

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import { isMap, parseMap, valueAt } from '../../../schema/path.ts'
 import type { AlertMessage } from '../../message.ts'
-
 import { wholeGroup } from '../../text/group-text.ts'
 import type { Send, SendContext } from '../../receiver.ts'
+import { hashOf } from '../../hash.ts'
 import type { SlackMessage } from './slack-blocks.ts'
 import { slackMessage } from './slack-message.ts'
 import type { SlackConfig } from './slack.ts'
@@ -101,7 +100,8 @@ export function slackBot(
     const now = isEdit === true ? Math.floor(clock.wall() / AGE_SECONDS) * AGE_SECONDS : clock.wall()
     // The message of a single target lists each alert.
     const own = slackMessage({ ...message, alerts: wholeGroup(message) }, { now, dashboardUrl })
-    const id = idOf(name, message)
+    // Names the incidents of a group in the metadata of their messages.
+    const id = hashOf(name, message.group)
     const known = posted ?? (message.mayBePosted === true ? await find(id, begun) : undefined)
     if (known === undefined || !(await edit(known, own)))
       return post(own, { metadata: { event_type: EVENT, event_payload: { id } } })
@@ -151,14 +151,6 @@ function methodOf(
     await deliver((request) => request({ method: 'POST', headers, body: JSON.stringify(body) }))
     return answer
   }
-}
-
-/** Names the incidents of a group in the metadata of their messages. */
-function idOf(receiver: string, { group }: AlertMessage): string {
-  return createHash('sha256')
-    .update(JSON.stringify([receiver, group]))
-    .digest('hex')
-    .slice(0, 32)
 }
 
 /** Only a code of Slack is shown, with what to do about it. */
