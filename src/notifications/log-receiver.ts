@@ -29,8 +29,8 @@ function linesOf(message: Message): LogLine[] {
         text: `digest of ${message.day}: ${digestLine(each)}`,
       }))
     default: {
-      const { title, before, problem, after } = storeText(message)
-      return [{ fields: { state: message.state }, text: `${title}. ${before}${problem}${after}` }]
+      const { title, line } = storeText(message)
+      return [{ fields: { state: message.state }, text: `${title}. ${line}` }]
     }
   }
 }

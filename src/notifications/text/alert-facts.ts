@@ -112,6 +112,6 @@ export function flapsText(times: number): string {
   return `fired and resolved ${times === 1 ? 'once more' : `${times} more times`} meanwhile`
 }
 
-function capitalized(text: string): string {
+export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

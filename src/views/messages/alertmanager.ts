@@ -163,10 +163,10 @@ function alertsIn(message: AlertMessage, { pageUrl }: Sources) {
 const STORE_ALERT = 'CallwatchStoreNotWritable'
 
 function storeAlert(message: StoreMessage, { pageUrl }: Sources) {
-  const { title, before, problem, after } = storeText(message)
+  const { title, line } = storeText(message)
   return bodyAlert(
     { alertname: STORE_ALERT, severity: 'critical' },
-    { summary: title, description: `${before}${problem}${after}` },
+    { summary: title, description: line },
     { since: message.since, endedAt: message.state === 'failing' ? undefined : message.at },
     pageUrl,
   )

@@ -151,9 +151,8 @@ export function messageView(message: Message, now: number, most = Infinity): Mes
     }
     default: {
       const { kind, state, problem, since, at } = message
-      const { title, before, after } = storeText(message)
-      const summary = `${title}. ${before}${problem}${after}`
-      return { ...common, kind, state, summary, problem, since: isoTime(since), at: isoTime(at) }
+      const { title, line } = storeText(message)
+      return { ...common, kind, state, summary: `${title}. ${line}`, problem, since: isoTime(since), at: isoTime(at) }
     }
   }
 }

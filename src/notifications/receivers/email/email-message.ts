@@ -1,14 +1,12 @@
 import { isLink } from '../../../schema/web-address.ts'
 import type { AlertMessage, Message, TextOptions } from '../../message.ts'
+import { capitalized } from '../../text/alert-facts.ts'
 import { oneLine } from '../../text/bounded.ts'
 import { digestParts } from '../../text/digest-text.ts'
 import { groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
-import { storeText } from '../../text/store-text.ts'
-
-/** Subject and body; the body as plain text and as HTML. */
-export type EmailMessage = { subject: string; text: string; html: string }
+import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 
 /** The content from which both forms of the body are made. Its texts are bounded. */
 type Content = { subject: string; parts: Section[]; notes?: string[]; links?: Link[] }
@@ -17,11 +15,9 @@ type Section = { title?: string; lines: string[]; facts?: [name: string, value: 
 
 /** Characters. Mail programs show fewer in lists. */
 const MAX_SUBJECT = 200
-/** The most that is shown of the store's problem (characters). */
-const MAX_PROBLEM = 500
 
-/** A message as an e-mail, with enough to decide without opening anything else. */
-export function emailMessage(message: Message, { now, dashboardUrl }: TextOptions): EmailMessage {
+/** A message as an e-mail, with enough to decide without opening anything else: subject, and body as plain text and as HTML. */
+export function emailMessage(message: Message, { now, dashboardUrl }: TextOptions) {
   const { subject, parts, notes = [], links = [] } = contentOf(message, now)
   const all = [...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }]
   return { subject: oneLine(subject, MAX_SUBJECT), text: plainBody(all), html: htmlBody(all) }
@@ -37,9 +33,8 @@ function contentOf(message: Message, now: number): Content {
       return { subject: title, parts, notes: [...more, note] }
     }
     default: {
-      const { title, before, problem, after } = storeText(message)
+      const { title, line } = storeText(message, (problem) => oneLine(problem, MAX_PROBLEM))
       const state = message.state === 'failing' ? 'firing' : 'resolved'
-      const line = `${before}${oneLine(problem, MAX_PROBLEM)}${after}`
       return { subject: `[${state}] ${title}`, parts: [{ title, lines: [line] }] }
     }
   }
@@ -84,9 +79,7 @@ function lineText({ notification, over, name, text }: AlertLine): string {
   return over === undefined ? `[${notification.kind}] ${name}: ${text}` : `[${over}] ${name} ${text}`
 }
 
-function asSentence(note: string): string {
-  return `${note.charAt(0).toUpperCase()}${note.slice(1)}.`
-}
+const asSentence = (note: string) => `${capitalized(note)}.`
 
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
 function subjectOf(message: AlertMessage): string {

@@ -34,9 +34,15 @@ export function fallback(text: string, limit: number): string {
 
 /** A message in the form of Slack's webhook. */
 export type SlackMessage = IncomingWebhookSendArguments & { text: string; blocks: SlackBlock[] }
-/** A message; Slack fetches none of its links to show a preview. */
-export function withoutPreviews(text: string, blocks: SlackBlock[]): SlackMessage {
-  return { text, blocks, unfurl_links: false, unfurl_media: false }
+/**
+ * A message; Slack fetches none of its links to show a preview.
+ *
+ * @param title its header, with which a phone's notification begins
+ * @param more what else the notification says, which has at most `most` characters
+ */
+export function titled(title: string, more: string, most: number, blocks: SlackBlock[]): SlackMessage {
+  const text = fallback(`${title}${more}`, most)
+  return { text, blocks: [header(title), ...blocks], unfurl_links: false, unfurl_media: false }
 }
 
 /** A block of a kind that callwatch uses. */
@@ -51,7 +57,7 @@ type Block<Kind> = Extract<NonNullable<IncomingWebhookSendArguments['blocks']>[n
 const LIMITS = { text: 3000, url: 600, link: 250, buttonBeside: 250 }
 
 /** Emoji are off, so that `:fire:` in a name is shown as it is. */
-export function header(text: string): Block<'header'> {
+function header(text: string): Block<'header'> {
   return { type: 'header', text: { type: 'plain_text', text, emoji: false } }
 }
 

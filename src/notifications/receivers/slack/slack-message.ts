@@ -6,20 +6,18 @@ import { digestParts } from '../../text/digest-text.ts'
 import { groupLines, groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
-import { storeText } from '../../text/store-text.ts'
+import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 import {
   actions,
   code,
   context,
   escape,
-  fallback,
   fields,
-  header,
   link,
   plainContext,
   section,
   sections,
-  withoutPreviews,
+  titled,
   type SlackBlock,
   type SlackMessage,
 } from './slack-blocks.ts'
@@ -44,8 +42,7 @@ function digestMessage(message: DigestMessage, { dashboardUrl }: TextOptions): S
   const { title, days, more, note } = digestParts(message)
   const lines = days.map(({ target, line, split }) => [`${code(target)} *${line}*`, ...split].join('\n'))
   const all = days.map(({ target, line }) => `${target}: ${line}`).join('; ')
-  return withoutPreviews(fallback(`📊 ${title}: ${all || 'no target'}`, 1000), [
-    header(`📊 ${title}`),
+  return titled(`📊 ${title}`, `: ${all || 'no target'}`, 1000, [
     ...sections([...lines, ...more]),
     ...context([escape(note)]),
     ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
@@ -53,21 +50,19 @@ function digestMessage(message: DigestMessage, { dashboardUrl }: TextOptions): S
 }
 
 function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): SlackMessage {
-  const { title, before, problem, after } = storeText(message)
-  const headline = `${message.state === 'failing' ? '🔴' : '✅'} ${title}`
-  return withoutPreviews(fallback(`${headline}. ${before}${problem}${after}`, 1000), [
-    header(headline),
-    section(`${before}${code(oneLine(problem, 500))}${after}`),
+  const { title, line } = storeText(message)
+  const sign = SIGNS[message.state === 'failing' ? 'critical' : 'resolved']
+  return titled(`${sign} ${title}`, `. ${line}`, 1000, [
+    section(storeText(message, (problem) => code(oneLine(problem, MAX_PROBLEM))).line),
     ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
   ])
 }
 
-const FIRING_SIGNS = { critical: '🔴', warning: '🟠', info: '🔵' } as const
-const SIGNS = { resolved: '✅', expired: '⚪' } as const
-
 /** The first thing a reader sees: red for firing, a tick for resolved, white for unknown. */
+const SIGNS = { critical: '🔴', warning: '🟠', info: '🔵', resolved: '✅', expired: '⚪' } as const
+
 function signOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): string {
-  return kind === 'resolved' || kind === 'expired' ? SIGNS[kind] : FIRING_SIGNS[severity]
+  return SIGNS[kind === 'resolved' || kind === 'expired' ? kind : severity]
 }
 
 /** A phone's notification shows only a few lines (characters). */
@@ -77,7 +72,7 @@ const FALLBACK = 500
 function alertsMessage(message: AlertMessage, options: TextOptions): SlackMessage {
   const title = titleOfMessage(message)
   const blocks = message.target === undefined ? groupBlocks(message, options) : targetBlocks(message, options)
-  return withoutPreviews(fallback(`${title}: ${whatIn(message)}`, FALLBACK), [header(title), ...blocks])
+  return titled(title, `: ${whatIn(message)}`, FALLBACK, blocks)
 }
 
 function groupBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackBlock[] {
@@ -172,15 +167,14 @@ function titleOfMessage(message: AlertMessage): string {
 function titleOfPast(flapped: readonly FlappedAlert[], on: string): string {
   const what = flapped.length === 1 ? nameIn(titleOf(flapped[0]!.notification), 75) : plural(flapped.length, 'alert')
   const hasExpired = flapped.some((each) => each.hasExpired)
-  return hasExpired
-    ? `${SIGNS.expired} already over: ${what} ${on}`
-    : `${SIGNS.resolved} already resolved: ${what} ${on}`
+  const state = hasExpired ? `${SIGNS.expired} already over` : `${SIGNS.resolved} already resolved`
+  return `${state}: ${what} ${on}`
 }
 
 function titleOfGroup(message: AlertMessage): string {
   const { severity, incident, alerts } = message
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
-  const sign = incident === undefined ? SIGNS[hasExpired ? 'expired' : 'resolved'] : FIRING_SIGNS[severity]
+  const sign = incident === undefined ? SIGNS[hasExpired ? 'expired' : 'resolved'] : SIGNS[severity]
   return `${sign} ${incident === undefined ? '' : `${severity}: `}${nameIn(groupTitle(message), 130)}`
 }
 
