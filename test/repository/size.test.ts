@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 105,
   'src/metrics': 681,
   'src/network': 204,
-  'src/notifications': 3108,
+  'src/notifications': 3083,
   'src/pipeline': 1291,
   'src/polling': 2121,
   'src/rx': 126,

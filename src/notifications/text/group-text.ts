@@ -133,11 +133,9 @@ export function groupTitle(message: AlertMessage): string {
   const titles = [...new Set(over.map(({ notification }) => titleOf(notification)))]
   const subject = titles.length === 1 ? titles[0]! : plural(titles.length, 'alert')
   const fires = alerts.some(({ notification }) => !hasEnded(notification))
-  if (incident !== undefined && fires) return incidentSentence(incident)
-  const ends = endsOf(message)
-  const title = ends.length === 0 ? NOT_SAID : `${subject} ${ends.join(', ')}`
-  if (incident === undefined) return title
-  return ends.length === 0 ? incidentSentence(incident) : `${incidentSentence(incident)}; ${title}`
+  const ends = incident !== undefined && fires ? [] : endsOf(message)
+  const parts = [incident && incidentSentence(incident), ends.length > 0 && `${subject} ${ends.join(', ')}`]
+  return parts.filter(Boolean).join('; ') || NOT_SAID
 }
 
 /** `production improves: HighFailureRate still fires at 24.2%, was 98.3% at most`: the more severe alert on the same calls resolved. */
@@ -181,12 +179,10 @@ export function groupLines(message: AlertMessage): string[] {
   const ends = endsOf(message)
   return [
     ...(incident === undefined ? [] : incidentLines(incident).map(({ text }) => text)),
-    ...(incident === undefined || ends.length === 0 ? [] : [`Ended: ${ends.join(', ')}`]),
-    ...(worst === undefined
-      ? []
-      : [`Longest: ${formatSeconds(longest)}, ${worstOf(worst).join(' ')} on ${worst.target}`]),
-    ...(silenced.length === 0 ? [] : [silencedText(silenced)]),
-  ]
+    incident !== undefined && ends.length > 0 && `Ended: ${ends.join(', ')}`,
+    worst !== undefined && `Longest: ${formatSeconds(longest)}, ${worstOf(worst).join(' ')} on ${worst.target}`,
+    silenced.length > 0 && silencedText(silenced),
+  ].filter((line) => line !== false)
 }
 
 /** `Silenced: 12 alerts until 2026-11-20 10:00:00 UTC by ann`. */
