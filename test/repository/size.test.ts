@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 1956,
   'src/web': 2011,
   'src/web/page': 5211,
-  test: 65324,
+  test: 65328,
 }
 
 /** How far a folder of src may be below its line. */

@@ -44,7 +44,7 @@ test('the page shows the values of each signal in its unit', async () => {
   // The page has no definitions of signals, and a table of its own.
   const { valueOf: shown } = await import(join(import.meta.dirname, '../../../src/web/page/model/format.ts'))
   const units = { calls: '45', share: '4,500%', seconds: '45s', minutes: '45' }
-  for (const { name, unit } of signals) expect([name, shown(name, 45)]).toEqual([name, units[unit]])
+  for (const { name, unit } of signals) expect([name, shown({ signal: name }, 45)]).toEqual([name, units[unit]])
 })
 
 test('a notification of a signal that only a later version has is still readable', () => {
