@@ -1,5 +1,6 @@
 import { offsetOf } from '../alerts/signal.ts'
 import { windowOfOnlyIf, windowsThen } from '../alerts/relative.ts'
+import type { PollSuccess } from '../ledger/observation.ts'
 import type { Period } from '../ledger/finished-calls.ts'
 import type { Target } from './target.ts'
 
@@ -12,19 +13,22 @@ const LONGEST_CALL_SECONDS = 6 * 3600
 /**
  * Reads the calls of the earlier windows that the rules compare with at a time, unless they were read ahead.
  *
- * @param now the service's clock (UNIX seconds)
+ * @param polled when the poll ended
  * @throws {StoreError}
  */
-export async function readEarlierCalls({ name, ledger, settings, store }: EarlierReader, now: number): Promise<void> {
+export async function readEarlierCalls(
+  { name, ledger, settings, store }: EarlierReader,
+  { serviceTime: now, hostTime }: Polled,
+): Promise<void> {
   const needed = settings.rules.flatMap((rule): Period[] => {
     const windows = [windowOfOnlyIf(rule, now) ?? [], windowsThen(rule, now)].flat()
     const after = rule.signal.name === 'calls_started' ? LONGEST_CALL_SECONDS : 0
     return windows.map(({ from, to }) => ({ from: from - offsetOf(rule.signal), to: to + after }))
   })
   const isRead = ({ from, to }: Period) => ledger.earlier?.periods.some((read) => read.from <= from && read.to >= to)
-  const { lastSuccess = now } = ledger.sync
-  // This poll ends a gap, which its commit adds to the store.
-  const endsGap = now - lastSuccess > settings.poll.lookback
+  const { lastSuccess = now, lastSuccessHostTime = hostTime } = ledger.sync
+  // This poll ends a gap, which its commit adds to the store. By both clocks, since the service may have sent a wrong time for a while.
+  const endsGap = Math.min(now - lastSuccess, hostTime - lastSuccessHostTime) > settings.poll.lookback
   if (needed.length === 0 || (needed.every(isRead) && !endsGap)) return
   const periods = joined(needed.map(({ from, to }) => ({ from, to: to + AHEAD_SECONDS })))
   const earlier = await store.earlierCalls(name, periods, settings.poll.lookback)
@@ -42,4 +46,5 @@ function joined(periods: readonly Period[]): Period[] {
   return all
 }
 
+type Polled = Pick<PollSuccess, 'serviceTime' | 'hostTime'>
 type EarlierReader = Pick<Target, 'name' | 'ledger' | 'settings' | 'store'>

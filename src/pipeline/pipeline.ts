@@ -225,7 +225,7 @@ export function commitObservation(target: Target, observation: Observation): Pro
     const { name, ledger, settings, store, clock } = target
     const sessions = possiblyEvicted(ledger, observation, settings.poll)
     const evicted = sessions.length === 0 ? undefined : await store.evictedCalls(name, sessions)
-    if (observation.success !== undefined) await readEarlierCalls(target, observation.success.serviceTime)
+    if (observation.success !== undefined) await readEarlierCalls(target, observation.success)
     const decision = decide(target, observation, evicted, clock.wall())
     return decision && apply(target, await commit(target, decision), observation.success)
   })

@@ -26,7 +26,7 @@ const ROOMS: Record<string, number> = {
   'src/metrics': 681,
   'src/network': 204,
   'src/notifications': 3083,
-  'src/pipeline': 1291,
+  'src/pipeline': 1296,
   'src/polling': 2121,
   'src/rx': 126,
   'src/schema': 430,
