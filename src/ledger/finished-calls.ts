@@ -85,8 +85,9 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
         first = Math.min(first, number)
         last = Math.max(last, number)
       }
-      minute.packed.push(...numbersOf(finish))
-      increase(minute.tallies, tallyCode(finish), 1)
+      const numbers = numbersOf(finish)
+      minute.packed.push(...numbers)
+      increase(minute.tallies, numbers[CODE]!, 1)
     },
     record: (finish) => markRecorded(minutes.get(minuteOf(finish.at))?.packed ?? [], finish),
     dropBefore: (time) => {

@@ -1,4 +1,5 @@
 import { groupCalls, isOf, labelValue, RULE_LABELS, type RuleLabels } from '../alerts/groups.ts'
+import type { RuleValue } from '../alerts/rule-value.ts'
 import { latestValues } from '../alerts/latest-values.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
@@ -134,25 +135,13 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     "Value of an alert rule as of the last successful poll, in the signal's unit: a share, calls, seconds or minutes; with " +
       '`relative_to` the ratio or difference; absent with too few calls. A rule with `by` has a value for each group',
     ['alert', 'signal', ...RULE_LABELS],
-    ({ settings, ledger, pollAge, recent }) =>
-      settings.rules.flatMap((rule) =>
-        latestValues(rule, ledger, { pollAge: pollAge(), recent })
-          .filter(({ tooFew, value }) => !tooFew && Number.isFinite(value))
-          .map(({ labels, value }) => [[rule.name, rule.signal.name, ...groupValues(labels)], value] as const),
-      ),
+    ofRules(({ tooFew, value }) => (tooFew || !Number.isFinite(value) ? undefined : value)),
   ),
   gauge(
     'callwatch_rule_expected',
     "What a rule with `relative_to` expects: the median of its earlier windows, in the signal's unit; absent with too few calls in them",
     ['alert', 'signal', ...RULE_LABELS],
-    ({ settings, ledger, pollAge, recent }) =>
-      settings.rules.flatMap((rule) =>
-        latestValues(rule, ledger, { pollAge: pollAge(), recent }).flatMap(({ labels, compared }) =>
-          compared === undefined
-            ? []
-            : [[[rule.name, rule.signal.name, ...groupValues(labels)], compared.expected] as const],
-        ),
-      ),
+    ofRules(({ compared }) => compared?.expected),
   ),
   gauge(
     'callwatch_rule_threshold',
@@ -161,6 +150,18 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
     ({ settings }) => settings.rules.map(({ name, signal, threshold }) => [[name, signal.name], threshold]),
   ),
 ]
+
+/** A number of each value of each rule, where there is one. */
+function ofRules(pick: (value: RuleValue) => number | undefined) {
+  return ({ settings, ledger, pollAge, recent }: ExportedTarget) =>
+    settings.rules.flatMap((rule) =>
+      latestValues(rule, ledger, { pollAge: pollAge(), recent }).flatMap((latest) => {
+        const number = pick(latest)
+        if (number === undefined) return []
+        return [[[rule.name, rule.signal.name, ...groupValues(latest.labels)], number] as const]
+      }),
+    )
+}
 
 /** Sums up the series of a durable counter whose label values match. */
 export function sumOf(

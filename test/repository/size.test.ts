@@ -21,7 +21,7 @@ const ROOMS: Record<string, number> = {
   'src/daemon': 1533,
   'src/events': 839,
   'src/history': 1054,
-  'src/ledger': 1860,
+  'src/ledger': 1861,
   'src/log': 105,
   'src/metrics': 681,
   'src/network': 204,
