@@ -24,10 +24,10 @@ export function reachOf({ signal }: Rule): number {
 export function valueBefore(
   rule: Rule,
   trend: Evidence['trend'] = [],
-  { now, created }: Pick<Poll, 'now' | 'created'>,
+  { now, knownFrom }: Pick<Poll, 'now' | 'knownFrom'>,
 ): number | undefined {
   const window = windowOf(rule.signal) ?? Infinity
-  const complete = Math.max(0, Math.floor((now - offsetOf(rule.signal) - created) / window) - 1)
+  const complete = Math.max(0, Math.floor((now - offsetOf(rule.signal) - knownFrom) / window) - 1)
   const within = trend
     .slice(-1 - complete, -1)
     .filter((value) => value !== null && !isBeyond(rule, value, rule.threshold))

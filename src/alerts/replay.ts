@@ -1,4 +1,5 @@
 import { keptFinishes, type EarlierCalls, type FinishedCalls } from '../ledger/finished-calls.ts'
+import { knownSince, type SyncState } from '../ledger/state.ts'
 import type { Finish } from '../ledger/tracked-call.ts'
 import type { AlertInstance } from './alert-instance.ts'
 import { definitionOf } from './definition-of.ts'
@@ -22,8 +23,8 @@ export type History = {
   evaluations: readonly EvaluationRecord[]
   /** All calls that finished since the earliest window. */
   finishes: readonly Finish[]
-  /** Since when the target is known (UNIX seconds), and the times for which not all of its calls are. */
-  created: number
+  /** When the target was created, since when its calls are counted (UNIX seconds), and the times for which not all of them are known. */
+  sync: Pick<SyncState, 'created' | 'knownFrom'>
   gaps: EarlierCalls['gaps']
 }
 
@@ -41,7 +42,7 @@ const ROUNDING_SECONDS = 0.0006
  * @returns all notifications, oldest first; the alerts that still fire; and the values of each rule by its name
  */
 export function replay(
-  { evaluations, finishes, created, gaps }: History,
+  { evaluations, finishes, ...known }: History,
   { rules, ...options }: ReplayOptions,
 ): { notifications: Notification[]; instances: AlertInstance[]; values: Map<string, EvaluatedValue[]> } {
   const replayable = rules.filter(isReplayable)
@@ -55,7 +56,7 @@ export function replay(
     for (; next < byTime.length && byTime[next]!.knownHostTime <= evaluated.at + ROUNDING_SECONDS; next++) {
       finished.add(byTime[next]!)
     }
-    const delta = evaluate(instances, triggerOf(evaluated, { finished, created, gaps }), {
+    const delta = evaluate(instances, triggerOf(evaluated, { finished, ...known }), {
       ...options,
       rules: replayable,
       now: evaluated.at,
@@ -81,12 +82,20 @@ function worstOf(rule: Pick<Rule, 'breach'>, values: Iterable<RuleValue>): Omit<
   return worst && { value: worst.value, calls: worst.calls, labels: worst.labels }
 }
 
-type Replayed = Pick<History, 'created' | 'gaps'> & { finished: FinishedCalls }
+type Replayed = Pick<History, 'sync' | 'gaps'> & { finished: FinishedCalls }
 
-function triggerOf(evaluated: EvaluationRecord, { finished, created, gaps }: Replayed): Trigger {
+function triggerOf(evaluated: EvaluationRecord, { finished, sync, gaps }: Replayed): Trigger {
   if (evaluated.kind === 'tick') return evaluated
   // Until it has ended, nobody knows how long a time without polls is.
   const ended = gaps.filter(({ to }) => to <= evaluated.now + ROUNDING_SECONDS)
   const earlier = { finished, periods: [], gaps: ended }
-  return { ...evaluated, finished, earlier, open: [], created, usedSince: () => 0 }
+  return {
+    ...evaluated,
+    finished,
+    earlier,
+    open: [],
+    created: sync.created,
+    knownFrom: knownSince(sync),
+    usedSince: () => 0,
+  }
 }

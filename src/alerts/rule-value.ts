@@ -1,5 +1,6 @@
 import { windowStart } from '../ledger/failure-ratio.ts'
-import { keptFinishes } from '../ledger/finished-calls.ts'
+import { finishedSince, keptFinishes } from '../ledger/finished-calls.ts'
+import { USAGE_FORMULAS } from '../ledger/usage.ts'
 import type { Labels } from '../ledger/call.ts'
 import { definitionOf } from './definition-of.ts'
 import { documentedGroups, groupCalls, instanceKey, type RuleLabels } from './groups.ts'
@@ -18,7 +19,7 @@ export type RuleValue = Measurement & {
   tooFew: boolean
   /** Whether there were as many calls before as `only_if` demands. */
   isComparable: boolean
-  /** Whether a value beyond the threshold is a breach: it is comparable, and statistically sure enough. */
+  /** Whether a value beyond the threshold is a breach: it is comparable, sure enough, and not of the time before the set-up alone. */
   mayBreach: boolean
 }
 
@@ -36,11 +37,12 @@ export function ruleValues(
 ): Map<string, RuleValue> | undefined {
   const { name, signal, breach } = rule
   const definition = definitionOf(signal)
-  if ('value' in definition) return ungrouped(name, definition.value(trigger, monthOf, signal))
+  if ('value' in definition) return ungrouped(name, definition.value(trigger, monthOf, signal), trigger)
   if (trigger.kind === 'tick' || (breach === 'below' && trigger.limited)) return undefined
   const { now } = trigger
   const window = { from: windowStart(windowOf(signal) ?? 0, trigger), to: now }
   const then = earlierCalls(rule, definition, trigger)
+  const isOfNow = callsSinceSetUp(rule, definition, trigger, window)
   const expected = expectedGroups(rule)
   const values = new Map<string, RuleValue>()
   const groups = groupCalls<{ readonly labels: Labels }>(rule, definition.calls(trigger, window, signal), known)
@@ -48,7 +50,7 @@ export function ruleValues(
     if (expected?.has(key) === false) continue
     const measured = definition.measure(calls, signal)
     const isComparable = then.isComparable(key)
-    const mayBreach = isComparable && definition.isSure?.(measured, rule) !== false
+    const mayBreach = isComparable && definition.isSure?.(measured, rule) !== false && isOfNow(key)
     const tooFew = hasTooFew(signal, measured)
     const value = { ...measured, labels, tooFew, isComparable, mayBreach }
     values.set(key, { ...value, ...then.relative(key, value) })
@@ -56,10 +58,24 @@ export function ruleValues(
   return values
 }
 
-function ungrouped(key: string, value: number | undefined): Map<string, RuleValue> | undefined {
+function ungrouped(key: string, value: number | undefined, trigger: Trigger): Map<string, RuleValue> | undefined {
   if (value === undefined) return undefined
   const measured = { value, calls: undefined, counts: undefined }
-  return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach: true }]])
+  const mayBreach = trigger.kind === 'tick' || isUsedSinceSetUp(trigger)
+  return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach }]])
+}
+
+/** Whether minutes were used since the target was created, to the quarter of an hour. */
+const isUsedSinceSetUp = ({ created, usedSince }: Poll) => USAGE_FORMULAS.some((of) => usedSince(created, of) > 0)
+
+/** Which groups of a window have a call that had not finished when the target was created. */
+function callsSinceSetUp(rule: Rule, definition: CallSignal, poll: Poll, window: Window): (key: string) => boolean {
+  const { signal } = rule
+  const since = Math.floor(poll.created)
+  if (window.from - offsetOf(signal) >= since || windowOf(signal) === undefined) return () => true
+  const finished = finishedSince(poll.finished, since)
+  const groups = groupCalls<{ readonly labels: Labels }>(rule, definition.calls({ ...poll, finished }, window, signal))
+  return (key) => (groups.get(key)?.calls.length ?? 0) > 0
 }
 
 /** A value that the service does not document may occur once and never again, so its absence is not a breach. */
@@ -75,13 +91,13 @@ type CallSignal = Extract<AnySignal, { measure: unknown }>
 /** What a rule compares with: the calls of its earlier windows, by the keys of their groups. */
 function earlierCalls(rule: Rule, definition: CallSignal, poll: Poll) {
   const { signal, onlyIf } = rule
-  const { now, created, previousSuccess = now, earlier } = poll
+  const { now, knownFrom, previousSuccess = now, earlier } = poll
   const pollThen = { ...poll, finished: earlier?.finished ?? NONE }
   const callsIn = (window: Window) =>
     groupCalls<{ readonly labels: Labels }>(rule, definition.calls(pollThen, window, signal))
   const late = offsetOf(signal)
   const isSeen = ({ from, to }: Window) =>
-    created <= from - late && earlier?.gaps.some((gap) => gap.from <= to - late && gap.to >= from - late) === false
+    knownFrom <= from - late && earlier?.gaps.some((gap) => gap.from <= to - late && gap.to >= from - late) === false
   const begin = now - (windowOf(signal) ?? 0)
   const before = windowOfOnlyIf(rule, now)
   const ofOnlyIf = before && callsIn(before)

@@ -15,8 +15,9 @@ export type Poll = WindowEnd & {
   open: readonly TrackedCall[]
   /** The calls of the earlier windows that rules compare with; absent if they were not read. */
   earlier?: EarlierCalls | undefined
-  /** When the target was created in the store. Nothing before that is known. */
+  /** When the target was created in the store, and since when all its calls are counted. */
   created: number
+  knownFrom: number
   /** Minutes counted since a time; NaN if they are not known. */
   usedSince: (time: number, of: UsageFormula) => number
 }

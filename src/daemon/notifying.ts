@@ -12,6 +12,7 @@ import type { Inhibited } from '../notifications/delivery/suppress.ts'
 import { grouping, recipientsBy } from '../notifications/grouping.ts'
 import type { Receiver, Send, State } from '../notifications/receiver.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
+import { knownSince } from '../ledger/state.ts'
 import { runWhile } from '../rx/run-while.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
@@ -107,7 +108,7 @@ export function digests(parts: DaemonParts): Job {
     clock,
     store,
     targets: () => [
-      ...targets.loaded().map(({ name, ledger }) => ({ name, created: ledger.sync.created })),
+      ...targets.loaded().map(({ name, ledger }) => ({ name, created: knownSince(ledger.sync) })),
       ...overviews.others(),
     ],
   })

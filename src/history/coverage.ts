@@ -1,10 +1,10 @@
-import type { SyncState } from '../ledger/state.ts'
+import { knownSince, type SyncState } from '../ledger/state.ts'
 import { wholeMilliseconds } from '../clock/times.ts'
 import { parse, type RowReader } from '../store/sql.ts'
 import type { Period } from './days.ts'
 
 /**
- * - `before`: the target did not exist in the store yet
+ * - `before`: calls that finished then are not counted, because the target did not exist in the store yet
  * - `expired`: calls that finished then are no longer kept (`store.history`)
  * - `ended`: there was no successful poll in this time; calls that finished in it were noticed late, if the list still had
  *   them
@@ -38,24 +38,26 @@ export async function coverageOf(
   { from, to }: Period,
   { targets, configured = [], now }: CoverageOptions,
 ) {
-  const known = await store.rows('SELECT name, sync, expired FROM callwatch.targets ORDER BY name')
+  const targetRows = await store.rows('SELECT name, sync, expired FROM callwatch.targets ORDER BY name')
   const gaps = await store.rows(
     `SELECT name, began, ended FROM callwatch.targets CROSS JOIN callwatch.gaps
     WHERE target = number AND ended > $1 AND began < $2 ORDER BY name, ended`,
     [from, to],
   )
   const ended = Map.groupBy(gaps, ({ name }) => String(name))
-  const blind = known.flatMap(({ name, sync, expired }): BlindTime[] => {
+  const blind = targetRows.flatMap(({ name, sync, expired }): BlindTime[] => {
     const target = String(name)
     if (targets?.includes(target) === false) return []
-    const { created, lastSuccess = created, previousSuccess = lastSuccess, clockSkew = 0 } = parse<SyncState>(sync)
+    const known = parse<SyncState>(sync)
+    const { created, lastSuccess = created, previousSuccess = lastSuccess, clockSkew = 0 } = known
+    const begin = knownSince(known)
     const end = Math.min(to, now + clockSkew)
     const isSeen = end - lastSuccess <= Math.max(MIN_BLIND_SECONDS, BLIND_INTERVALS * (lastSuccess - previousSuccess))
     // Other calls of the second in which the last deleted call finished may be deleted as well.
     const kept: BlindTime[] =
-      expired === null ? [] : [{ target, kind: 'expired', from: created, to: Math.floor(Number(expired)) + 1 }]
+      expired === null ? [] : [{ target, kind: 'expired', from: begin, to: Math.floor(Number(expired)) + 1 }]
     const unseen: BlindTime[] = [
-      { target, kind: 'before', from: -Infinity, to: created },
+      { target, kind: 'before', from: -Infinity, to: begin },
       ...(ended.get(target) ?? []).map((gap): BlindTime => ({
         target,
         kind: 'ended',

@@ -144,6 +144,15 @@ export function withFinishes(
   }
 }
 
+/** Those that finished at a time (UNIX seconds) or later. */
+export function finishedSince({ tally, between, recorded }: FinishedCalls, since: number): FinishedCalls {
+  return {
+    tally: (from, to) => tally(Math.max(from, since), to),
+    between: (from, to) => between(Math.max(from, since), to),
+    recorded: (from, to) => recorded(Math.max(from, since), to),
+  }
+}
+
 /** Adds a call that has finished, with its recording if that was seen. */
 export function addCall(kept: KeptFinishes, { finish, marks }: Pick<TrackedCall, 'finish' | 'marks'>): void {
   if (finish === undefined) return

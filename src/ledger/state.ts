@@ -38,6 +38,8 @@ export type SyncState = {
   readonly seq: number
   /** When the target was created in the store. */
   readonly created: number
+  /** Since when its calls are counted, if those that had ended when it was created are, back to this time (`knownSince`). */
+  readonly knownFrom?: number
   /** By how much the service's clock is ahead of the host's (seconds). The first value corrected `created`. */
   readonly clockSkew?: number | undefined
   /** Since when the skew has this value, by the host's clock; undefined if the clocks have always agreed. */
@@ -116,6 +118,11 @@ export type Delta = {
   corrections: Correction[]
   /** Empty if events must not have participants. */
   details: Details[]
+}
+
+/** Since when all calls of a target are counted. */
+export function knownSince({ created, knownFrom = created }: Pick<SyncState, 'created' | 'knownFrom'>): number {
+  return knownFrom
 }
 
 /** The ledger of a new target. `created` in UNIX seconds by the host's clock. */

@@ -41,9 +41,9 @@ export type Finish = {
   readonly labels: Labels
   /** `endedAt`, clamped to [began, known]; `known` if there is none. */
   readonly at: number
-  /** When callwatch first saw it as final. */
+  /** When callwatch first saw it as final; `at` of a call that was over when the target was created. */
   readonly known: number
-  /** `known` by the host's clock, which also dates rule evaluations. */
+  /** When callwatch first saw it as final, by the host's clock, which also dates rule evaluations. */
   readonly knownHostTime: number
   /** The values known then: when it began, and, if it was answered, how long it rang and lasted (seconds). */
   readonly began: number

@@ -277,7 +277,9 @@ function durableSeries<Series>(
   const spanned = new Set(span.map(keyOf))
   const made = new WeakMap<LedgerState, { seen: number; others: Set<string>; series: Series[] }>()
   return ({ name: target, ledger }) => {
-    const { counters } = ledger
+    const { counters, sync } = ledger
+    // The first value that Prometheus sees has the calls of the past, so that none of them is an increase.
+    if (sync.lastSuccess === undefined) return []
     const of = (values: readonly string[]) => make(keyOf(values), withTarget(target, labels, values))
     const known = made.get(ledger) ?? { seen: 0, others: new Set<string>(), series: span.map(of) }
     made.set(ledger, known)

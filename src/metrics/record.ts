@@ -1,4 +1,5 @@
 import type { PollReport } from '../polling/poll-report.ts'
+import { MARK } from '../ledger/tracked-call.ts'
 import type { RequestRecord } from '../polling/request-with-retries.ts'
 import type { Committed } from '../pipeline/commit.ts'
 import type { OperationalMetrics } from './operational-metrics.ts'
@@ -43,8 +44,9 @@ export function recordCommit(metrics: OperationalMetrics, { target, ledger, seco
   if (ends !== undefined) metrics.serviceWebhookUnlisted.inc({ target }, ends.unlisted.length)
   for (const lag of ends?.lags ?? []) metrics.serviceWebhookLag.observe({ target }, lag)
   const finishes = new Set(ledger.finishes)
-  for (const { finish, endedAt } of ledger.calls.values()) {
+  for (const { finish, endedAt, marks } of ledger.calls.values()) {
     if (finish === undefined || endedAt === undefined || !finishes.has(finish)) continue
+    if ((marks & MARK.overAtSetUp) !== 0) continue
     metrics.detectionLag.observe({ target }, Math.max(0, finish.known - endedAt))
   }
 }

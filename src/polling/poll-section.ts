@@ -28,7 +28,9 @@ const given = section({
   max_requests_per_minute: wholeNumber(1, 1_000_000)
     .prefault(200)
     .describe('For all targets of an app together, follow-ups included; never exceeded'),
-  baseline: oneOf(['skip', 'count']).prefault('skip').describe('Calls that had ended when callwatch first started'),
+  baseline: oneOf(['skip', 'count'])
+    .prefault('count')
+    .describe('Calls that had ended when the target was set up, back to `lookback`'),
   details: oneOf(['missing', 'never'])
     .prefault('missing')
     .describe('Whether a final call that is listed without participants is requested once by its id'),

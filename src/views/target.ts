@@ -5,7 +5,7 @@ import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../
 import { horizon } from '../ledger/horizon.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
-import type { LedgerState, SyncState } from '../ledger/state.ts'
+import { knownSince, type LedgerState, type SyncState } from '../ledger/state.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
@@ -256,7 +256,7 @@ const overview = z.object({
   version: z.literal(2),
   /** When it was written, by the owner's host. */
   at: z.number(),
-  /** When the target was set up, and its last successful poll, by the service's clock; and that clock at `at`. */
+  /** Since when its calls are counted, and its last successful poll, by the service's clock; and that clock at `at`. */
   created: z.number(),
   lastSuccess: z.number().optional(),
   serviceNow: z.number(),
@@ -283,7 +283,7 @@ export function writeOverview(target: TargetStatus, wall: number): string {
   return JSON.stringify({
     version: 2,
     at: wall,
-    created: sync.created,
+    created: knownSince(sync),
     lastSuccess: sync.lastSuccess,
     serviceNow: serviceNow(target),
     evaluationAge: target.evaluationAge(),

@@ -26,9 +26,9 @@ export const budgetMinutes = targetSignal({
     const used = trigger.kind === 'tick' ? NaN : trigger.usedSince(monthOf(trigger.now, zone).from, of)
     return Number.isNaN(used) ? undefined : used / limit
   },
-  forecast: (value, { now, created }, monthOf, { timezone: zone }) => {
+  forecast: (value, { now, knownFrom }, monthOf, { timezone: zone }) => {
     const { from, to } = monthOf(now, zone)
-    const counted = now - Math.max(from, created)
+    const counted = now - Math.max(from, knownFrom)
     // A few hours are not enough to forecast a month.
     return counted < DAY ? undefined : value + (value / counted) * (to - now)
   },

@@ -69,7 +69,7 @@ async function backtestTarget(
   const history = {
     evaluations: await reader.evaluations(target, begin),
     finishes: await reader.finishes(target, begin - reach),
-    created: (await reader.target(target))?.sync.created ?? 0,
+    sync: (await reader.target(target))?.sync ?? { created: 0 },
     gaps: await reader.gaps(target, poll.lookback),
   }
   const { notifications, instances, values } = replay(history, {

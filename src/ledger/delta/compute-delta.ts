@@ -170,9 +170,9 @@ function trackNew({ seen, answer }: SeenIn, { draft, options, oldest }: Computat
   if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
   // The call counts, but causes no event.
   const { length } = delta.transitions
-  const counted = observeCall(undefined, seen, answer, draft)
+  const counted = observeCall(undefined, seen, { ...answer, wasOver: true }, draft)
   delta.transitions.length = length
-  return { ...counted, marks: counted.marks | MARK.overAtSetUp }
+  return counted
 }
 
 function trackAgain(before: TrackedCall, { seen, answer }: SeenIn, { draft }: Computation): TrackedCall {
@@ -210,7 +210,14 @@ function recordSuccess(success: PollSuccess, computation: Computation): void {
     }),
   }
   const newHorizon = horizon(swept, options.lookback)
-  delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed, computation) }
+  const excluded = countExcluded(listed, computation)
+  const isPastKnown = swept.confirmedSweep !== confirmedSweep && confirmedSweep === undefined && excluded.baseline === 0
+  delta.sync = {
+    ...swept,
+    horizon: newHorizon,
+    excluded,
+    ...(isPastKnown && options.baseline === 'count' && { knownFrom: Math.min(newHorizon, swept.created) }),
+  }
   for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
     const call = find(id)!
     if (evictAfter(call) < newHorizon) delta.evicted.push(call)

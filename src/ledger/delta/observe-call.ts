@@ -21,6 +21,8 @@ export type AnswerContext = {
   askForDetails: boolean
   /** How precisely `retainUntil` records the last listing of a call without an own time (seconds). */
   listedPrecision: number
+  /** Whether the call was over when the target was created. */
+  wasOver?: boolean
 }
 
 /**
@@ -47,17 +49,24 @@ export function baselineCall(
 export function observeCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
-  { serviceTime, hostTime, source, askForDetails, listedPrecision }: AnswerContext,
+  { serviceTime, hostTime, source, askForDetails, listedPrecision, wasOver }: AnswerContext,
   draft: DeltaDraft,
 ): TrackedCall {
-  const known = before ?? newCall(seen, serviceTime)
+  const known = before ?? { ...newCall(seen, serviceTime), marks: wasOver ? MARK.overAtSetUp : 0 }
   const call = withAnswer(known, seen)
   countAppearance(before, call.labels, draft)
   const final = call.phase === 'final'
   const ending = known.phase === 'final' ? undefined : finalStatus(call)
-  call.counted = countAllMinutes(call, seen, { final, now: serviceTime }, draft)
+  const isOfPast = final && (call.marks & MARK.overAtSetUp) !== 0
+  const noticed = isOfPast ? (call.finish?.at ?? finishedAt(call, serviceTime)) : serviceTime
+  call.counted = countAllMinutes(call, seen, { final, now: noticed }, draft)
   if (ending !== undefined) {
-    call.finish = finish(call, ending, { serviceTime, hostTime }, draft)
+    call.finish = finish(
+      call,
+      ending,
+      { at: finishedAt(call, serviceTime), known: noticed, knownHostTime: hostTime },
+      draft,
+    )
     if (askForDetails) call.marks |= MARK.detailsWanted
   }
   const change = { call, participants: seen.participants, at: serviceTime }
@@ -127,24 +136,24 @@ const newCall = ({ id, session }: SeenCall, firstSeen: number): TrackedCall => {
   return { ...NEW, id, session: session === id ? undefined : session, firstSeen }
 }
 
+function finishedAt(call: TrackedCall, now: number): number {
+  return call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, beganAt(call)), now)
+}
+
 function finish(
   call: TrackedCall,
   status: FinalStatus,
-  { serviceTime, hostTime }: Pick<AnswerContext, 'serviceTime' | 'hostTime'>,
+  times: Pick<Finish, 'at' | 'known' | 'knownHostTime'>,
   draft: DeltaDraft,
 ): Finish {
   draft.add(callSeries(call.labels).finished[status], 1)
-  const began = beganAt(call)
-  const at = call.endedAt === undefined ? serviceTime : Math.min(Math.max(call.endedAt, began), serviceTime)
   const [audio = 0, video = 0] = call.counted
   const { answerDelay, duration } = answeredTimes(call, status)
   const finish = {
     status,
     labels: call.labels,
-    at,
-    known: serviceTime,
-    knownHostTime: hostTime,
-    began,
+    ...times,
+    began: beganAt(call),
     answerDelay,
     duration,
     audio,

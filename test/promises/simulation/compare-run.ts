@@ -188,7 +188,7 @@ function observedProblems({ service, settings: { lookback }, cycles }: Run, targ
 
 /** The same history gives the same alerts whether rules are evaluated live or afterwards, through every restart. */
 function replayProblems({ history: { notified, ...history } }: Run, { ledger }: Target): string[] {
-  const known = { ...history, created: ledger.sync.created, gaps: ledger.earlier?.gaps ?? [] }
+  const known = { ...history, sync: ledger.sync, gaps: ledger.earlier?.gaps ?? [] }
   const options = { target: 'simulated', rules: RULES, interval: INTERVAL, monthOf }
   const line = ({ kind, key, at, value, peak }: Notification) => `${kind} ${key} at ${at}: ${value}, ${peak}`
   const [live, replayed] = [notified.map(line), replayRules(known, options).notifications.map(line)]

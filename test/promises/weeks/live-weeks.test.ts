@@ -63,7 +63,7 @@ test(
     const history = {
       evaluations: await reader.evaluations('a', 0),
       finishes: await reader.finishes('a', 0),
-      created: sync.created,
+      sync,
       gaps: await reader.gaps('a', settings.poll.lookback),
     }
     const line = ({ kind, at, value, compared }: Notification) => [kind, at, value, compared]

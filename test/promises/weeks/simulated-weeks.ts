@@ -57,7 +57,7 @@ export function historyOf(weeks: Weeks, gaps: History['gaps'] = []): History {
     evaluations.push({ kind: 'poll', at: now, now, previousSuccess, limited: false })
     previousSuccess = now
   }
-  return { evaluations, finishes, created: weeks.from, gaps }
+  return { evaluations, finishes, sync: { created: weeks.from }, gaps }
 }
 
 /** The shipped rule, or one that differs from it. */

@@ -47,6 +47,7 @@ export function pollAt(now: number, { finished = [], recorded = [], ...differing
     earlier: { finished: kept, periods: [], gaps: [] },
     open: [],
     created: 0,
+    knownFrom: differing.created ?? 0,
     usedSince: () => 0,
     ...differing,
   }

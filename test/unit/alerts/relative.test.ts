@@ -86,7 +86,7 @@ describe('a rule with `relative_to`', () => {
       ({ kind: 'poll', at: now, now, previousSuccess, limited: false }) as const
     const values = (gaps: { from: number; to: number }[]) => {
       const finishes = weeks([41, 96, 88, 101, 94])
-      const history = { evaluations: [evaluatedAt(START, START - 15)], finishes, created: 0, gaps }
+      const history = { evaluations: [evaluatedAt(START, START - 15)], finishes, sync: { created: 0 }, gaps }
       return replay(history, { target: 'production', rules: [FEWER], interval: 15, monthOf }).values.get(FEWER.name)
     }
     expect(values([{ from: START, to: START + 2 * 24 * HOUR }])).toHaveLength(1)

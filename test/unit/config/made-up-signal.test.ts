@@ -64,7 +64,7 @@ test('it is evaluated, shown in a message and in the status, and replayed', () =
 
   const evaluations = [{ kind: 'poll', at: at(0), now: at(0), previousSuccess: undefined, limited: false } as const]
   const options = { target: 'production', rules: [rule], interval: INTERVAL, monthOf }
-  expect(replay({ evaluations, finishes: FINISHED, created: 0, gaps: [] }, options).notifications).toEqual(
+  expect(replay({ evaluations, finishes: FINISHED, sync: { created: 0 }, gaps: [] }, options).notifications).toEqual(
     target.notifications,
   )
 

@@ -80,7 +80,7 @@ poll:
   lookback: 1d
   sweep_interval: 15m
   max_requests_per_minute: 200
-  baseline: skip
+  baseline: count
   details: missing
   status_map:
     cancelled: canceled

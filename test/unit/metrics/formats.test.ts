@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { initSeries } from '../../../src/metrics/series.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
-import { handMadeTarget } from '../../kit/metrics/hand-made-target.ts'
+import { handMadeTarget, POLLED } from '../../kit/metrics/hand-made-target.ts'
 import { readExposition, type Family } from '../../kit/metrics/read-exposition.ts'
 
 function metrics() {
   const counters = { 'callwatch_calls_total|audio|call|user|ended': 7 }
-  const made = metricsOf(() => [handMadeTarget({ counters })], '1')
+  const made = metricsOf(() => [handMadeTarget({ counters, sync: POLLED })], '1')
   initSeries(made.operational, 'target', 'production')
   made.operational.polls.inc({ target: 'production', outcome: 'complete' }, 3)
   return made

@@ -32,27 +32,27 @@ describe('a durable counter', () => {
       callwatch_calls_lost_total: 1,
       'callwatch_call_minutes_total|audio|call|user|audio': 12.375,
     }
-    expect(await shown({ counters }, 'callwatch_calls_total')).toEqual([
+    expect(await shown({ counters, sync: POLLED }, 'callwatch_calls_total')).toEqual([
       'type=audio,mode=call,receiver_type=user,status=ended 7',
       'type=video,mode=meet,receiver_type=group,status=ended 2',
     ])
-    expect(await shown({ counters }, 'callwatch_calls_started_total')).toEqual([
+    expect(await shown({ counters, sync: POLLED }, 'callwatch_calls_started_total')).toEqual([
       'type=audio,mode=call,receiver_type=user 9',
     ])
-    expect(await shown({ counters }, 'callwatch_calls_lost_total')).toEqual(['1'])
-    expect(await shown({ counters }, 'callwatch_call_minutes_total')).toEqual([
+    expect(await shown({ counters, sync: POLLED }, 'callwatch_calls_lost_total')).toEqual(['1'])
+    expect(await shown({ counters, sync: POLLED }, 'callwatch_call_minutes_total')).toEqual([
       'type=audio,mode=call,receiver_type=user,media=audio 12.375',
     ])
   })
 
   test('does not include a metric whose name starts with its own', async () => {
     const counters = { callwatch_calls_lost_total: 1, callwatch_calls_lost_total_of_another: 5 }
-    expect(await shown({ counters }, 'callwatch_calls_lost_total')).toEqual(['1'])
+    expect(await shown({ counters, sync: POLLED }, 'callwatch_calls_lost_total')).toEqual(['1'])
   })
 
   test('has a series for each target', async () => {
     const counters = { callwatch_calls_recorded_total: 3 }
-    const targets = ['a', 'b'].map((target) => handMadeTarget({ target, counters }))
+    const targets = ['a', 'b'].map((target) => handMadeTarget({ target, counters, sync: POLLED }))
     const { body } = await metricsOf(() => targets, '1').expose('prometheus')
     const { samples } = readExposition(body).get('callwatch_calls_recorded_total')!
     expect(samples.map(({ labels, value }) => [labels, value])).toEqual([
@@ -62,7 +62,7 @@ describe('a durable counter', () => {
   })
 
   test('has the current value at each scrape, and the series that were first counted since the last one, each once', async () => {
-    const target = handMadeTarget()
+    const target = handMadeTarget({ sync: POLLED })
     const { expose } = metricsOf(() => [target], '1')
     const lines = async (name: string) => linesOf(readExposition((await expose('prometheus')).body), name)
     const { counters } = target.ledger
@@ -83,7 +83,7 @@ describe('a durable counter', () => {
 test('a durable histogram is cumulative, and its +Inf bucket equals its count', async () => {
   const key = 'callwatch_call_answer_delay_seconds|audio|user'
   const counters = { [`${key}|2`]: 3, [`${key}|15`]: 2, [`${key}|Inf`]: 1, [`${key}|sum`]: 150.5 }
-  const { body } = await metricsOf(() => [handMadeTarget({ counters })], '1').expose('prometheus')
+  const { body } = await metricsOf(() => [handMadeTarget({ counters, sync: POLLED })], '1').expose('prometheus')
   const of = readExposition(body)
     .get('callwatch_call_answer_delay_seconds')!
     .samples.filter(({ labels }) => labels['type'] === 'audio' && labels['receiver_type'] === 'user')

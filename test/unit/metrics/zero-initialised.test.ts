@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { initSeries } from '../../../src/metrics/series.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
-import { handMadeTarget, openCall, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import type { SyncState } from '../../../src/ledger/state.ts'
+import { COUNTERS, HISTOGRAMS } from '../../../src/ledger/series.ts'
+import { handMadeTarget, openCall, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { linesOf, readExposition } from '../../kit/metrics/read-exposition.ts'
 
 const TYPE = ['type=audio', 'type=video']
@@ -88,8 +90,8 @@ const ABSENT = [
   'callwatch_api_ratelimit_remaining',
 ]
 
-async function firstScrape() {
-  const target = handMadeTarget({ rules: [RATIO_RULE] })
+async function scrape(sync: Partial<SyncState>) {
+  const target = handMadeTarget({ rules: [RATIO_RULE], sync })
   const { operational, expose } = metricsOf(() => [target], '1')
   initSeries(operational, 'target', 'production')
   initSeries(operational, 'receiver', 'slack')
@@ -105,8 +107,8 @@ function product(lists: readonly (readonly string[])[]): string[] {
   )
 }
 
-describe('before the initial sync', async () => {
-  const families = await firstScrape()
+describe('after the first successful poll', async () => {
+  const families = await scrape(POLLED)
 
   test.each(SPANS)('%s is 0 in every documented label set, and in no other', (name, lists) => {
     expect(linesOf(families, name).toSorted()).toEqual(
@@ -126,15 +128,24 @@ describe('before the initial sync', async () => {
       expect(sets.map((set) => set.join(',')).toSorted()).toEqual(product(lists).toSorted())
     }
   })
+})
+
+describe('before the first successful poll', async () => {
+  const families = await scrape({})
 
   test.each(ABSENT)('%s is absent, because any value would be wrong', (name) => {
     expect(linesOf(families, name)).toEqual([])
+  })
+
+  test('no durable counter has a value, so that Prometheus does not take the calls of the past for an increase', () => {
+    const durable = [...Object.values(COUNTERS), ...Object.values(HISTOGRAMS)].map(({ name }) => name)
+    expect(durable.flatMap((name) => families.get(name)?.samples ?? [])).toEqual([])
   })
 })
 
 test('the label value `other` appears only in series where it occurs', async () => {
   const counters = { 'callwatch_calls_total|audio|other|user|other': 2 }
-  const target = handMadeTarget({ counters, calls: [openCall('a', { status: 'other' })] })
+  const target = handMadeTarget({ counters, calls: [openCall('a', { status: 'other' })], sync: POLLED })
   const families = readExposition((await metricsOf(() => [target], '1').expose('prometheus')).body)
   const others = (name: string) => linesOf(families, name).filter((line) => line.includes('other'))
   expect(others('callwatch_calls_total')).toEqual(['type=audio,mode=other,receiver_type=user,status=other 2'])

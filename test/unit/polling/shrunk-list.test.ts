@@ -162,7 +162,7 @@ describe('a list that is suddenly empty', () => {
     await clock.advance(INTERVAL)
     service.calls = all
     await clock.advance(INTERVAL)
-    expect([successes(), service.asked.at(-1), book.started()]).toEqual([[true, false, true], 2, 1])
+    expect([successes(), service.asked.at(-1), book.started()]).toEqual([[true, false, true], 2, 8])
   })
 })
 

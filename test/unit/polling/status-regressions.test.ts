@@ -160,7 +160,7 @@ describe.each(['ongoing', 'other'] as const)('a final call that a page shows ope
   })
 
   test('counts as started and finished if it was baseline', async () => {
-    const world = await running({ pageSize: 10 })
+    const world = await running({ pageSize: 10, baseline: 'skip' })
     world.service.calls = [{ ...ended, endedAt: CREATED - 60 }]
     await world.clock.advance(1)
     world.service.calls = [open]

@@ -142,25 +142,10 @@ export function thresholdsOf(targets: readonly Pick<Target, 'rules'>[], query: U
 }
 
 /**
- * The times that are not covered, without those of which the calls were counted afterwards (`poll.baseline: count`): where
- * there are calls although none of the targets was set up.
- *
- * @param targets how many are shown
- */
-export function missingTimes({ points, coverage: { blind } }: CallSeries, targets: number) {
-  const before = blind.filter(({ kind }) => kind === 'before')
-  const first = points.find((point) => callsOf(point) > 0)?.at
-  const isCounted = first !== undefined && before.length === targets && before.every(({ until }) => first < until)
-  return isCounted
-    ? blind.flatMap((one) => (one.kind !== 'before' ? [one] : one.since < first ? [{ ...one, until: first }] : []))
-    : blind
-}
-
-/**
  * @param now UNIX seconds
  */
 export function bandsOf(
-  missing: readonly { since: string; until: string }[],
+  notCovered: readonly { since: string; until: string }[],
   episodes: readonly Episode[],
   now: number,
 ): Bands {
@@ -170,7 +155,7 @@ export function bandsOf(
   })
   return {
     alerts: episodes.map(({ since, until, severity }) => ({ ...period(since, until), severity })),
-    blind: missing.map(({ since, until }) => period(since, until)),
+    blind: notCovered.map(({ since, until }) => period(since, until)),
   }
 }
 
@@ -181,7 +166,7 @@ export function bandsOf(
  * @param to UNIX seconds
  */
 export function eventsOf(
-  { episodes, missing, asOf }: Pick<ShownCharts, 'missing' | 'asOf'> & { episodes: readonly Episode[] },
+  { episodes, coverage: { blind }, asOf }: Pick<ShownCharts, 'coverage' | 'asOf'> & { episodes: readonly Episode[] },
   from: number,
   to: number,
 ) {
@@ -190,6 +175,6 @@ export function eventsOf(
   const alerts = episodes.filter(isThen).map(({ alert, severity, target, labels }) => {
     return { severity, text: `${alert} (${named({ target, labels })})` }
   })
-  const unseen = [...new Set(missing.filter(isThen).map(({ target }) => target))]
+  const unseen = [...new Set(blind.filter(isThen).map(({ target }) => target))]
   return { alerts, unseen }
 }

@@ -2,7 +2,7 @@ import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addressOf, changedAddress } from './address.ts'
 import { getPastAlerts, getSeries, type CallSeries, type PastAlert } from './api.ts'
 import type { Bands, Chart } from './chart.ts'
-import { bandsOf, chartsOf, missingTimes } from './chart-series.ts'
+import { bandsOf, chartsOf } from './chart-series.ts'
 import { isoOf, weekBefore } from './format.ts'
 import { addFilters, periodOf } from './period.ts'
 import { current, load, messageOf, serverTime } from './state.ts'
@@ -17,8 +17,6 @@ export type ShownCharts = {
   /** Whether there are older episodes */
   isTruncated: boolean
   coverage: CallSeries['coverage']
-  /** What the charts show as not covered */
-  missing: CallSeries['coverage']['blind']
   /** When they were requested (ISO 8601), by the clock of the server */
   asOf: string
   /** What is wrong with the rest of them */
@@ -77,16 +75,14 @@ export async function loadCharts() {
     const past = typeof answer === 'string' ? undefined : answer
     earlier = past && { request, answer: past }
     const targets = shownTargets(query)
-    const missing = missingTimes(series, targets.length)
     return {
       since: Date.parse(since) / 1000,
       until: Date.parse(until) / 1000,
       charts: chartsOf({ series, earlier: past, targets, query, now: now / 1000 }),
-      bands: bandsOf(missing, alerts, now / 1000),
+      bands: bandsOf(series.coverage.blind, alerts, now / 1000),
       episodes: alerts,
       isTruncated: truncated,
       coverage: series.coverage,
-      missing,
       asOf: new Date(now).toISOString(),
       problem: typeof answer === 'string' ? `Last week could not be loaded: ${answer}.` : undefined,
     }

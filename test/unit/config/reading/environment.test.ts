@@ -37,7 +37,7 @@ describe('the environment alone', () => {
         lookback: 86_400,
         sweepInterval: 900,
         maxRequestsPerMinute: 200,
-        baseline: 'skip',
+        baseline: 'count',
         details: 'missing',
         statusMap: { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' },
       },

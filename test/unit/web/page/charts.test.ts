@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { SeriesPoint } from '../../../../src/views/series.ts'
 import type { CallSeries, Rule } from '../../../../src/web/page/model/api.ts'
 import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../../src/web/page/model/chart.ts'
-import { bandsOf, chartsOf, eventsOf, missingTimes, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
+import { bandsOf, chartsOf, eventsOf, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
 import { callsAddress, chartsRequest, earlierRequest, widerPeriod } from '../../../../src/web/page/model/charts.ts'
 import { chooseZone, span, weekBefore } from '../../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
@@ -186,31 +186,6 @@ describe('the charts', () => {
   })
 })
 
-describe('the times that are not covered', () => {
-  const [from, until] = [LAST - 2 * HOUR, LAST + 60]
-  const before = (name: string) => ({
-    target: name,
-    kind: 'before' as const,
-    since: isoTime(from),
-    until: isoTime(until),
-  })
-  const gap = { ...before('production'), kind: 'ended' as const }
-  const [none, ...calls] = [point(from, { calls: NONE }), point(from + HOUR), point(LAST)]
-
-  test('end with the first call where the calls before the first poll were counted', () => {
-    const series = seriesFrom(from, [none, ...calls], [before('production'), gap])
-    expect(missingTimes(series, 1)).toEqual([{ ...before('production'), until: isoTime(from + HOUR) }, gap])
-    expect(missingTimes(seriesFrom(from, three(), [before('production'), gap]), 1)).toEqual([gap])
-  })
-
-  test('have the whole time before a target where another one may have the calls, or where there are none', () => {
-    const of = (points: SeriesPoint[], targets: number) =>
-      missingTimes(seriesFrom(from, points, [before('production')]), targets)
-    expect(of(three(), 2)).toEqual([before('production')])
-    expect(of(three({ calls: NONE }), 1)).toEqual([before('production')])
-  })
-})
-
 describe('the thresholds of the failure ratio', () => {
   const { rules } = targetView(
     shownTarget({
@@ -312,10 +287,10 @@ describe('what happened at a time', () => {
     { ...episode, alert: 'Now', labels: {}, severity: 'critical' as const, since: isoTime(NOW - 100), until: null },
   ]
   const gap = { target: 'staging', kind: 'ended' as const, since: isoTime(NOW - 1000), until: isoTime(NOW - 900) }
-  const missing = [gap, { ...gap, since: isoTime(NOW - 950) }]
+  const coverage = { blind_seconds: 100, blind: [gap, { ...gap, since: isoTime(NOW - 950) }] }
 
   test('are its alerts and the targets that were not seen', () => {
-    const at = (from: number, to: number) => eventsOf({ episodes, missing, asOf: isoTime(NOW) }, NOW + from, NOW + to)
+    const at = (from: number, to: number) => eventsOf({ episodes, coverage, asOf: isoTime(NOW) }, NOW + from, NOW + to)
     expect(at(-960, -940)).toEqual({
       alerts: [{ severity: 'warning', text: 'High (production, mode=call)' }],
       unseen: ['staging'],
@@ -325,7 +300,7 @@ describe('what happened at a time', () => {
   })
 
   test('is a band of the charts, until now where it continues', () => {
-    const { alerts, blind } = bandsOf(missing, episodes, NOW)
+    const { alerts, blind } = bandsOf(coverage.blind, episodes, NOW)
     expect(alerts).toEqual([
       { from: NOW - 1000, to: NOW - 500, severity: 'warning' },
       { from: NOW - 100, to: NOW, severity: 'critical' },
