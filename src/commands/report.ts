@@ -2,30 +2,45 @@ import { systemClock } from '../clock/clock.ts'
 import { serviceNow } from '../history/coverage.ts'
 import { usageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
+import type { PastMessage } from '../notifications/message.ts'
+import { pastParts } from '../notifications/text/past-text.ts'
 import { openReader } from '../store/open-store.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
 import { cellOf, type Cell } from '../views/columns.ts'
+import { messageView } from '../views/messages/message-body.ts'
 import { REPORT_COLUMNS, reportCsv, reportView, type Report } from '../views/report.ts'
 import { periodOf } from '../history/parameters.ts'
-import { formatOption, jsonOption, type Declare, tableLines } from './command.ts'
+import { formatOption, jsonOption, Option, type Declare, tableLines } from './command.ts'
+import { liveReport } from './live-report.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
 
 /** Prints what finished in a period: calls by outcome, minutes, failures, durations. */
-export const declare: Declare = (command, { configured, print, warn }) =>
+export const declare: Declare = (command, { configured, print, warn, succeed }) =>
   void command
     .option('--since <time>', 'from this date or time on, or this long ago (default: all that the store keeps)')
     .option('--until <time>', 'before this date or time (default: now)')
     .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
     .option('--target <names>', 'only these targets; repeatable', names)
     .option('--zone <name>', 'the time zone of dates and days', 'UTC')
+    .addOption(
+      new Option('--live', 'the last day as the service lists it now, without a store or a daemon')
+        .default(false)
+        .conflicts(['since', 'until', 'by', 'format']),
+    )
     .addOption(formatOption('how to print it', 'csv', 'excel'))
     .addOption(jsonOption('print it as JSON'))
     .action(async (options) => {
       const { zone, format, json, target: targets } = options
       if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
       const config = await configured(options)
+      if (options.live) {
+        const { message, failed } = await liveReport(config, { targets, zone, warn })
+        if (json) print(JSON.stringify(messageView(message, message.to), undefined, 2))
+        else if (message.targets.length > 0) for (const line of liveLines(message)) print(line)
+        return succeed(failed === 0)
+      }
       const by = keysOf(options.by ?? [])
       const now = systemClock.wall()
       const known = { configured: config.targets.map(({ name }) => name), now }
@@ -39,6 +54,11 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       lines.forEach((line) => print(line))
       gapsOf(found).forEach(warn)
     })
+
+function liveLines(message: PastMessage): string[] {
+  const { line, details, rules } = pastParts(message)
+  return [line, ...details, '', '`callwatch run` raises an alert if', ...rules.map((rule) => `  ${rule}`)]
+}
 
 function keysOf(names: readonly string[]): UsageKey[] {
   const unknown = names.find((name) => !USAGE_KEYS.some((key) => key === name))

@@ -36,7 +36,7 @@ export async function startDaemon(options: DaemonOptions) {
     retention.job,
     initialSyncs(targets),
     rollups(common),
-    digests(parts),
+    ...digests(parts),
   ]
   const clusterJobs: Job[] = [
     ...overviews.jobs,

@@ -11,9 +11,11 @@ import { editRound } from '../notifications/delivery/edit.ts'
 import type { Inhibited } from '../notifications/delivery/suppress.ts'
 import { grouping, recipientsBy } from '../notifications/grouping.ts'
 import type { Receiver, Send, State } from '../notifications/receiver.ts'
+import { pastReport, type SetUpTarget } from '../notifications/past-report.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
 import { knownSince } from '../ledger/state.ts'
 import { runWhile } from '../rx/run-while.ts'
+import { serviceNow } from '../views/target.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
 import type { DaemonParts } from './open-parts.ts'
@@ -22,6 +24,9 @@ import type { DaemonParts } from './open-parts.ts'
 const STALE_AFTER_INTERVALS = 3
 /** A target whose owner died is polled again within the lease and two intervals, so other daemons' targets have more time. */
 const OTHERS_STALE_AFTER_INTERVALS = 6
+
+/** How often new targets are looked for. */
+const PAST_REPORT_SECONDS = 5
 
 /** A leader that does not know all targets yet would miss alerts that suppress others, and targets of the digest. */
 const notifies = ({ ownership, overviews }: DaemonParts) => ownership.isLeader() && overviews.isComplete()
@@ -96,24 +101,43 @@ function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
   }
 }
 
-/** Enqueues the daily digests. */
-export function digests(parts: DaemonParts): Job {
-  const { config, clock, store, receivers, targets, overviews } = parts
+/** Enqueues the daily digests, and the report of what happened before targets were set up. */
+export function digests(parts: DaemonParts): Job[] {
+  const { config, clock, store, receivers } = parts
+  const recipients = () =>
+    receivers.all().flatMap((one) => (takesMessages(one) && one.isLikeAlertmanager !== true ? one.name : []))
   const makeDigest = dailyDigest({
     digest: () => {
       const { digest } = config().notify
-      const recipients = receivers.all().filter((one) => takesMessages(one) && one.isLikeAlertmanager !== true)
-      return digest && { ...digest, receivers: recipients.map(({ name }) => name) }
+      return digest && { ...digest, receivers: recipients() }
     },
     clock,
     store,
-    targets: () => [
-      ...targets.loaded().map(({ name, ledger }) => ({ name, created: knownSince(ledger.sync) })),
-      ...overviews.others(),
-    ],
+    targets: () => setUpTargets(parts).map((target) => ({ name: target.name, created: knownSince(target) })),
   })
-  return { every: 60, first: 0, leaderOnly: true, run: async () => (notifies(parts) ? makeDigest() : undefined) }
+  const reportPast = pastReport({
+    store,
+    targets: () => setUpTargets(parts),
+    settings: () => {
+      const { notify, alerts } = config()
+      return { receivers: recipients(), timezone: notify.digest?.timezone ?? 'UTC', rules: alerts }
+    },
+  })
+  const jobOf = (every: number, work: () => Promise<void>): Job => {
+    return { every, first: 0, leaderOnly: true, run: async () => (notifies(parts) ? work() : undefined) }
+  }
+  return [jobOf(60, makeDigest), jobOf(PAST_REPORT_SECONDS, reportPast)]
 }
+
+/** When each target was set up, and since when its calls are counted. */
+const setUpTargets = ({ targets, overviews }: DaemonParts): SetUpTarget[] => [
+  ...targets.loaded().map((target) => {
+    const { created, knownFrom, confirmedSweep } = target.ledger.sync
+    const isSwept = confirmedSweep !== undefined
+    return { name: target.name, created, knownFrom, isSwept, serviceNow: serviceNow(target) }
+  }),
+  ...overviews.others(),
+]
 
 /** The state of all targets, including those of other daemons. */
 function stateOf({ config, clock, targets, overviews: { others } }: DaemonParts): State {

@@ -39,7 +39,7 @@ export type SyncState = {
   /** When the target was created in the store. */
   readonly created: number
   /** Since when its calls are counted, if those that had ended when it was created are, back to this time (`knownSince`). */
-  readonly knownFrom?: number
+  readonly knownFrom?: number | undefined
   /** By how much the service's clock is ahead of the host's (seconds). The first value corrected `created`. */
   readonly clockSkew?: number | undefined
   /** Since when the skew has this value, by the host's clock; undefined if the clocks have always agreed. */

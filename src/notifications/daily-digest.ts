@@ -49,7 +49,7 @@ export function dailyDigest(options: DigestOptions): () => Promise<void> {
     const digest = await digestOf(options, { timezone, due, now, mayWait: now < last })
     if (digest === undefined) return
     if (digest.targets.length > 0) {
-      await store.enqueueOnce(`digest of ${digest.day}`, { kind: 'digest', digest }, receivers)
+      await store.enqueueOnce([`digest of ${digest.day}`], { kind: 'digest', digest }, receivers)
     }
     done = due
   }

@@ -1,3 +1,4 @@
+import type { Past } from '../history/past.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import type { Notification } from '../alerts/notification.ts'
@@ -5,7 +6,7 @@ import type { AlertMatch, Severity } from '../alerts/match-keys.ts'
 import type { AlertLinks, groupLinks } from './text/links.ts'
 
 /** A message to a receiver. Times are UNIX seconds. */
-export type Message = AlertMessage | DigestMessage | StoreMessage
+export type Message = AlertMessage | DigestMessage | PastMessage | StoreMessage
 
 /** What the text of a message depends on next to the message. */
 export type TextOptions = {
@@ -96,6 +97,14 @@ export type DigestMessage = {
  * (history/coverage.ts).
  */
 export type DayFigures = { counts: FinishedCounts; minutes: number; blindSeconds: number }
+
+/** What happened before some targets were set up. It is sent once, when their lists were read. */
+export type PastMessage = Past & {
+  kind: 'past'
+  timezone: string
+  /** What raises alerts from now on. */
+  rules: readonly { alert: string; when: string }[]
+}
 
 /** The store cannot be written, or can be written again. Sent without the outbox, which is in the store. */
 export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

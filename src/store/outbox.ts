@@ -44,7 +44,7 @@ const WAITING = `
   SELECT receiver, count(*) AS n, min(CAST(data::json ->> 'at' AS float8)) AS oldest
   FROM callwatch.outbox GROUP BY receiver ORDER BY receiver`
 
-const USE_KEY = 'INSERT INTO callwatch.deduplication_keys (key, at) VALUES ($1, $2) ON CONFLICT DO NOTHING'
+const USE_KEYS = insertInto('deduplication_keys', ['key', 'at'], 'NOTHING')
 
 // A commit and a sender may write the same episodes at the same time. Both lock them in the same order, so that they cannot deadlock.
 
@@ -128,9 +128,9 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
     toldGroups: (receiver) => toldGroupsIn(sql, receiver),
     noteEpisodes: async (notes) => void (await sql.batch(noteSteps(notes))),
     waiting: () => waitingIn(sql),
-    enqueueOnce: async (key, content, names) => {
+    enqueueOnce: async (keys, content, names) => {
       const data = JSON.stringify(content)
-      const use: Step = { statement: USE_KEY, args: [key, clock.wall()], fence: 1 }
+      const use: Step = { statement: USE_KEYS, given: keys.map((key) => [key, clock.wall()]), fence: keys.length }
       const given = configuredAmong(names, configured).map((name) => [name, 0, data])
       await sql.batch([use, { statement: ENQUEUE, given }]).catch(onlyStoreErrors(undefined, 'stale'))
     },

@@ -103,8 +103,8 @@ export type OutboxStore = {
   noteEpisodes: (notes: readonly EpisodeNote[]) => Promise<void>
   /** How much waits for each receiver, and since when the oldest change of an alert waits. */
   waiting: () => Promise<ReadonlyMap<string, Waiting>>
-  /** Enqueues an entry for each receiver, unless this deduplication key was used before. */
-  enqueueOnce: (key: string, content: OutboxContent, receivers: readonly string[]) => Promise<void>
+  /** Enqueues an entry for each receiver, unless one of these deduplication keys was used before. */
+  enqueueOnce: (keys: readonly string[], content: OutboxContent, receivers: readonly string[]) => Promise<void>
   /** Sets the configured receivers. Removes what waits for others, and enqueues nothing for them from now on. */
   setReceivers: (receivers: readonly string[]) => Promise<void>
 }

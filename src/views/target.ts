@@ -5,7 +5,7 @@ import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../
 import { horizon } from '../ledger/horizon.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
-import { knownSince, type LedgerState, type SyncState } from '../ledger/state.ts'
+import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
@@ -256,10 +256,13 @@ const overview = z.object({
   version: z.literal(2),
   /** When it was written, by the owner's host. */
   at: z.number(),
-  /** Since when its calls are counted, and its last successful poll, by the service's clock; and that clock at `at`. */
+  /** When the target was set up, since when its calls are counted, and its last successful poll, by the service's clock; and that clock at `at`. */
   created: z.number(),
+  knownFrom: z.number().optional(),
   lastSuccess: z.number().optional(),
   serviceNow: z.number(),
+  /** Whether a confirmed sweep has read its list. Earlier versions do not say so. */
+  isSwept: z.boolean().default(true),
   /** The time since the rules were last evaluated. */
   evaluationAge: z.number(),
   alerts: z.array(z.custom<AlertInstance>((instance) => alert.safeParse(instance).success)),
@@ -283,7 +286,9 @@ export function writeOverview(target: TargetStatus, wall: number): string {
   return JSON.stringify({
     version: 2,
     at: wall,
-    created: knownSince(sync),
+    created: sync.created,
+    knownFrom: sync.knownFrom,
+    isSwept: sync.confirmedSweep !== undefined,
     lastSuccess: sync.lastSuccess,
     serviceNow: serviceNow(target),
     evaluationAge: target.evaluationAge(),

@@ -62,7 +62,7 @@ async function fillStore(): Promise<Uint8Array> {
   const told = { at: NOW, begun: NOW - 60, interval: NOW, hasGrown: true, begunAgain: 0, targets: 2, severity: 'critical' as const } // oxfmt-ignore
   const last = (await store.outbox('slack')).slice(-1).map(({ id }) => id)
   await store.removeFromOutbox(last, [], { receiver: 'slack', group: 'a group', told })
-  await store.enqueueOnce('digest of a day', { kind: 'digest', digest: { text: 'é\u2028"' } }, ['slack'])
+  await store.enqueueOnce(['digest of a day'], { kind: 'digest', digest: { text: 'é\u2028"' } }, ['slack'])
   for (const until of [NOW + 60.5, NOW + 1e6]) {
     await store.addSilence({ match: { alert: 'NoGoodPoll' }, since: NOW, until, reason: 'a\u0000b' })
   }

@@ -210,18 +210,18 @@ function recordSuccess(success: PollSuccess, computation: Computation): void {
     }),
   }
   const newHorizon = horizon(swept, options.lookback)
-  const excluded = countExcluded(listed, computation)
-  const isPastKnown = swept.confirmedSweep !== confirmedSweep && confirmedSweep === undefined && excluded.baseline === 0
-  delta.sync = {
-    ...swept,
-    horizon: newHorizon,
-    excluded,
-    ...(isPastKnown && options.baseline === 'count' && { knownFrom: Math.min(newHorizon, swept.created) }),
-  }
+  delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed, computation) }
+  if (isPastCounted(state.sync, delta.sync, options)) delta.sync = { ...delta.sync, knownFrom: newHorizon }
   for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
     const call = find(id)!
     if (evictAfter(call) < newHorizon) delta.evicted.push(call)
   }
+}
+
+/** Whether a sweep is the first confirmed one, and all calls back to its horizon are counted. */
+function isPastCounted(before: SyncState, after: SyncState, { baseline }: LedgerOptions): boolean {
+  const isFirst = before.confirmedSweep === undefined && after.confirmedSweep !== undefined
+  return isFirst && baseline === 'count' && after.excluded.baseline === 0
 }
 
 function countExcluded(listed: ReadonlySet<string>, { state, draft }: Computation): SyncState['excluded'] {

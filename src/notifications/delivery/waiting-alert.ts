@@ -3,7 +3,7 @@ import { hasEnded, instanceOf, type Notification } from '../../alerts/notificati
 import { isBeyond } from '../../alerts/signal.ts'
 import type { OutboxEntry, ToldGroup, OutboxContent } from '../../store/store.ts'
 import type { Group, GroupOf } from '../grouping.ts'
-import type { AlertUpdate, FlappedAlert, Message, DigestMessage } from '../message.ts'
+import type { AlertUpdate, FlappedAlert, Message, DigestMessage, PastMessage } from '../message.ts'
 import type { Attempt } from './attempts.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { nameOf, type LiveAlert } from '../../alerts/alert.ts'
@@ -116,6 +116,7 @@ function urgencyOf(alert: WaitingAlert): number {
 }
 
 const DIGESTS = 'digests'
+const PAST = 'past'
 
 /** Identifies the alert of an entry. */
 export function alertNameOf(content: OutboxContent): string {
@@ -140,13 +141,26 @@ export function withWaiting(alerts: readonly LiveAlert[], entries: readonly Outb
   return [...lives.values()]
 }
 
-/** If the digests of several days wait, only the last one is sent. */
+/** If the digests of several days wait, only the last one is sent. Reports of the past are sent one after the other. */
 function digestIn(all: readonly OutboxEntry[]): Composed[] {
-  const entries = all.filter(({ content }) => content.kind === 'digest')
-  const [message] = entries.slice(-1).flatMap(({ content }) => (content.kind === 'digest' ? content.digest : []))
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts only
-  return message === undefined ? [] : [{ subject: DIGESTS, entries, message: message as DigestMessage }]
+  const digests = all.flatMap((entry) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts and past-report.ts only
+    return entry.content.kind === 'digest'
+      ? { entry, message: entry.content.digest as DigestMessage | PastMessage }
+      : []
+  })
+  const [past = [], ofDays = []] = [PAST, DIGESTS].map((subject) =>
+    digests.filter(({ message }) => subjectOf(message) === subject),
+  )
+  return [...past.slice(0, 1).map((one) => [one]), ofDays].flatMap((some) => {
+    const message = some.at(-1)?.message
+    return message === undefined
+      ? []
+      : { subject: subjectOf(message), entries: some.map(({ entry }) => entry), message }
+  })
 }
+
+const subjectOf = ({ kind }: DigestMessage | PastMessage) => (kind === 'past' ? PAST : DIGESTS)
 
 /** Groups the entries by alert. */
 export function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {

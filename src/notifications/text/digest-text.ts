@@ -7,6 +7,8 @@ import { formatNumber, formatSeconds, formatShare } from '../../text/format.ts'
 /** How many targets a digest has at most, and the characters of their texts. */
 const MOST = { targets: 20, name: 100, line: 250, split: 150 }
 
+type Figures = Pick<DayFigures, 'counts' | 'minutes'>
+
 /** The targets, or those with most failed calls, with their day and its outcomes, how many more there are, and what the numbers are of. */
 export function digestParts({ day, timezone, targets }: DigestMessage) {
   const failed = ({ day: { counts } }: (typeof targets)[number]) => failureCount(counts, 'any')
@@ -30,11 +32,16 @@ export function digestParts({ day, timezone, targets }: DigestMessage) {
 
 /** A target's day: `1,204 calls (+12%), 8,310 participant minutes (-3%), 4.2% failed (3.1% before)`. */
 export function digestLine({ day, weekBefore }: DigestMessage['targets'][number]): string {
+  const known = weekBefore === undefined ? '; no data a week before' : notCovered(' a week before', weekBefore)
+  return `${figuresText(day, weekBefore)}${notCovered('', day)}${known}`
+}
+
+/** `1,204 calls (+12%), 8,310 participant minutes (-3%), 4.2% failed (3.1% before)`. */
+export function figuresText(day: Figures, weekBefore?: Figures): string {
   const { total } = day.counts
   const calls = `${formatNumber(total)} ${total === 1 ? 'call' : 'calls'}${change(total, weekBefore?.counts.total)}`
   const minutes = `${formatNumber(day.minutes, 0)} participant minutes${change(day.minutes, weekBefore?.minutes)}`
-  const known = weekBefore === undefined ? '; no data a week before' : notCovered(' a week before', weekBefore)
-  return `${[calls, minutes, ...failures(day, weekBefore)].join(', ')}${notCovered('', day)}${known}`
+  return [calls, minutes, ...failures(day, weekBefore)].join(', ')
 }
 
 function notCovered(when: string, { blindSeconds }: DayFigures): string {
@@ -42,7 +49,7 @@ function notCovered(when: string, { blindSeconds }: DayFigures): string {
 }
 
 /** The outcomes of a day: `ended 1,153, unanswered 30, rejected 15, canceled 6`; undefined without calls. */
-export function digestSplit({ counts }: DayFigures): string | undefined {
+export function digestSplit({ counts }: Pick<Figures, 'counts'>): string | undefined {
   if (counts.total === 0) return undefined
   const shown = [...FINAL_STATUSES, ...(counts.other > 0 ? (['other'] as const) : [])]
   return shown.map((status) => `${status} ${formatNumber(counts[status])}`).join(', ')
@@ -55,7 +62,7 @@ export function dayWithWeekday(day: string): string {
   return `${date.toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' })}, ${day}`
 }
 
-function failures({ counts }: DayFigures, weekBefore: DayFigures | undefined): string[] {
+function failures({ counts }: Figures, weekBefore: Figures | undefined): string[] {
   // Without calls there is no share, and the text has already said so.
   if (counts.total === 0) return []
   const before = weekBefore === undefined ? NaN : failureRatio(weekBefore.counts, 'any')

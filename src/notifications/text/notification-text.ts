@@ -1,3 +1,4 @@
+import type { Rule } from '../../alerts/rule.ts'
 import { definitionOf } from '../../alerts/definition-of.ts'
 import type { Alert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
@@ -61,7 +62,7 @@ export function callsLookedAt({ match, labels }: Pick<Notification, 'match' | 'l
 }
 
 /** The rule in plain words: `no successful poll for 5m`, `more than 30% of the calls in the last 15m failed, for 2m`. */
-export function ruleText(alert: Alert): string {
+export function ruleText(alert: Omit<Rule, 'name'> & { alert: string }): string {
   const { signal, for: lasting } = alert
   const breach = definitionOf(signal).inWords({ ...alert, name: alert.alert })
   return lasting === 0 ? breach : `${breach}, for ${formatSeconds(lasting)}`

@@ -6,6 +6,7 @@ import { failureRatio } from '../../ledger/failure-ratio.ts'
 import type { DayFigures, FlappedAlert, Message } from '../../notifications/message.ts'
 import { digestLine } from '../../notifications/text/digest-text.ts'
 import { descriptionOf, flappedText, summaryOf } from '../../notifications/text/notification-text.ts'
+import { pastParts } from '../../notifications/text/past-text.ts'
 import { storeText } from '../../notifications/text/store-text.ts'
 import { alertChange, alertData } from '../alert.ts'
 import { incident, incidentView } from '../incident.ts'
@@ -51,6 +52,8 @@ const alert = alertChange.extend({
 const every = { version: z.literal(1), sent_at: time }
 const day = z.object({ calls: counts, minutes: finite, failure_ratio: ratio.nullable() })
 const links = z.object({ alert: z.string(), calls: z.string().exactOptional(), silence: z.string() })
+/** Names of targets in the report of what happened before their set-up. */
+const MOST_NAMES = 20
 const suppressed = z.object({ alert: z.string(), target: z.string() })
 
 /**
@@ -82,6 +85,18 @@ export const message = z.discriminatedUnion('kind', [
     day: z.string(),
     timezone: z.string(),
     targets: z.array(z.object({ target: z.string(), summary: z.string(), day, week_before: day.nullable() })),
+  }),
+  z.object({
+    kind: z.literal('past'),
+    ...every,
+    since: time,
+    until: time,
+    targets: z.array(z.string()).describe(`The first ${MOST_NAMES} of them`),
+    target_count: count,
+    summary: z.string(),
+    ...day.shape,
+    worst_hour: z.object({ since: time, calls: counts }).nullable(),
+    open_for_hours: z.object({ calls: count, oldest_seconds: count }),
   }),
   z.object({
     kind: z.literal('store'),
@@ -149,6 +164,22 @@ export function messageView(message: Message, now: number, most = Infinity): Mes
         })),
       }
     }
+    case 'past': {
+      const { kind, from, to, targets, worstHour, open } = message
+      const { title, line, details } = pastParts(message)
+      return {
+        ...common,
+        kind,
+        since: isoTime(from),
+        until: isoTime(to),
+        targets: targets.slice(0, MOST_NAMES),
+        target_count: targets.length,
+        summary: [title, line, ...details].join('. '),
+        ...dayView(message),
+        worst_hour: worstHour ? { since: isoTime(worstHour.from), calls: worstHour.counts } : null,
+        open_for_hours: { calls: open.calls, oldest_seconds: Math.round(open.oldest) },
+      }
+    }
     default: {
       const { kind, state, problem, since, at } = message
       const { title, line } = storeText(message)
@@ -202,7 +233,7 @@ function contributorView({ ofFailures, ofCalls, ...contributor }: NonNullable<No
   return { ...contributor, of_failures: ofFailures, of_calls: ofCalls }
 }
 
-/** A day of a target: finished calls, participant minutes, and the share of the calls that failed (null of none). */
-function dayView({ counts, minutes }: DayFigures) {
+/** Finished calls, participant minutes, and the share of the calls that failed (null of none). */
+function dayView({ counts, minutes }: Pick<DayFigures, 'counts' | 'minutes'>) {
   return { calls: counts, minutes: finiteOf(minutes), failure_ratio: finiteOf(failureRatio(counts, 'any')) }
 }

@@ -45,7 +45,7 @@ export function outboxContract(newPlace: NewPlace): void {
     test('takes something under a deduplication key once', async () => {
       const { store } = await withTwo()
       const digest = { kind: 'digest', digest: { day: '2026-11-19' } } as const
-      for (const _time of [1, 2]) await store.enqueueOnce('digest of 2026-11-19', digest, ['slack'])
+      for (const _time of [1, 2]) await store.enqueueOnce(['digest of 2026-11-19'], digest, ['slack'])
       expect((await store.outbox('slack')).map(({ content }) => content).slice(2)).toEqual([digest])
     })
   })

@@ -3,7 +3,13 @@ import { incidentsOf, type Incident } from '../../../src/alerts/incidents.ts'
 import { hasEnded, type Notification } from '../../../src/alerts/notification.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import type { NotifyConfig } from '../../../src/notifications/notify-section.ts'
-import type { AlertMessage, DigestMessage, StoreMessage, AlertUpdate } from '../../../src/notifications/message.ts'
+import type {
+  AlertMessage,
+  DigestMessage,
+  PastMessage,
+  StoreMessage,
+  AlertUpdate,
+} from '../../../src/notifications/message.ts'
 
 /** As alerts are grouped where a test does not say otherwise: by target and severity, without a wait. */
 export const GROUPED: Pick<NotifyConfig, 'groupBy' | 'groupWait' | 'groupInterval'> = {
@@ -273,6 +279,22 @@ export const DIGEST: DigestMessage = {
       day: { counts: none, minutes: 0, blindSeconds: 0 },
       weekBefore: { counts: { ...none, ended: 4, total: 4 }, minutes: 12, blindSeconds: 0 },
     },
+  ],
+}
+
+export const PAST: PastMessage = {
+  kind: 'past',
+  targets: ['production'],
+  from: AT - 86_400,
+  to: AT,
+  counts,
+  minutes: 8310.4,
+  worstHour: { from: AT - 36_930, counts: { ...none, ended: 59, rejected: 21, total: 80 } },
+  open: { calls: 2, oldest: 32_700 },
+  timezone: 'UTC',
+  rules: [
+    { alert: 'HighFailureRate', when: 'more than 30% of the calls in the last 15m failed (at least 20 calls), for 2m' },
+    { alert: 'NoGoodPoll', when: 'no successful poll for 5m' },
   ],
 }
 

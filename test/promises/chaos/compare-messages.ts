@@ -29,7 +29,7 @@ export function compareMessages(
   const unanswered = new Set<string>()
   for (const { message, accepted } of attempts) {
     const { alert, kind, cycles, life, text } = message
-    if (kind === 'store') continue
+    if (kind === 'store' || kind === 'past') continue
     if (!accepted) {
       if (kind === 'firing' || kind === 'flapped') unanswered.add(alert)
       continue

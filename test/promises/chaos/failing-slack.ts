@@ -11,7 +11,7 @@ export type Accepted = {
   /** Of which target it is; empty where it is about the store. */
   target: string
   /** `flapped`: it fired and resolved between deliveries. */
-  kind: 'firing' | 'resolved' | 'expired' | 'flapped' | 'store'
+  kind: 'firing' | 'resolved' | 'expired' | 'flapped' | 'store' | 'past'
   /** How often it fired and resolved in addition. */
   cycles: number
   text: string
@@ -112,6 +112,7 @@ export function readMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
   const { text } = JSON.parse(body) as { text: string }
   if (/^\S+ callwatch can/u.test(text)) return { alert: 'store', target: '', kind: 'store', cycles: 0, text, life }
+  if (/^\S+ callwatch watches/u.test(text)) return { alert: 'past', target: '', kind: 'past', cycles: 0, text, life }
   const [, word = '', alert, target] = /^\S+ ([a-z, ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
   const kind = KINDS.get(word)
   if (kind === undefined || alert === undefined || target === undefined)
@@ -136,10 +137,10 @@ const KINDS = new Map<string, Accepted['kind']>([
 export function readWebhookMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
   const message = JSON.parse(body) as MessageView
-  if (message.kind === 'store') {
-    return { alert: 'store', target: '', kind: 'store', cycles: 0, text: message.summary, life }
-  }
-  if (message.kind !== 'alerts') throw new Error(`no message of an alert: ${body}`)
+  const { kind } = message
+  if (kind === 'store' || kind === 'past')
+    return { alert: kind, target: '', kind, cycles: 0, text: message.summary, life }
+  if (kind !== 'alerts') throw new Error(`no message of an alert: ${body}`)
   const { alerts, resolved_between: flapped } = message
   const [[update], [brief]] = [alerts, flapped]
   if (update !== undefined) {

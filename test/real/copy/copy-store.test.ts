@@ -107,7 +107,7 @@ inPostgres('a store that is copied', ({ server, newDatabase }) => {
       expect(await after.outbox(receiver)).toEqual(await before.outbox(receiver))
     const silence = { match: {}, since: NOW, until: NOW + 10, reason: '' }
     expect((await after.addSilence(silence)).id).toBe((await before.addSilence(silence)).id)
-    await after.enqueueOnce('digest of a day', { kind: 'digest', digest: {} }, ['slack'])
+    await after.enqueueOnce(['digest of a day'], { kind: 'digest', digest: {} }, ['slack'])
     expect(await after.waiting()).toEqual(await before.waiting())
   })
 

@@ -13,7 +13,7 @@ const SLOW_MS = 30
 
 async function exposing(change: (store: Store) => Partial<Store> = () => ({})) {
   const store = openSqliteStore({ path: ':memory:' })
-  await store.enqueueOnce('digest', { kind: 'digest', digest: {} }, ['slack'])
+  await store.enqueueOnce(['digest'], { kind: 'digest', digest: {} }, ['slack'])
   await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0', paused: 'it answered 410' } })
   const expose = exposer({
     metrics: metricsOf(() => [], 'test'),

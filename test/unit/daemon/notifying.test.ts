@@ -45,7 +45,7 @@ async function failing(error: DeliveryError) {
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts that notifying needs
   notifying(parts as unknown as DaemonParts, config$).subscribe()
-  await store.enqueueOnce('1', changeOf({ name: 'A' }, 'firing', AT), ['slack'])
+  await store.enqueueOnce(['1'], changeOf({ name: 'A' }, 'firing', AT), ['slack'])
   await clock.advance(3)
   return {
     clock,

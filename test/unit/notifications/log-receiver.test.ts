@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Message } from '../../../src/notifications/message.ts'
 import { logReceiver, type LogLine } from '../../../src/notifications/log-receiver.ts'
-import { AT, DIGEST, FIRING, messageOf, RESOLVED, SIGNALS, STORE_FAILING } from '../../kit/notifications/sample.ts'
+import {
+  AT,
+  DIGEST,
+  PAST,
+  FIRING,
+  messageOf,
+  RESOLVED,
+  SIGNALS,
+  STORE_FAILING,
+} from '../../kit/notifications/sample.ts'
 
 async function logged(message: Message): Promise<LogLine[]> {
   const lines: LogLine[] = []
@@ -43,6 +52,17 @@ test('each target of a digest is a line', async () => {
     },
     { fields: { target: 'new-customer' } },
     { fields: { target: 'staging' } },
+  ])
+})
+
+test('the past is a line', async () => {
+  expect(await logged(PAST)).toEqual([
+    {
+      fields: {},
+      text: expect.stringMatching(
+        /^callwatch watches production\. The last 24h: 1,204 calls, .*\. ended 1,153, .* for 9h 5m$/,
+      ),
+    },
   ])
 })
 

@@ -1,6 +1,5 @@
 import { BehaviorSubject, Subject } from 'rxjs'
 import type { Observation } from '../../../src/ledger/observation.ts'
-import type { PollConfig } from '../../../src/polling/poll-section.ts'
 import { newRateLimiter, UNLIMITED, type RateLimiter } from '../../../src/polling/rate-limiter.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
@@ -25,7 +24,7 @@ export async function running({
   held = 0,
   interval = INTERVAL,
   lookback = 86_400,
-  baseline = 'count' as PollConfig['baseline'],
+  baseline = pollConfig().baseline,
   mask = (text: string) => text,
   /** What an earlier process counted. */
   before = [] as Observation[],

@@ -6,6 +6,7 @@ import { digestParts } from '../../text/digest-text.ts'
 import { groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
+import { pastParts } from '../../text/past-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 
 /** The content from which both forms of the body are made. Its texts are bounded. */
@@ -31,6 +32,14 @@ function contentOf(message: Message, now: number): Content {
       const { title, days, more, note } = digestParts(message)
       const parts = days.map(({ target, line, split }) => ({ title: target, lines: [line, ...split] }))
       return { subject: title, parts, notes: [...more, note] }
+    }
+    case 'past': {
+      const { title, line, details, rules, note } = pastParts(message)
+      const parts = [
+        { title, lines: [line, ...details] },
+        { title: 'From now on, an alert if', lines: rules },
+      ]
+      return { subject: title, parts, notes: [note] }
     }
     default: {
       const { title, line } = storeText(message, (problem) => oneLine(problem, MAX_PROBLEM))

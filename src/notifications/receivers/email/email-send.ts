@@ -203,6 +203,8 @@ function idsOf(
     }
     case 'digest':
       return { id: idOf(receiver, 'digest', message.day, message.timezone), references: [] }
+    case 'past':
+      return { id: idOf(receiver, 'past', message.targets, message.to), references: [] }
     default: {
       const { state, since } = message
       return { id: idOf(receiver, 'store', state, since), references: [idOf(receiver, 'store', since)] }

@@ -1,11 +1,20 @@
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import { plural } from '../../../text/format.ts'
-import type { AlertMessage, DigestMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
+import type {
+  AlertMessage,
+  DigestMessage,
+  FlappedAlert,
+  Message,
+  PastMessage,
+  StoreMessage,
+  TextOptions,
+} from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
 import { digestParts } from '../../text/digest-text.ts'
 import { groupLines, groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
+import { pastParts } from '../../text/past-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 import {
   actions,
@@ -32,6 +41,8 @@ export function slackMessage(message: Message, options: TextOptions): SlackMessa
       return alertsMessage(message, options)
     case 'digest':
       return digestMessage(message, options)
+    case 'past':
+      return pastMessage(message, options)
     default:
       return storeMessage(message, options)
   }
@@ -44,6 +55,17 @@ function digestMessage(message: DigestMessage, { dashboardUrl }: TextOptions): S
   const all = days.map(({ target, line }) => `${target}: ${line}`).join('; ')
   return titled(`📊 ${title}`, `: ${all || 'no target'}`, 1000, [
     ...sections([...lines, ...more]),
+    ...context([escape(note)]),
+    ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
+  ])
+}
+
+/** What happened before the set-up. */
+function pastMessage(message: PastMessage, { dashboardUrl }: TextOptions): SlackMessage {
+  const { title, line, details, rules, note } = pastParts(message)
+  return titled(`👋 ${title}`, `. ${line}`, 1000, [
+    section([`*${escape(line)}*`, ...details.map(escape)].join('\n')),
+    ...sections([['From now on, an alert if', ...rules.map((rule) => `• ${escape(rule)}`)].join('\n')]),
     ...context([escape(note)]),
     ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
   ])

@@ -178,7 +178,7 @@ export function sending(options: SendingOptions = {}) {
   }
 
   async function put(content: OutboxContent, receivers: readonly string[] = recipients): Promise<void> {
-    await store.enqueueOnce(`${(lastId += 1)}`, content, receivers)
+    await store.enqueueOnce([`${(lastId += 1)}`], content, receivers)
   }
 
   start()
@@ -265,7 +265,9 @@ export function liveAlert({ name, severity = 'warning' }: Named, notification: N
  * where it did so three times unheard.
  */
 export function inShort(message: Message): string {
-  if (message.kind !== 'alerts') return message.kind === 'digest' ? `digest of ${message.day}` : message.state
+  if (message.kind === 'digest') return `digest of ${message.day}`
+  if (message.kind === 'past') return `past of ${message.targets.join(', ')}`
+  if (message.kind === 'store') return message.state
   const alerts = message.alerts.map(
     ({ notification: { kind, key }, flaps }) => `${kind} ${key}${flaps === 0 ? '' : ` +${flaps}`}`,
   )

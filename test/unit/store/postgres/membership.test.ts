@@ -171,7 +171,7 @@ inPostgres('the daemons on one database', (postgres) => {
   test('leave the outbox as it is where they are refused, and clear it where they join', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { notify: 'slack' }, receivers: ['slack', 'webhook'] })
-    await first.enqueueOnce('one', notification, ['slack', 'webhook'])
+    await first.enqueueOnce(['one'], notification, ['slack', 'webhook'])
     const second = await openShared(url, { receivers: ['webhook'] })
     await expect(second.cluster.join('second', '{}', { notify: 'other' })).rejects.toMatchObject({
       kind: 'unavailable',
@@ -184,7 +184,7 @@ inPostgres('the daemons on one database', (postgres) => {
   test('claim what they are about to send while they are the first of all, and only then', async () => {
     const url = await newDatabase()
     const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
-    await first.enqueueOnce('one', notification, ['slack'])
+    await first.enqueueOnce(['one'], notification, ['slack'])
     const [{ id } = { id: 0 }] = await first.outbox('slack')
     const refused = { kind: 'stale', message: expect.stringMatching(/^this daemon is not the leader/) }
     for (const ids of [[id], []]) await expect(second.claimOutbox(ids, true)).rejects.toMatchObject(refused)

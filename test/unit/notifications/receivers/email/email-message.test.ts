@@ -6,6 +6,7 @@ import { longestMessage, WIDE } from '../../longest-message.ts'
 import {
   AT,
   DIGEST,
+  PAST,
   FIRING,
   messageOf,
   REMINDER,
@@ -32,6 +33,7 @@ describe('the subject of an e-mail', () => {
       { ...messageOf([]), flapped: [{ notification: FIRING, times: 1, peak: 0.5, endedAt: AT }] },
       /^\[resolved\] critical HighFailureRate on production: fired and resolved at .*, worst 50%$/,
     ],
+    [PAST, /^callwatch watches production$/],
     [DIGEST, /^Calls on Thursday, 2026-11-19$/],
     [STORE_FAILING, /^\[firing\] callwatch cannot write to its store$/],
   ])('says what became of what', (message, subject) => {

@@ -8,6 +8,7 @@ import { anyDashboard, anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts
 import {
   AT,
   DIGEST,
+  PAST,
   FIRING,
   messageOf,
   NO_POLL,
@@ -90,6 +91,7 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
   ],
   'flapped-and-silenced': [messageOf([], { flapped: PASSED, silenced: SILENCED })],
   digest: [DIGEST],
+  past: [PAST],
   'store-failing': [STORE_FAILING],
   'store-recovered': [STORE_RECOVERED],
 }
@@ -126,6 +128,23 @@ test('the longest digest is accepted by Slack', () => {
   const figures = { ...day, counts, minutes: 1e300 }
   const one = { target: '"'.repeat(5000), day: figures, weekBefore: { ...figures, minutes: 1 } }
   expect(slackProblems(sent({ ...DIGEST, targets: Array.from({ length: 300 }, () => one) }))).toEqual([])
+})
+
+test('the longest report of the past is accepted by Slack', () => {
+  const name = '"'.repeat(5000)
+  const rules = Array.from({ length: 300 }, () => ({ alert: name, when: name }))
+  const counts = { ended: 1e300, unanswered: 1e300, rejected: 1e300, canceled: 1e300, other: 1e300, total: 1e300 }
+  const worstHour = { from: AT, counts }
+  const all = {
+    ...PAST,
+    targets: [name],
+    counts,
+    minutes: 1e300,
+    worstHour,
+    open: { calls: 1e300, oldest: 1e12 },
+    rules,
+  }
+  expect(slackProblems(sent(all))).toEqual([])
 })
 
 // Long texts take their time where other tests run beside.

@@ -1,0 +1,63 @@
+import type { Rule } from '../alerts/rule.ts'
+import { pastOf, type Past } from '../history/past.ts'
+import { knownSince, type SyncState } from '../ledger/state.ts'
+import { list } from '../store/sql.ts'
+import type { Store } from '../store/store.ts'
+import type { PastMessage } from './message.ts'
+import { ruleText } from './text/notification-text.ts'
+
+/** A target as it was set up. Times are by the service's clock. */
+export type SetUpTarget = Pick<SyncState, 'created' | 'knownFrom'> & {
+  name: string
+  serviceNow: number
+  /** Whether a confirmed sweep has read its list. */
+  isSwept: boolean
+}
+
+export type PastReportOptions = {
+  targets: () => readonly SetUpTarget[]
+  /** The recipients, the time zone of hours, and the rules. */
+  settings: () => { receivers: readonly string[]; timezone: string; rules: readonly Rule[] }
+  store: PastStore & Pick<Store, 'enqueueOnce'>
+}
+
+type PastStore = Parameters<typeof pastOf>[0]
+
+const DAY = 86_400
+/** Targets that were set up together are reported together, unless the sweep of one takes longer than this (seconds). */
+const MAX_WAIT_SECONDS = 600
+
+/**
+ * Enqueues a report of the last day of new targets, whose past was counted: one for all that are swept, and one in the life of each.
+ * Call it every few seconds.
+ *
+ * @throws {StoreError}
+ */
+export function pastReport({ targets, settings, store }: PastReportOptions): () => Promise<void> {
+  const done = new Set<string>()
+  return async () => {
+    const added = targets().filter(({ created, serviceNow }) => serviceNow - created < DAY)
+    const keyOf = ({ name, created }: SetUpTarget) => `past of ${name} before ${created}`
+    if (added.some(({ isSwept, created, serviceNow }) => !isSwept && serviceNow - created < MAX_WAIT_SECONDS)) return
+    const counted = added.filter((target) => target.knownFrom !== undefined && !done.has(keyOf(target)))
+    if (counted.length === 0) return
+    const query = 'SELECT key FROM callwatch.deduplication_keys WHERE key IN texts($1)'
+    for (const { key } of await store.rows(query, [list(counted.map(keyOf))])) done.add(String(key))
+    const reported = counted.filter((target) => !done.has(keyOf(target)))
+    if (reported.length === 0) return
+    const to = Math.max(...reported.map(({ serviceNow }) => serviceNow))
+    const from = Math.max(to - DAY, Math.min(...reported.map(knownSince)))
+    const past = await pastOf(store, reported.map(({ name }) => name), { from, to }) // oxfmt-ignore
+    const { receivers, ...given } = settings()
+    await store.enqueueOnce(reported.map(keyOf), { kind: 'digest', digest: pastMessage(past, given) }, receivers)
+  }
+}
+
+/** @param timezone in which the hour of most failures is named */
+export function pastMessage(
+  past: Past,
+  { timezone, rules }: { timezone: string; rules: readonly Rule[] },
+): PastMessage {
+  const watched = rules.map((rule) => ({ alert: rule.name, when: ruleText({ ...rule, alert: rule.name }) }))
+  return { kind: 'past', ...past, timezone, rules: watched }
+}

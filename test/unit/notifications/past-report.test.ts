@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
+import type { PastMessage } from '../../../src/notifications/message.ts'
+import { pastReport, type SetUpTarget } from '../../../src/notifications/past-report.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { shippedRules } from '../../kit/alerts/sample-rules.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { commitOf, DAY, OPTIONS } from '../../kit/store/place.ts'
+
+const HOUR = 3600
+const over = (id: string, hours: number, status: 'ended' | 'rejected' = 'ended') => {
+  const at = CREATED - hours * HOUR
+  const participantMinutes = { audio: 2, video: 1, total: undefined }
+  return seen(id, status, { initiatedAt: at - 60, startedAt: at - 60, endedAt: at, participantMinutes })
+}
+/** Calls of the day before, of which most fail in one hour, and one has been open since then. */
+const YESTERDAY = [
+  over('a', 2),
+  over('b', 5.1, 'rejected'),
+  over('c', 5.2, 'rejected'),
+  over('d', 7, 'rejected'),
+  over('too old', 25),
+  seen('open', 'ongoing', { initiatedAt: CREATED - 9 * HOUR, startedAt: CREATED - 9 * HOUR }),
+]
+
+function reporting(names: readonly string[], calls = YESTERDAY) {
+  const store = openSqliteStore({ path: ':memory:' })
+  const targets = new Map<string, SetUpTarget>()
+  const add = (name: string, differing: Partial<SetUpTarget> = {}) =>
+    void targets.set(name, {
+      name,
+      created: CREATED,
+      serviceNow: CREATED + 30,
+      isSwept: true,
+      knownFrom: CREATED - 2 * DAY,
+      ...differing,
+    })
+  const start = () =>
+    pastReport({
+      store,
+      targets: () => [...targets.values()],
+      settings: () => ({ receivers: ['slack'], timezone: 'Europe/Berlin', rules: shippedRules() }),
+    })
+  const messages = async () =>
+    (await store.outbox('slack')).map(({ content }) => {
+      if (content.kind !== 'digest') throw new Error('an alert')
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by the report
+      return content.digest as PastMessage
+    })
+  return {
+    add,
+    start,
+    messages,
+    reported: async () => (await messages()).map(({ targets: of }) => of),
+    setUp: async () => {
+      for (const name of names) {
+        add(name)
+        const { ledger } = await store.openTarget({ name, fingerprint: '' }, CREATED, DAY)
+        const options = { ...OPTIONS, baseline: 'count' as const, lookback: 2 * DAY }
+        await store.commit(name, commitOf(computeDelta(ledger, completePoll(20, ...calls), options)!))
+      }
+    },
+  }
+}
+
+test('the past of a target has its calls, the hour with most failures, minutes and long calls of a day, and the rules', async () => {
+  const { setUp, start, messages } = reporting(['production'])
+  await setUp()
+  await start()()
+  const [message] = await messages()
+  expect(message).toMatchObject({
+    targets: ['production'],
+    from: CREATED + 30 - DAY,
+    to: CREATED + 30,
+    counts: { ended: 1, rejected: 3, total: 4 },
+    minutes: 12,
+    worstHour: { counts: { rejected: 2, total: 2 } },
+    open: { calls: 1, oldest: 9 * HOUR + 30 },
+    timezone: 'Europe/Berlin',
+  })
+  expect(message!.worstHour!.from).toBe(Math.floor((CREATED - 5.2 * HOUR) / HOUR) * HOUR)
+  expect(message!.rules).toContainEqual({ alert: 'NoGoodPoll', when: 'no successful poll for 5m' })
+})
+
+describe('the report of the past', () => {
+  test('of 300 new targets is one message, which counts them together', async () => {
+    const names = Array.from({ length: 300 }, (_, i) => `t${i}`)
+    const { setUp, start, messages } = reporting(names, [over('a', 2)])
+    await setUp()
+    await start()()
+    expect((await messages()).map(({ counts, targets }) => [counts.total, targets.length])).toEqual([[300, 300]])
+  })
+
+  test('comes once in the life of a target, through restarts and changes of the leader', async () => {
+    const { setUp, start, reported } = reporting(['a', 'b'])
+    await setUp()
+    const [one, other] = [start(), start()]
+    for (const report of [one, one, other, start()]) await report()
+    expect(await reported()).toEqual([['a', 'b']])
+  })
+
+  test('has the targets that were added later, and those that were set up again', async () => {
+    const { setUp, add, start, reported } = reporting(['a'])
+    await setUp()
+    const report = start()
+    await report()
+    add('b')
+    await report()
+    add('a', { created: CREATED + 100 })
+    await report()
+    expect(await reported()).toEqual([['a'], ['b'], ['a']])
+  })
+
+  test('waits ten minutes for a target whose list is still read', async () => {
+    const { setUp, add, start, reported } = reporting(['a'])
+    await setUp()
+    const report = start()
+    for (const seconds of [30, 599]) {
+      add('slow', { isSwept: false, knownFrom: undefined, serviceNow: CREATED + seconds })
+      await report()
+    }
+    expect(await reported()).toEqual([])
+    add('slow', { isSwept: false, knownFrom: undefined, serviceNow: CREATED + 601 })
+    await report()
+    add('slow')
+    await report()
+    expect(await reported()).toEqual([['a'], ['slow']])
+  })
+
+  test.each([
+    ['whose past is not counted', { knownFrom: undefined }],
+    ['that was set up more than a day ago', { serviceNow: CREATED + DAY + 1 }],
+  ])('has no target %s', async (_what, differing) => {
+    const { setUp, add, start, reported } = reporting(['a'])
+    await setUp()
+    add('a', differing)
+    await start()()
+    expect(await reported()).toEqual([])
+  })
+
+  test('of an empty list says so', async () => {
+    const { setUp, start, messages } = reporting(['a'], [])
+    await setUp()
+    await start()()
+    const [message] = await messages()
+    expect(message).toMatchObject({ counts: { total: 0 }, open: { calls: 0 } })
+    expect(message).not.toHaveProperty('worstHour')
+  })
+})
