@@ -24,7 +24,7 @@ export type History = {
   /** All calls that finished since the earliest window. */
   finishes: readonly Finish[]
   /** When the target was created, since when its calls are counted (UNIX seconds), and the times for which not all of them are known. */
-  sync: Pick<SyncState, 'created' | 'knownFrom'>
+  sync: Pick<SyncState, 'created' | 'past'>
   gaps: EarlierCalls['gaps']
 }
 
@@ -95,7 +95,7 @@ function triggerOf(evaluated: EvaluationRecord, { finished, sync, gaps }: Replay
     earlier,
     open: [],
     created: sync.created,
-    knownFrom: knownSince(sync),
+    knownFrom: knownSince(sync, evaluated.now + ROUNDING_SECONDS),
     usedSince: () => 0,
   }
 }

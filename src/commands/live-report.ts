@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
+import { timer } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'
@@ -18,7 +18,6 @@ import type { Store } from '../store/store.ts'
 import { formatSync } from '../text/format.ts'
 
 const DAY = 86_400
-const SECOND_MS = 1000
 const PROGRESS_MS = 5000
 /** A poll may be partial because the service's clock is not known yet. */
 const MOST_POLLS = 6
@@ -67,20 +66,14 @@ async function readTarget(settings: TargetSettings, { store, limiters, mask, war
   limiters.set(key, target.rateLimiter)
   const options = { ownership: { owns: () => true }, clock: systemClock, log: pino({ level: 'silent' }) }
   const client = connect(settings, () => target, options)
-  const progress = setInterval(() => {
+  const progress = timer(PROGRESS_MS, PROGRESS_MS).subscribe(() => {
     const sync = target.progress()
     if (sync !== undefined) warn(`${config.name}: ${formatSync(sync)}`)
-  }, PROGRESS_MS)
-  try {
-    for (let polls = 1; ; polls++) {
-      let report: PollReport | undefined
-      for await (const event of runPoll({ target, client, random: Math.random, mask }, new AbortController().signal))
-        if (event.kind === 'polled') ({ report } = event)
-      if (report?.successful === true) return undefined
-      if (report?.outcome !== 'partial' || polls === MOST_POLLS) return report?.problem ?? 'the list was not read'
-      await wait(SECOND_MS)
-    }
-  } finally {
-    clearInterval(progress)
-  }
+  })
+  let report: PollReport | undefined
+  for (let polls = 0; polls < MOST_POLLS && (report === undefined || report.outcome === 'partial'); polls++)
+    for await (const event of runPoll({ target, client, random: Math.random, mask }, new AbortController().signal))
+      if (event.kind === 'polled') ({ report } = event)
+  progress.unsubscribe()
+  return report?.successful === true ? undefined : (report?.problem ?? 'the list was not read')
 }

@@ -3,7 +3,7 @@ import { serviceNow } from '../history/coverage.ts'
 import { usageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import type { PastMessage } from '../notifications/message.ts'
-import { pastParts } from '../notifications/text/past-text.ts'
+import { pastBulletin } from '../notifications/text/past-text.ts'
 import { openReader } from '../store/open-store.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
@@ -56,8 +56,10 @@ export const declare: Declare = (command, { configured, print, warn, succeed }) 
     })
 
 function liveLines(message: PastMessage): string[] {
-  const { line, details, rules } = pastParts(message)
-  return [line, ...details, '', '`callwatch run` raises an alert if', ...rules.map((rule) => `  ${rule}`)]
+  return pastBulletin(message).parts.flatMap(({ name, lead, lines }) => [
+    `${name}: ${lead}`,
+    ...lines.map((line) => `  ${line}`),
+  ])
 }
 
 function keysOf(names: readonly string[]): UsageKey[] {

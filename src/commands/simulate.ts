@@ -66,9 +66,7 @@ export const declare: Declare = (command, { print }) => {
     for (const line of linesOf(simulators)) print(line)
     if (typeof options.history === 'object') {
       const lookback = Math.ceil(options.history.seconds / 86_400)
-      print(
-        `with history:  poll: { baseline: count, lookback: ${lookback}d } in its configuration counts the whole history`,
-      )
+      print(`with history:  poll: { lookback: ${lookback}d } in its configuration counts the whole history`)
     }
     const bursting =
       options.burst === undefined

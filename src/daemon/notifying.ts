@@ -132,9 +132,9 @@ export function digests(parts: DaemonParts): Job[] {
 /** When each target was set up, and since when its calls are counted. */
 const setUpTargets = ({ targets, overviews }: DaemonParts): SetUpTarget[] => [
   ...targets.loaded().map((target) => {
-    const { created, knownFrom, confirmedSweep } = target.ledger.sync
+    const { created, past, confirmedSweep } = target.ledger.sync
     const isSwept = confirmedSweep !== undefined
-    return { name: target.name, created, knownFrom, isSwept, serviceNow: serviceNow(target) }
+    return { name: target.name, created, past, isSwept, serviceNow: serviceNow(target) }
   }),
   ...overviews.others(),
 ]

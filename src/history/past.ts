@@ -17,12 +17,12 @@ export type Past = Period & {
   minutes: number
   /** The hour with the most failed calls, and its calls; absent without a failed call. */
   worstHour?: { from: number; counts: FinishedCounts }
-  /** The calls that have been open for longer than {@link LONG_OPEN_SECONDS}, and the age of the oldest of them (seconds). */
-  open: { calls: number; oldest: number }
+  /** The calls that have been open for longer than some hours, and the age of the oldest of them (seconds). */
+  open: { longerThan: number; calls: number; oldest: number }
 }
 
 const HOUR = 3600
-export const LONG_OPEN_SECONDS = 3 * HOUR
+const LONG_OPEN_SECONDS = 3 * HOUR
 
 /** @throws {StoreError} if the store cannot be read now */
 export async function pastOf(
@@ -45,7 +45,7 @@ export async function pastOf(
     counts: countsOf(sums),
     minutes: amountOf(sums, 'participant_audio') + amountOf(sums, 'participant_video'),
     ...(worstHour && { worstHour }),
-    open: { calls: long.length, oldest: Math.max(0, ...long) },
+    open: { longerThan: LONG_OPEN_SECONDS, calls: long.length, oldest: Math.max(0, ...long) },
   }
 }
 

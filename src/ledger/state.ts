@@ -38,8 +38,8 @@ export type SyncState = {
   readonly seq: number
   /** When the target was created in the store. */
   readonly created: number
-  /** Since when its calls are counted, if those that had ended when it was created are, back to this time (`knownSince`). */
-  readonly knownFrom?: number | undefined
+  /** Since when its calls are counted, if those that had ended when it was created are, and when a sweep had read them all. */
+  readonly past?: { readonly from: number; readonly readAt: number } | undefined
   /** By how much the service's clock is ahead of the host's (seconds). The first value corrected `created`. */
   readonly clockSkew?: number | undefined
   /** Since when the skew has this value, by the host's clock; undefined if the clocks have always agreed. */
@@ -120,9 +120,13 @@ export type Delta = {
   details: Details[]
 }
 
-/** Since when all calls of a target are counted. */
-export function knownSince({ created, knownFrom = created }: Pick<SyncState, 'created' | 'knownFrom'>): number {
-  return knownFrom
+/**
+ * Since when all calls of a target are counted.
+ *
+ * @param now what was known then; default: what is known
+ */
+export function knownSince({ created, past }: Pick<SyncState, 'created' | 'past'>, now = Infinity): number {
+  return past !== undefined && past.readAt <= now ? past.from : created
 }
 
 /** The ledger of a new target. `created` in UNIX seconds by the host's clock. */

@@ -3,7 +3,7 @@ import { digestLine } from './text/digest-text.ts'
 import type { AlertMessage, Message } from './message.ts'
 import { detailsOf, titleOf, flappedText } from './text/notification-text.ts'
 import type { MessageReceiver } from './receiver.ts'
-import { pastParts } from './text/past-text.ts'
+import { pastSummary } from './text/past-text.ts'
 import { storeText } from './text/store-text.ts'
 
 /** A line for the log: its text, and the fields to filter by. */
@@ -29,10 +29,8 @@ function linesOf(message: Message): LogLine[] {
         fields: { target: each.target, day: message.day },
         text: `digest of ${message.day}: ${digestLine(each)}`,
       }))
-    case 'past': {
-      const { title, line, details } = pastParts(message)
-      return [{ fields: {}, text: [title, line, ...details].join('. ') }]
-    }
+    case 'past':
+      return [{ fields: {}, text: pastSummary(message) }]
     default: {
       const { title, line } = storeText(message)
       return [{ fields: { state: message.state }, text: `${title}. ${line}` }]

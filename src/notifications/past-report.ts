@@ -7,7 +7,7 @@ import type { PastMessage } from './message.ts'
 import { ruleText } from './text/notification-text.ts'
 
 /** A target as it was set up. Times are by the service's clock. */
-export type SetUpTarget = Pick<SyncState, 'created' | 'knownFrom'> & {
+export type SetUpTarget = Pick<SyncState, 'created' | 'past'> & {
   name: string
   serviceNow: number
   /** Whether a confirmed sweep has read its list. */
@@ -39,14 +39,14 @@ export function pastReport({ targets, settings, store }: PastReportOptions): () 
     const added = targets().filter(({ created, serviceNow }) => serviceNow - created < DAY)
     const keyOf = ({ name, created }: SetUpTarget) => `past of ${name} before ${created}`
     if (added.some(({ isSwept, created, serviceNow }) => !isSwept && serviceNow - created < MAX_WAIT_SECONDS)) return
-    const counted = added.filter((target) => target.knownFrom !== undefined && !done.has(keyOf(target)))
+    const counted = added.filter((target) => target.past !== undefined && !done.has(keyOf(target)))
     if (counted.length === 0) return
     const query = 'SELECT key FROM callwatch.deduplication_keys WHERE key IN texts($1)'
     for (const { key } of await store.rows(query, [list(counted.map(keyOf))])) done.add(String(key))
     const reported = counted.filter((target) => !done.has(keyOf(target)))
     if (reported.length === 0) return
     const to = Math.max(...reported.map(({ serviceNow }) => serviceNow))
-    const from = Math.max(to - DAY, Math.min(...reported.map(knownSince)))
+    const from = Math.max(to - DAY, Math.min(...reported.map((target) => knownSince(target))))
     const past = await pastOf(store, reported.map(({ name }) => name), { from, to }) // oxfmt-ignore
     const { receivers, ...given } = settings()
     await store.enqueueOnce(reported.map(keyOf), { kind: 'digest', digest: pastMessage(past, given) }, receivers)

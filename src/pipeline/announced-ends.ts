@@ -167,7 +167,8 @@ function isLate(
   waiting: ReadonlyMap<string, End>,
   now: number,
 ): boolean {
-  const isOver = ({ finish }: TrackedCall) => finish !== undefined && now - finish.knownHostTime < LATE_SECONDS
+  const isOver = ({ finish, marks }: TrackedCall) =>
+    finish !== undefined && (marks & MARK.overAtSetUp) === 0 && now - finish.knownHostTime < LATE_SECONDS
   if (!calls.some(isOver) || calls.some(({ phase }) => phase === 'open')) return false
   return !waiting.values().some((end) => end.session === session)
 }

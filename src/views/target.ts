@@ -258,7 +258,7 @@ const overview = z.object({
   at: z.number(),
   /** When the target was set up, since when its calls are counted, and its last successful poll, by the service's clock; and that clock at `at`. */
   created: z.number(),
-  knownFrom: z.number().optional(),
+  past: z.object({ from: z.number(), readAt: z.number() }).optional(),
   lastSuccess: z.number().optional(),
   serviceNow: z.number(),
   /** Whether a confirmed sweep has read its list. Earlier versions do not say so. */
@@ -287,7 +287,7 @@ export function writeOverview(target: TargetStatus, wall: number): string {
     version: 2,
     at: wall,
     created: sync.created,
-    knownFrom: sync.knownFrom,
+    past: sync.past,
     isSwept: sync.confirmedSweep !== undefined,
     lastSuccess: sync.lastSuccess,
     serviceNow: serviceNow(target),

@@ -100,9 +100,9 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
 }
 
 /** Calls before the horizon that are not in the history either, and should be, differ. */
-async function markMissed(calls: ComparedCall[], { target, reader, poll }: AuditTargetOptions, sync: SyncState) {
+async function markMissed(calls: ComparedCall[], { target, reader }: AuditTargetOptions, sync: SyncState) {
   const { expired = -Infinity } = (await reader.target(target)) ?? {}
-  const missed = calls.filter(({ verdict, seen }) => verdict.kind === 'ignored' && isMissed(seen, sync, poll, expired))
+  const missed = calls.filter(({ verdict, seen }) => verdict.kind === 'ignored' && isMissed(seen, sync, expired))
   const sessions = missed.map(({ seen }) => seen.session)
   const evicted = sessions.length === 0 ? undefined : await reader.evictedCalls(target, sessions)
   const answer = { now: Infinity, isReused: false, isTooOld: () => true }

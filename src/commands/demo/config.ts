@@ -40,7 +40,6 @@ export function demoConfig({ simulator, receiver, store, port, history = 0 }: De
       timeout: '5s',
       retries: 2,
       lookback: '1h',
-      baseline: 'count',
       // Every poll is a complete sweep, so that every summary can be compared.
       sweep_interval: '1s',
       // So high that polls hardly ever wait, and neither does the final audit, which may use a quarter. And so low that a

@@ -1,6 +1,6 @@
 import { finalStatus, labelsOf, ownTime, type Labels, type SeenCall } from '../call.ts'
 import { isEqual, MEASURES, minutesOf, servedMinutes } from './minutes.ts'
-import type { SyncState } from '../state.ts'
+import { knownSince, type SyncState } from '../state.ts'
 import type { LedgerOptions } from './compute-delta.ts'
 import { horizon } from '../horizon.ts'
 import { MARK, type TrackedCall } from '../tracked-call.ts'
@@ -42,7 +42,7 @@ export function compareCall(
   counted: TrackedCall | undefined,
   seen: SeenCall,
   sync: SyncState,
-  options: Pick<LedgerOptions, 'lookback' | 'baseline'>,
+  options: Pick<LedgerOptions, 'lookback'>,
 ): Verdict {
   const final = finalStatus({ status: seen.status, endedAt: seen.endedAt ?? counted?.endedAt })
   if (counted === undefined) {
@@ -62,26 +62,21 @@ export function compareCall(
 function uncounted(
   own: number | undefined,
   sync: SyncState,
-  { lookback, baseline }: Pick<LedgerOptions, 'lookback' | 'baseline'>,
+  { lookback }: Pick<LedgerOptions, 'lookback'>,
 ): Verdict | undefined {
   if (own !== undefined && own < horizon(sync, lookback)) return { kind: 'ignored' }
-  return baseline === 'skip' && wasFinalBefore(own, sync) ? { kind: 'baseline' } : undefined
+  return wasFinalBefore(own, sync) ? { kind: 'baseline' } : undefined
 }
 
 /**
- * Whether a final call from before the horizon must have a row, since it ended after the set-up. If it has none, the ledger has
- * missed it.
+ * Whether a final call from before the horizon must have a row, since it ended when all calls were counted. If it has none, the ledger
+ * has missed it.
  *
  * @param expired when the latest call finished whose row was deleted (UNIX seconds)
  */
-export function isMissed(
-  seen: SeenCall,
-  { created }: SyncState,
-  { lookback, baseline }: Pick<LedgerOptions, 'lookback' | 'baseline'>,
-  expired: number,
-): boolean {
+export function isMissed(seen: SeenCall, sync: SyncState, expired: number): boolean {
   const own = ownTime(seen)
-  return own !== undefined && own >= (baseline === 'skip' ? created : created - lookback) && own > expired
+  return own !== undefined && own >= knownSince(sync) && own > expired
 }
 
 /** The labels that the service shows for a call. A label that the answer omits keeps its last value. */
@@ -126,9 +121,9 @@ export function spell({ type, mode, receiverType }: Labels): string {
   return `${type} ${mode} ${receiverType}`
 }
 
-/** Whether a final call ended before the target was created. */
-function wasFinalBefore(own: number | undefined, { created, lastSweepBegan }: SyncState): boolean {
-  return own === undefined ? lastSweepBegan === undefined : Math.floor(own) < Math.floor(created)
+/** Whether a final call ended before calls were counted. */
+function wasFinalBefore(own: number | undefined, sync: SyncState): boolean {
+  return own === undefined ? sync.lastSweepBegan === undefined : Math.floor(own) < Math.floor(knownSince(sync))
 }
 
 export function difference(what: Discrepancy['what'], counted: string, served: string): Verdict {

@@ -211,7 +211,8 @@ function recordSuccess(success: PollSuccess, computation: Computation): void {
   }
   const newHorizon = horizon(swept, options.lookback)
   delta.sync = { ...swept, horizon: newHorizon, excluded: countExcluded(listed, computation) }
-  if (isPastCounted(state.sync, delta.sync, options)) delta.sync = { ...delta.sync, knownFrom: newHorizon }
+  if (isPastCounted(state.sync, delta.sync, options))
+    delta.sync = { ...delta.sync, past: { from: newHorizon, readAt: serviceTime } }
   for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
     const call = find(id)!
     if (evictAfter(call) < newHorizon) delta.evicted.push(call)

@@ -52,13 +52,12 @@ export function observeCall(
   { serviceTime, hostTime, source, askForDetails, listedPrecision, wasOver }: AnswerContext,
   draft: DeltaDraft,
 ): TrackedCall {
-  const known = before ?? { ...newCall(seen, serviceTime), marks: wasOver ? MARK.overAtSetUp : 0 }
+  const known = before ?? newCall(seen, serviceTime, wasOver)
   const call = withAnswer(known, seen)
   countAppearance(before, call.labels, draft)
   const final = call.phase === 'final'
   const ending = known.phase === 'final' ? undefined : finalStatus(call)
-  const isOfPast = final && (call.marks & MARK.overAtSetUp) !== 0
-  const noticed = isOfPast ? (call.finish?.at ?? finishedAt(call, serviceTime)) : serviceTime
+  const noticed = noticedAt(call, serviceTime)
   call.counted = countAllMinutes(call, seen, { final, now: noticed }, draft)
   if (ending !== undefined) {
     call.finish = finish(
@@ -132,8 +131,15 @@ const NEW: TrackedCall = {
   ),
   labels: labelsOf('other', 'other', 'other'),
 }
-const newCall = ({ id, session }: SeenCall, firstSeen: number): TrackedCall => {
-  return { ...NEW, id, session: session === id ? undefined : session, firstSeen }
+const newCall = ({ id, session }: SeenCall, firstSeen: number, wasOver = false): TrackedCall => {
+  const marks = wasOver ? MARK.overAtSetUp : 0
+  return { ...NEW, id, session: session === id ? undefined : session, firstSeen, marks }
+}
+
+/** When what an answer shows of a call counts as noticed: at once or, of a call that was over at the set-up, when it finished. */
+function noticedAt(call: TrackedCall, now: number): number {
+  const isOfPast = call.phase === 'final' && (call.marks & MARK.overAtSetUp) !== 0
+  return isOfPast ? (call.finish?.at ?? finishedAt(call, now)) : now
 }
 
 function finishedAt(call: TrackedCall, now: number): number {

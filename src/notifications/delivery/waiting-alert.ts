@@ -116,7 +116,6 @@ function urgencyOf(alert: WaitingAlert): number {
 }
 
 const DIGESTS = 'digests'
-const PAST = 'past'
 
 /** Identifies the alert of an entry. */
 export function alertNameOf(content: OutboxContent): string {
@@ -143,24 +142,17 @@ export function withWaiting(alerts: readonly LiveAlert[], entries: readonly Outb
 
 /** If the digests of several days wait, only the last one is sent. Reports of the past are sent one after the other. */
 function digestIn(all: readonly OutboxEntry[]): Composed[] {
-  const digests = all.flatMap((entry) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- enqueued by daily-digest.ts and past-report.ts only
-    return entry.content.kind === 'digest'
-      ? { entry, message: entry.content.digest as DigestMessage | PastMessage }
-      : []
-  })
-  const [past = [], ofDays = []] = [PAST, DIGESTS].map((subject) =>
-    digests.filter(({ message }) => subjectOf(message) === subject),
+  const digests = all.flatMap((entry) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- daily-digest.ts and past-report.ts enqueue them
+    entry.content.kind === 'digest' ? { entry, message: entry.content.digest as DigestMessage | PastMessage } : [],
   )
-  return [...past.slice(0, 1).map((one) => [one]), ofDays].flatMap((some) => {
-    const message = some.at(-1)?.message
-    return message === undefined
-      ? []
-      : { subject: subjectOf(message), entries: some.map(({ entry }) => entry), message }
+  const isPast = ({ message }: (typeof digests)[number]) => message.kind === 'past'
+  const batches = [digests.filter(isPast).slice(0, 1), digests.filter((one) => !isPast(one))]
+  return batches.flatMap((batch) => {
+    const entries = batch.map(({ entry }) => entry)
+    return batch.slice(-1).map(({ message }) => ({ subject: DIGESTS, entries, message }))
   })
 }
-
-const subjectOf = ({ kind }: DigestMessage | PastMessage) => (kind === 'past' ? PAST : DIGESTS)
 
 /** Groups the entries by alert. */
 export function waitingAlerts(entries: readonly OutboxEntry[]): WaitingAlert[] {

@@ -9,25 +9,22 @@ const MOST = { targets: 20, name: 100, line: 250, split: 150 }
 
 type Figures = Pick<DayFigures, 'counts' | 'minutes'>
 
-/** The targets, or those with most failed calls, with their day and its outcomes, how many more there are, and what the numbers are of. */
-export function digestParts({ day, timezone, targets }: DigestMessage) {
+/** A message that reports numbers, as each receiver shows it. All texts are bounded. */
+export type Bulletin = { title: string; parts: { name: string; lead: string; lines: string[] }[]; notes: string[] }
+
+/** The targets, or those with most failed calls, with their day and its outcomes. */
+export function digestBulletin({ day, timezone, targets }: DigestMessage): Bulletin {
   const failed = ({ day: { counts } }: (typeof targets)[number]) => failureCount(counts, 'any')
   const shown = targets.length > MOST.targets ? targets.toSorted((a, b) => failed(b) - failed(a)) : targets
   const { first, more } = firstOf(shown, MOST.targets)
-  const days = first.map((each) => {
-    const split = digestSplit(each.day)
-    return {
-      target: oneLine(each.target, MOST.name),
-      line: oneLine(digestLine(each), MOST.line),
-      split: split === undefined ? [] : [oneLine(split, MOST.split)],
-    }
-  })
-  return {
-    title: `Calls on ${nameIn(dayWithWeekday(day), MOST.name)}`,
-    days,
-    more,
-    note: `The day in ${oneLine(timezone, MOST.name) || 'UTC'}; in brackets, the change from the same weekday a week before.`,
-  }
+  const parts = first.map((each) => ({
+    name: oneLine(each.target, MOST.name),
+    lead: oneLine(digestLine(each), MOST.line),
+    lines: digestSplit(each.day).map((split) => oneLine(split, MOST.split)),
+  }))
+  const zone = oneLine(timezone, MOST.name) || 'UTC'
+  const note = `The day in ${zone}; in brackets, the change from the same weekday a week before.`
+  return { title: `Calls on ${nameIn(dayWithWeekday(day), MOST.name)}`, parts, notes: [...more, note] }
 }
 
 /** A target's day: `1,204 calls (+12%), 8,310 participant minutes (-3%), 4.2% failed (3.1% before)`. */
@@ -48,11 +45,11 @@ function notCovered(when: string, { blindSeconds }: DayFigures): string {
   return blindSeconds === 0 ? '' : `; not covered${when}: ${formatSeconds(blindSeconds)}`
 }
 
-/** The outcomes of a day: `ended 1,153, unanswered 30, rejected 15, canceled 6`; undefined without calls. */
-export function digestSplit({ counts }: Pick<Figures, 'counts'>): string | undefined {
-  if (counts.total === 0) return undefined
+/** The outcomes of a day: `ended 1,153, unanswered 30, rejected 15, canceled 6`; none without calls. */
+export function digestSplit({ counts }: Pick<Figures, 'counts'>): string[] {
+  if (counts.total === 0) return []
   const shown = [...FINAL_STATUSES, ...(counts.other > 0 ? (['other'] as const) : [])]
-  return shown.map((status) => `${status} ${formatNumber(counts[status])}`).join(', ')
+  return [shown.map((status) => `${status} ${formatNumber(counts[status])}`).join(', ')]
 }
 
 /** `Thursday, 2026-11-19` */

@@ -3,10 +3,10 @@ import { failuresOf, type Notification } from '../../alerts/notification.ts'
 import { CHANGES, sum, windowOf } from '../../alerts/signal.ts'
 import { isoTime } from '../../clock/times.ts'
 import { failureRatio } from '../../ledger/failure-ratio.ts'
-import type { DayFigures, FlappedAlert, Message } from '../../notifications/message.ts'
+import type { DayFigures, FlappedAlert, Message, PastMessage } from '../../notifications/message.ts'
 import { digestLine } from '../../notifications/text/digest-text.ts'
 import { descriptionOf, flappedText, summaryOf } from '../../notifications/text/notification-text.ts'
-import { pastParts } from '../../notifications/text/past-text.ts'
+import { pastSummary } from '../../notifications/text/past-text.ts'
 import { storeText } from '../../notifications/text/store-text.ts'
 import { alertChange, alertData } from '../alert.ts'
 import { incident, incidentView } from '../incident.ts'
@@ -164,27 +164,28 @@ export function messageView(message: Message, now: number, most = Infinity): Mes
         })),
       }
     }
-    case 'past': {
-      const { kind, from, to, targets, worstHour, open } = message
-      const { title, line, details } = pastParts(message)
-      return {
-        ...common,
-        kind,
-        since: isoTime(from),
-        until: isoTime(to),
-        targets: targets.slice(0, MOST_NAMES),
-        target_count: targets.length,
-        summary: [title, line, ...details].join('. '),
-        ...dayView(message),
-        worst_hour: worstHour ? { since: isoTime(worstHour.from), calls: worstHour.counts } : null,
-        open_for_hours: { calls: open.calls, oldest_seconds: Math.round(open.oldest) },
-      }
-    }
+    case 'past':
+      return { ...common, ...pastView(message) }
     default: {
       const { kind, state, problem, since, at } = message
       const { title, line } = storeText(message)
       return { ...common, kind, state, summary: `${title}. ${line}`, problem, since: isoTime(since), at: isoTime(at) }
     }
+  }
+}
+
+function pastView(message: PastMessage) {
+  const { kind, from, to, targets, worstHour, open } = message
+  return {
+    kind,
+    since: isoTime(from),
+    until: isoTime(to),
+    targets: targets.slice(0, MOST_NAMES),
+    target_count: targets.length,
+    summary: pastSummary(message),
+    ...dayView(message),
+    worst_hour: worstHour ? { since: isoTime(worstHour.from), calls: worstHour.counts } : null,
+    open_for_hours: { calls: open.calls, oldest_seconds: Math.round(open.oldest) },
   }
 }
 

@@ -3,6 +3,7 @@ import type { CallChange } from '../../../src/views/call.ts'
 import { readEvents } from '../../../src/events/read-events.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'
 import { stepsBetween, type Step } from '../../../src/ledger/delta/transitions.ts'
+import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import type { Store } from '../../../src/store/store.ts'
 
 /** A CloudEvent as a reader has it. */
@@ -11,8 +12,14 @@ export type KnownEvent = { id: string; source: string; type: string; time: strin
 /**
  * What is wrong with a target's events, by its counters: an id that is there twice, a step of a call that does not follow the one before,
  * or another number of steps than the counters have, which count the corrections of a status as well.
+ *
+ * @param rows all calls; those that were over at the set-up are counted, and have no events
  */
-export function eventProblems(events: readonly KnownEvent[], counters: Iterable<readonly [string, number]>): string[] {
+export function eventProblems(
+  events: readonly KnownEvent[],
+  counters: Iterable<readonly [string, number]>,
+  rows: Iterable<TrackedCall> = [],
+): string[] {
   const problems: string[] = []
   const steps = new Map<string, number>()
   const last = new Map<string, string>()
@@ -39,6 +46,15 @@ export function eventProblems(events: readonly KnownEvent[], counters: Iterable<
     }
     last.set(subject, to)
     count({ from, to, observed: inferred !== true })
+  }
+  for (const { marks, finish, status } of rows) {
+    if (finish === undefined || (marks & MARK.overAtSetUp) === 0) continue
+    const { mode } = finish.labels
+    for (const step of [
+      ...stepsBetween('none', finish.status, mode),
+      ...(status === finish.status ? [] : stepsBetween(finish.status, status, mode)),
+    ])
+      count(step)
   }
   const prefix = `${COUNTERS.transitions.name}|`
   const counted = new Map(

@@ -290,7 +290,7 @@ export const PAST: PastMessage = {
   counts,
   minutes: 8310.4,
   worstHour: { from: AT - 36_930, counts: { ...none, ended: 59, rejected: 21, total: 80 } },
-  open: { calls: 2, oldest: 32_700 },
+  open: { longerThan: 10_800, calls: 2, oldest: 32_700 },
   timezone: 'UTC',
   rules: [
     { alert: 'HighFailureRate', when: 'more than 30% of the calls in the last 15m failed (at least 20 calls), for 2m' },

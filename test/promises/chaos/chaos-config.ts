@@ -23,6 +23,7 @@ poll:
   timeout: 1s
   retries: 2
   sweep_interval: 4s
+  baseline: skip
   max_requests_per_minute: ${MAX_REQUESTS_PER_MINUTE}
 store: { path: '${given.store}' }
 http: { host: 127.0.0.1, port: 0, hooks: { host: 127.0.0.1, port: ${given.hooks.port} } }

@@ -1,3 +1,4 @@
+import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import { sessionOf } from '../../../src/ledger/identity.ts'
 import { usedBetween } from '../../../src/ledger/usage.ts'
 import { callsOf } from '../../kit/world/oracle/call-of.ts'
@@ -47,7 +48,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...(run.isCalm ? observedProblems(run, target) : []),
     ...(await sumProblems(run, target)),
     ...(await retentionProblems(run)),
-    ...eventProblems(log, target.ledger.counters),
+    ...eventProblems(log, target.ledger.counters, run.rows.values()),
     ...deliveryProblems(log, run.webhook.processed, await leftBy(run.store, 'simulated')),
     ...onceProblems(run, target),
     ...alertProblems(run),
@@ -76,16 +77,25 @@ export async function compareRun(run: Run): Promise<void> {
 async function exactProblems({ service, rows, clock, drawn }: Run, target: Target): Promise<string[]> {
   const { ledger: events } = service.world
   const { created } = target.ledger.sync
+  const { baseline } = drawn.settings
+  // Before this, calls are not counted.
+  const since = baseline === 'skip' ? created : undefined
   // What the list had dropped before the first answer was never shown, though it may continue.
   const firstAnswer = [...rows.values()].reduce((least, call) => Math.min(least, call.firstSeen), Infinity)
   const rowOf = rowsByCall(events, rows)
-  const unseen = events.filter(({ event, at, call }) => event === 'unlisted' && at <= firstAnswer && !rowOf.has(call))
+  // Rows of the same second may change places between two pages, so that only the next sweep sees one of them.
+  const swept = created + drawn.settings.sweepInterval
+  const isPast = ({ endedAt = Infinity }: LedgerEvent) => endedAt < created
+  const unseen = events.filter(
+    (event) =>
+      event.event === 'unlisted' && event.at <= (isPast(event) ? swept : firstAnswer) && !rowOf.has(event.call),
+  )
   const aside = new Set([
-    ...Object.values(setAside(events, created)).flat(),
+    ...Object.values(setAside(events, since)).flat(),
     ...unseen.map(({ call }) => call),
-    ...shiftedPastSetUp(events, created, drawn.spells),
+    ...(since === undefined ? [] : shiftedPastSetUp(events, since, drawn.spells)),
   ])
-  const expected = expectedSeries(events, { created, baseline: 'skip', now: clock.wall(), except: aside })
+  const expected = expectedSeries(events, { created, baseline, now: clock.wall(), except: aside })
   const actual = lessCorrections(exportedSeries(target, COUNTED))
   for (const id of aside) {
     const call = rowOf.get(id)
@@ -156,7 +166,7 @@ async function retentionProblems({ store, rows, drawn, clock }: Run): Promise<st
 }
 
 /** What is set aside from the comparison since `endedAt` was missing counts once, or never where it was over before the set-up. */
-function onceProblems({ service, rows }: Run, target: Target): string[] {
+function onceProblems({ service, rows, drawn }: Run, target: Target): string[] {
   const { ledger: events } = service.world
   const { created } = target.ledger.sync
   const { withoutEndedAt, vanished, replaced } = setAside(events, created)
@@ -170,17 +180,23 @@ function onceProblems({ service, rows }: Run, target: Target): string[] {
       const row = rowOf.get(id)
       const isCounted = row !== undefined && row.phase !== 'baseline'
       // Of one that was over earlier, `endedAt` may have been plausible at the set-up already.
-      const isBaseline = final!.at < created - 60 && final!.at > created - LATELY
+      const isBaseline = drawn.settings.baseline === 'skip' && final!.at < created - 60 && final!.at > created - LATELY
       if (isBaseline && isCounted) return [`call ${id} was over before the set-up, and counted`]
       if (first.at > created && row?.finish === undefined) return [`call ${id} has ended, and was not counted`]
       return []
     })
 }
 
-function observedProblems({ service, settings: { lookback }, cycles }: Run, target: Target): string[] {
+function observedProblems({ service, settings: { lookback }, cycles, drawn }: Run, target: Target): string[] {
   const { created } = target.ledger.sync
   const callOf = callsOf(service.world.ledger)
-  const expected = replay(service.recorder.responses, { created, baseline: 'skip', lookback, cycles, callOf })
+  const expected = replay(service.recorder.responses, {
+    created,
+    baseline: drawn.settings.baseline,
+    lookback,
+    cycles,
+    callOf,
+  })
   return difference(expected, exportedSeries(target, COUNTED), observedFamilies).map(
     ({ series, expected: replayed, actual }) => `${series}: ${replayed} replayed, ${actual} counted`,
   )

@@ -1,7 +1,7 @@
 import type { Burst } from '../../../src/simulator/calls/arrivals.ts'
 import { between, chance, pick, random, type Random } from '../../../src/simulator/random.ts'
 import type { Switches } from '../../kit/world/switches.ts'
-import { always, type Hazard, type HazardChange } from './hazard.ts'
+import { always, isShort, type Hazard, type HazardChange } from './hazard.ts'
 import { hazards, isHazardName } from './hazards.ts'
 import { INHIBITIONS, type DrawnInhibition } from './simulated-rules.ts'
 
@@ -13,6 +13,7 @@ export type RunKind = 'calm' | 'troubled' | 'ordinary'
 
 /** What of the daemon's configuration is drawn; a range or several values: another one at each restart and reload. */
 export type DrawnSettings = {
+  baseline: 'skip' | 'count'
   /** Seconds. */
   lookback: readonly [low: number, high: number]
   sweepInterval: number
@@ -91,6 +92,7 @@ export function drawRun(
     receivers: pick(random(seed, 'receivers'), RECEIVERS),
     inhibition: pick(random(seed, 'inhibition'), INHIBITIONS),
     settings: {
+      baseline: pick(random(seed, 'baseline'), ['skip', 'count']),
       // Where calls are set aside by name, or polls are replayed, nothing is evicted unless a hazard says so.
       lookback: always(kind === 'ordinary' ? 4 * 3600 : (days + 2) * 86_400),
       sweepInterval: SWEEP_INTERVAL,
@@ -125,7 +127,8 @@ export function drawRun(
     )
     if (isAlone && names === undefined) break
   }
-  return run
+  // With a short lookback, which calls of the past count depends on when one polls.
+  return isShort(run) ? changed(run, { settings: { baseline: 'skip' } }) : run
 }
 
 /** One draw of the settings that may change. */

@@ -245,8 +245,8 @@ function simulatedConfig({
     http: { host: '127.0.0.1', port: 0 },
     log: { level: 'debug' },
   })
-  const { sweepInterval, maxRequestsPerMinute } = settings
+  const { baseline, sweepInterval, maxRequestsPerMinute } = settings
   const maxAnswerBytes = 32 * 1024 * 1024
-  const poll = { interval: INTERVAL, pageSize, lookback, maxAnswerBytes, sweepInterval, maxRequestsPerMinute }
+  const poll = { baseline, interval: INTERVAL, pageSize, lookback, maxAnswerBytes, sweepInterval, maxRequestsPerMinute }
   return { ...config, poll: { ...config.poll, ...poll }, alerts: [...RULES] }
 }

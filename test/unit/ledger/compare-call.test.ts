@@ -100,23 +100,28 @@ describe('the verdict on an unknown call', () => {
     expect(compare(ledger, served)).toMatchObject({ kind })
   })
 
-  test('is a difference before the set-up too, with baseline: count', () => {
+  test('is a difference before the set-up too, where calls are counted from an earlier time', () => {
     const served = { ...over, endedAt: CREATED - 1 }
-    const verdict = compareCall(undefined, served, ledger.sync, { ...OPTIONS, baseline: 'count' })
+    const verdict = compareCall(
+      undefined,
+      served,
+      { ...ledger.sync, past: { from: CREATED - 1, readAt: CREATED } },
+      OPTIONS,
+    )
     expect(verdict).toMatchObject({ kind: 'difference', discrepancies: [{ what: 'call', served: 'ended' }] })
   })
 })
 
 test.each([
-  ['that ended after the set-up', 'skip', 1, 0, true],
-  ['that ended before the set-up', 'skip', -1, 0, false],
-  ['that ended within the lookback before the set-up', 'count', -1000, -2000, true],
-  ['that ended before that lookback', 'count', -1001, -2000, false],
-  ['whose row has expired', 'skip', 100, 100, false],
-] as const)('a call before the horizon %s, with baseline: %s', (_what, baseline, endedAt, expired, missed) => {
-  const { sync } = after()
+  ['that ended after the set-up', undefined, 1, 0, true],
+  ['that ended before the set-up', undefined, -1, 0, false],
+  ['that ended after the time from which calls are counted', -1000, -1000, -2000, true],
+  ['that ended before that time', -1000, -1001, -2000, false],
+  ['whose row has expired', undefined, 100, 100, false],
+] as const)('a call before the horizon %s is missed or not', (_what, from, endedAt, expired, missed) => {
+  const sync = { ...after().sync, ...(from && { past: { from: CREATED + from, readAt: CREATED } }) }
   const served = { ...over, endedAt: CREATED + endedAt }
-  expect(isMissed(served, sync, { lookback: 1000, baseline }, CREATED + expired)).toBe(missed)
+  expect(isMissed(served, sync, CREATED + expired)).toBe(missed)
 })
 
 test('the verdict on a baseline call is baseline, however the call is served', () => {

@@ -56,9 +56,9 @@ describe('the time from which all calls are counted', () => {
     const book = ledgerBook({ baseline: 'count' })
     const first = completePoll(5, past('a', 2))
     book.see({ ...first, success: { ...first.success!, isConfirmed: false } })
-    expect(book.state.sync.knownFrom).toBeUndefined()
+    expect(book.state.sync.past).toBeUndefined()
     for (const seconds of [20, 40, 60]) book.see(completePoll(seconds, past('a', 2)))
-    expect(book.state.sync.knownFrom).toBe(CREATED - LOOKBACK)
+    expect(book.state.sync.past).toEqual({ from: CREATED - LOOKBACK, readAt: CREATED + 20 })
   })
 
   test.each([
@@ -83,6 +83,6 @@ describe('the time from which all calls are counted', () => {
   ])('is the set-up where %s', (_what, bookOf) => {
     const book = bookOf()
     for (const seconds of [20, 40, 60]) book.see(completePoll(seconds, past('a', 2)))
-    expect(book.state.sync.knownFrom).toBeUndefined()
+    expect(book.state.sync.past).toBeUndefined()
   })
 })

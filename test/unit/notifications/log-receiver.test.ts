@@ -60,7 +60,7 @@ test('the past is a line', async () => {
     {
       fields: {},
       text: expect.stringMatching(
-        /^callwatch watches production\. The last 24h: 1,204 calls, .*\. ended 1,153, .* for 9h 5m$/,
+        /^callwatch watches production: the last 24h: 1,204 calls, .*; ended 1,153, .* for 9h 5m$/,
       ),
     },
   ])

@@ -32,7 +32,7 @@ function reporting(names: readonly string[], calls = YESTERDAY) {
       created: CREATED,
       serviceNow: CREATED + 30,
       isSwept: true,
-      knownFrom: CREATED - 2 * DAY,
+      past: { from: CREATED - 2 * DAY, readAt: CREATED + 20 },
       ...differing,
     })
   const start = () =>
@@ -116,11 +116,11 @@ describe('the report of the past', () => {
     await setUp()
     const report = start()
     for (const seconds of [30, 599]) {
-      add('slow', { isSwept: false, knownFrom: undefined, serviceNow: CREATED + seconds })
+      add('slow', { isSwept: false, past: undefined, serviceNow: CREATED + seconds })
       await report()
     }
     expect(await reported()).toEqual([])
-    add('slow', { isSwept: false, knownFrom: undefined, serviceNow: CREATED + 601 })
+    add('slow', { isSwept: false, past: undefined, serviceNow: CREATED + 601 })
     await report()
     add('slow')
     await report()
@@ -128,7 +128,7 @@ describe('the report of the past', () => {
   })
 
   test.each([
-    ['whose past is not counted', { knownFrom: undefined }],
+    ['whose past is not counted', { past: undefined }],
     ['that was set up more than a day ago', { serviceNow: CREATED + DAY + 1 }],
   ])('has no target %s', async (_what, differing) => {
     const { setUp, add, start, reported } = reporting(['a'])

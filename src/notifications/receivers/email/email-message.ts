@@ -2,11 +2,11 @@ import { isLink } from '../../../schema/web-address.ts'
 import type { AlertMessage, Message, TextOptions } from '../../message.ts'
 import { capitalized } from '../../text/alert-facts.ts'
 import { oneLine } from '../../text/bounded.ts'
-import { digestParts } from '../../text/digest-text.ts'
+import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
 import { groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
-import { pastParts } from '../../text/past-text.ts'
+import { pastBulletin } from '../../text/past-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 
 /** The content from which both forms of the body are made. Its texts are bounded. */
@@ -28,24 +28,23 @@ function contentOf(message: Message, now: number): Content {
   switch (message.kind) {
     case 'alerts':
       return message.target === undefined ? groupContent(message, now) : targetContent(message, now)
-    case 'digest': {
-      const { title, days, more, note } = digestParts(message)
-      const parts = days.map(({ target, line, split }) => ({ title: target, lines: [line, ...split] }))
-      return { subject: title, parts, notes: [...more, note] }
-    }
-    case 'past': {
-      const { title, line, details, rules, note } = pastParts(message)
-      const parts = [
-        { title, lines: [line, ...details] },
-        { title: 'From now on, an alert if', lines: rules },
-      ]
-      return { subject: title, parts, notes: [note] }
-    }
+    case 'digest':
+      return bulletinContent(digestBulletin(message))
+    case 'past':
+      return bulletinContent(pastBulletin(message))
     default: {
       const { title, line } = storeText(message, (problem) => oneLine(problem, MAX_PROBLEM))
       const state = message.state === 'failing' ? 'firing' : 'resolved'
       return { subject: `[${state}] ${title}`, parts: [{ title, lines: [line] }] }
     }
+  }
+}
+
+function bulletinContent({ title, parts, notes }: Bulletin): Content {
+  return {
+    subject: title,
+    parts: parts.map(({ name, lead, lines }) => ({ title: name, lines: [lead, ...lines] })),
+    notes,
   }
 }
 

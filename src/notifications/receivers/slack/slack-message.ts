@@ -1,20 +1,12 @@
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import { plural } from '../../../text/format.ts'
-import type {
-  AlertMessage,
-  DigestMessage,
-  FlappedAlert,
-  Message,
-  PastMessage,
-  StoreMessage,
-  TextOptions,
-} from '../../message.ts'
+import type { AlertMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
-import { digestParts } from '../../text/digest-text.ts'
+import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
 import { groupLines, groupTitle, improvementOf } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
-import { pastParts } from '../../text/past-text.ts'
+import { pastBulletin } from '../../text/past-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 import {
   actions,
@@ -40,33 +32,22 @@ export function slackMessage(message: Message, options: TextOptions): SlackMessa
     case 'alerts':
       return alertsMessage(message, options)
     case 'digest':
-      return digestMessage(message, options)
+      return bulletinMessage(digestBulletin(message), options)
     case 'past':
-      return pastMessage(message, options)
+      return bulletinMessage(pastBulletin(message), options)
     default:
       return storeMessage(message, options)
   }
 }
 
-/** A day, target by target. */
-function digestMessage(message: DigestMessage, { dashboardUrl }: TextOptions): SlackMessage {
-  const { title, days, more, note } = digestParts(message)
-  const lines = days.map(({ target, line, split }) => [`${code(target)} *${line}*`, ...split].join('\n'))
-  const all = days.map(({ target, line }) => `${target}: ${line}`).join('; ')
+function bulletinMessage({ title, parts, notes }: Bulletin, { dashboardUrl }: TextOptions): SlackMessage {
+  const texts = parts.map(({ name, lead, lines }) =>
+    [`${code(name)} *${escape(lead)}*`, ...lines.map(escape)].join('\n'),
+  )
+  const all = parts.map(({ name, lead }) => `${name}: ${lead}`).join('; ')
   return titled(`📊 ${title}`, `: ${all || 'no target'}`, 1000, [
-    ...sections([...lines, ...more]),
-    ...context([escape(note)]),
-    ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
-  ])
-}
-
-/** What happened before the set-up. */
-function pastMessage(message: PastMessage, { dashboardUrl }: TextOptions): SlackMessage {
-  const { title, line, details, rules, note } = pastParts(message)
-  return titled(`👋 ${title}`, `. ${line}`, 1000, [
-    section([`*${escape(line)}*`, ...details.map(escape)].join('\n')),
-    ...sections([['From now on, an alert if', ...rules.map((rule) => `• ${escape(rule)}`)].join('\n')]),
-    ...context([escape(note)]),
+    ...sections(texts),
+    ...context(notes.map(escape)),
     ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
   ])
 }

@@ -26,6 +26,7 @@ poll:
   timeout: 2s
   retries: 2
   sweep_interval: 12s
+  baseline: skip
   max_requests_per_minute: ${MAX_REQUESTS_PER_MINUTE}
 store: { url: '${given.store}', lease: ${LEASE}s }
 http: { host: 127.0.0.1, port: 0 }

@@ -55,9 +55,9 @@ describe('a change', () => {
 
 test('the split names others only where there are any, and nothing of no calls', () => {
   expect(DIGEST.targets.map(({ day }) => digestSplit(day))).toEqual([
-    'ended 1,153, unanswered 30, rejected 15, canceled 6',
-    'ended 1, unanswered 0, rejected 0, canceled 0, other 1',
-    undefined,
+    ['ended 1,153, unanswered 30, rejected 15, canceled 6'],
+    ['ended 1, unanswered 0, rejected 0, canceled 0, other 1'],
+    [],
   ])
 })
 
