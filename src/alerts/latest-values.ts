@@ -1,5 +1,5 @@
 import { monthOf } from '../clock/calendar.ts'
-import { knownSince, type LedgerState, type SyncState } from '../ledger/state.ts'
+import { knownSince, newsSince, type LedgerState, type SyncState } from '../ledger/state.ts'
 import { usedSince } from '../ledger/usage.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
@@ -29,7 +29,7 @@ const cache = new WeakMap<SyncState, Map<Rule, readonly RuleValue[]>>()
 
 function valuesAtLastPoll(rule: Rule, ledger: EvaluatedLedger): readonly RuleValue[] {
   const { finished, earlier, open, sync } = ledger
-  const { lastSuccess: now, previousSuccess, created } = sync
+  const { lastSuccess: now, previousSuccess } = sync
   if (now === undefined) return []
   const poll: Poll = {
     kind: 'poll',
@@ -38,8 +38,8 @@ function valuesAtLastPoll(rule: Rule, ledger: EvaluatedLedger): readonly RuleVal
     limited: false,
     finished,
     open: [...open.values()],
-    created,
     knownFrom: knownSince(sync),
+    newsSince: newsSince(sync),
     earlier,
     usedSince: (time, of) => usedSince(ledger, time, of),
   }

@@ -1,5 +1,5 @@
 import { keptFinishes, type EarlierCalls, type FinishedCalls } from '../ledger/finished-calls.ts'
-import { knownSince, type SyncState } from '../ledger/state.ts'
+import { knownSince, newsSince, type SyncState } from '../ledger/state.ts'
 import type { Finish } from '../ledger/tracked-call.ts'
 import type { AlertInstance } from './alert-instance.ts'
 import { definitionOf } from './definition-of.ts'
@@ -24,7 +24,7 @@ export type History = {
   /** All calls that finished since the earliest window. */
   finishes: readonly Finish[]
   /** When the target was created, since when its calls are counted (UNIX seconds), and the times for which not all of them are known. */
-  sync: Pick<SyncState, 'created' | 'past'>
+  sync: Pick<SyncState, 'created' | 'past' | 'countsPast'>
   gaps: EarlierCalls['gaps']
 }
 
@@ -94,8 +94,8 @@ function triggerOf(evaluated: EvaluationRecord, { finished, sync, gaps }: Replay
     finished,
     earlier,
     open: [],
-    created: sync.created,
     knownFrom: knownSince(sync, evaluated.now + ROUNDING_SECONDS),
+    newsSince: newsSince(sync),
     usedSince: () => 0,
   }
 }

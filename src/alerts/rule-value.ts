@@ -65,13 +65,13 @@ function ungrouped(key: string, value: number | undefined, trigger: Trigger): Ma
   return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach }]])
 }
 
-/** Whether minutes were used since the target was created, to the quarter of an hour. */
-const isUsedSinceSetUp = ({ created, usedSince }: Poll) => USAGE_FORMULAS.some((of) => usedSince(created, of) > 0)
+/** Whether minutes were used since the set-up, to the quarter of an hour. */
+const isUsedSinceSetUp = ({ newsSince, usedSince }: Poll) => USAGE_FORMULAS.some((of) => usedSince(newsSince, of) > 0)
 
-/** Which groups of a window have a call that had not finished when the target was created. */
+/** Which groups of a window have a call that had not finished at the set-up. */
 function callsSinceSetUp(rule: Rule, definition: CallSignal, poll: Poll, window: Window): (key: string) => boolean {
   const { signal } = rule
-  const since = Math.floor(poll.created)
+  const { newsSince: since } = poll
   if (window.from - offsetOf(signal) >= since || windowOf(signal) === undefined) return () => true
   const finished = finishedSince(poll.finished, since)
   const groups = groupCalls<{ readonly labels: Labels }>(rule, definition.calls({ ...poll, finished }, window, signal))

@@ -15,9 +15,9 @@ export type Poll = WindowEnd & {
   open: readonly TrackedCall[]
   /** The calls of the earlier windows that rules compare with; absent if they were not read. */
   earlier?: EarlierCalls | undefined
-  /** When the target was created in the store, and since when all its calls are counted. */
-  created: number
+  /** Since when all calls of the target are counted, and since when they raise alerts. */
   knownFrom: number
+  newsSince: number
   /** Minutes counted since a time; NaN if they are not known. */
   usedSince: (time: number, of: UsageFormula) => number
 }

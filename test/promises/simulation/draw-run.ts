@@ -127,8 +127,11 @@ export function drawRun(
     )
     if (isAlone && names === undefined) break
   }
-  // With a short lookback, which calls of the past count depends on when one polls.
-  return isShort(run) ? changed(run, { settings: { baseline: 'skip' } }) : run
+  // Where calls of the past come in late, or leave a short lookback, which of them count depends on when one polls. Where they continue,
+  // the log does not have the steps that are counted.
+  return isShort(run) || ['imports', 'reopened'].some((name) => run.hazards.includes(name))
+    ? changed(run, { settings: { baseline: 'skip' } })
+    : run
 }
 
 /** One draw of the settings that may change. */

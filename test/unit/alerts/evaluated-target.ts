@@ -46,8 +46,8 @@ export function pollAt(now: number, { finished = [], recorded = [], ...differing
     finished: kept,
     earlier: { finished: kept, periods: [], gaps: [] },
     open: [],
-    created: 0,
-    knownFrom: differing.created ?? 0,
+    knownFrom: 0,
+    newsSince: -Infinity,
     usedSince: () => 0,
     ...differing,
   }

@@ -176,7 +176,7 @@ test('nothing was before a breach if the target was not known when the window be
   const beforeOf = (created: number) => {
     const target = evaluatedTarget([RATIO])
     const finished = [...times(20, at(-1.5 * WINDOW)), ...times(20, at(-0.2 * WINDOW), 'rejected')]
-    target.evaluate(pollAt(at(0), { finished, created }), at(0))
+    target.evaluate(pollAt(at(0), { finished, knownFrom: created }), at(0))
     return target.instances.get(RATIO.name)!.valueBefore
   }
   expect(beforeOf(at(-2 * WINDOW))).toBe(0)
@@ -240,7 +240,7 @@ test('a budget is explained with the minutes by the other formula, if they are k
   const used = { participants: 40, duration: 50 }
   const minutes = (of: 'participants' | 'duration', duration = 50) =>
     evidence(ruleOn({ name: 'budget_minutes', limit: 100, of, timezone: 'UTC' }), {
-      created: NOW,
+      knownFrom: NOW,
       usedSince: (_time, formula) => ({ ...used, duration })[formula],
     })
   expect([minutes('participants'), minutes('duration')]).toEqual([{ otherMinutes: 50 }, { otherMinutes: 40 }])
@@ -253,7 +253,7 @@ describe('the forecast of a budget', () => {
     evidenceOf(
       ruleOn({ name: 'budget_minutes', limit: 1000, of: 'participants', timezone }),
       { labels: {}, value },
-      pollAt(november + seconds, { created, usedSince: () => NaN }),
+      pollAt(november + seconds, { knownFrom: created, usedSince: () => NaN }),
       monthOf,
     )
 

@@ -50,7 +50,7 @@ describe('a rule with `relative_to`', () => {
 
   test.each<[string, PartOfPoll]>([
     ['with few calls then', { finished: weeks([41, 9, 9, 9, 9]) }],
-    ['in the first week of a target', { finished: weeks([41, 96, 88, 101, 94]), created: START - WEEK }],
+    ['in the first week of a target', { finished: weeks([41, 96, 88, 101, 94]), knownFrom: START - WEEK }],
     ['if the calls then were not read', { finished: weeks([41, 96, 88, 101, 94]), earlier: undefined }],
     ['at the first poll for longer than its window', { finished: weeks([41, 96]), previousSuccess: START - HOUR - 1 }],
   ])('has no result %s', (_when, given) => {
@@ -75,9 +75,9 @@ describe('a rule with `relative_to`', () => {
     const weeksSeen = (given: PartOfPoll) =>
       valueOf(ruleOn(signal, { breach: 'below', threshold: -0.1 }), { finished, ...given })?.compared?.earlier.length
     const [begin, end] = [START - 2 * WEEK - HOUR - 1800, START - 2 * WEEK - 1800]
-    expect([weeksSeen({ created: begin }), weeksSeen({ created: begin + 1 })]).toEqual([2, 1])
+    expect([weeksSeen({ knownFrom: begin }), weeksSeen({ knownFrom: begin + 1 })]).toEqual([2, 1])
     const withGap = (from: number, to: number) =>
-      weeksSeen({ created: begin, earlier: { ...earlier!, gaps: [{ from, to }] } })
+      weeksSeen({ knownFrom: begin, earlier: { ...earlier!, gaps: [{ from, to }] } })
     expect([withGap(begin, begin + 1), withGap(end + 1, end + 2), withGap(begin - 2, begin - 1)]).toEqual([1, 2, 2])
   })
 
