@@ -19,20 +19,18 @@ export type Alert = Omit<Rule, 'name'> &
 /** An instance and its target. */
 export type LiveAlert = { target: string; instance: AlertInstance }
 
-type Measured = Pick<Alert, 'labels' | 'match' | 'breach'> & {
-  signal: {
-    readonly name: string
-    readonly reason?: string | undefined
-    readonly media?: string | undefined
-    readonly relativeTo?: number | undefined
-  }
-}
+type Measured = Pick<Alert, 'labels' | 'match' | 'breach'> & { signal: object }
+
+/** The keys of signals that do not change what is counted: how long, and how much is enough for a result. */
+const HOW_SURE = /^(?:window|min[A-Z].*|confidence)$/
 
 /** Names what an alert measures. Alerts of one subject differ in target, threshold, window and severity. */
 export function subjectOf({ signal, labels, match, breach }: Measured): string {
-  const { name, reason, media, relativeTo } = signal
-  const all = Object.entries({ ...match, ...labels }).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify([name, reason, media, breach, all, ...(relativeTo === undefined ? [] : [relativeTo])])
+  const sorted = (values: object) =>
+    Object.entries(values)
+      .filter(([key, value]) => value !== undefined && !HOW_SURE.test(key))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([sorted(signal), breach, sorted({ ...match, ...labels })])
 }
 
 /** Names an alert among those of all targets. */

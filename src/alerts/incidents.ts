@@ -133,7 +133,7 @@ function incidentOf(
     ...(first?.counts !== undefined && { calls: callsOf(alerts) }),
     ...(contributor !== undefined && { contributor }),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
-    others: othersOf(elsewhere, ruleSubjectOf(first!)),
+    others: othersOf(elsewhere, alerts),
   }
 }
 
@@ -220,12 +220,14 @@ function causeOf(signal: CauseSignal, alerts: readonly Alert[]): Incident['cause
   return [{ signal, targets: targetsOf(own).size, ...(cause !== undefined && { cause }) }]
 }
 
-function othersOf(alerts: readonly Alert[], own: string): Incident['others'] {
-  const names = Map.groupBy(
-    alerts.filter((alert) => ruleSubjectOf(alert) !== own),
-    ({ alert }) => alert,
-  )
+/** Less severe alerts on the same subject say nothing else. */
+function othersOf(all: readonly Alert[], own: readonly Alert[]): Incident['others'] {
+  const [first] = own
+  const isOther = (one: Alert) =>
+    own.every(({ alert }) => alert !== one.alert) &&
+    (ruleSubjectOf(one) !== ruleSubjectOf(first!) || !isMoreSevere(first!, one))
+  const names = Map.groupBy(all.filter(isOther), ({ alert }) => alert)
   return [...names]
-    .map(([alert, all]) => ({ alert, targets: targetsOf(all).size }))
+    .map(([alert, same]) => ({ alert, targets: targetsOf(same).size }))
     .toSorted((a, b) => b.targets - a.targets)
 }

@@ -164,7 +164,7 @@ export type Inhibited = Pick<
 export type Inhibitors = (alerts: readonly (LiveAlert | Inhibited)[]) => (alert: Inhibited) => readonly Inhibited[]
 
 /**
- * Alerts of the same target, signal and labels with a higher severity inhibit an alert, and so do those that a configured
+ * Alerts of the same target and subject (alert.ts) with a higher severity inhibit an alert, and so do those that a configured
  * inhibition names. No alert inhibits itself. If two alerts would inhibit each other, neither does.
  *
  * @param isNotified whether the receiver is notified of an alert. Only then can its message list the less severe ones.

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { LiveAlert } from '../../../src/alerts/alert.ts'
+import { subjectOf, type LiveAlert } from '../../../src/alerts/alert.ts'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import { incidentsOf, type Incident } from '../../../src/alerts/incidents.ts'
 import type { Severity } from '../../../src/alerts/match-keys.ts'
+import type { Signal } from '../../../src/alerts/signals.ts'
 import type { FinishedCounts } from '../../../src/ledger/finished-calls.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
 import { incidentLines, incidentSentence } from '../../../src/notifications/text/group-text.ts'
@@ -14,6 +15,10 @@ const RULES = shippedRules()
 const groupOf = grouping({ groupBy: ['alert', 'severity'], groupInterval: 300 }, RULES)
 const all = (lives: readonly LiveAlert[], of = 300) => incidentsOf(lives, groupOf, of)
 const linesOf = (incident: Incident) => incidentLines(incident).map(({ text }) => text)
+
+const RATE = { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 20 } as const
+const STUCK = { name: 'stuck_calls', longerThan: 3600 } as const
+const BUDGET = { name: 'budget_minutes', limit: 1000, of: 'participants', timezone: 'UTC' } as const
 
 /** Calls of which these failed. */
 function counts(total: number, failed: Partial<FinishedCounts>): FinishedCounts {
@@ -64,6 +69,21 @@ describe('an incident', () => {
     const routed = grouping({ groupBy: ['alert', 'severity'], groupInterval: 300, routes }, RULES)
     const lives = [high('a', 40, 30), live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 30 }) })]
     expect(incidentsOf(lives, routed, 1).map(({ severity }) => severity)).toEqual(['critical', 'warning'])
+  })
+
+  test('is about what one rule counts, so that each alert of another one is named', () => {
+    const incidents = all([live('RingingTooLong', 'a', { value: 3 }), live('StuckCalls', 'a', { value: 2 })])
+    expect(incidents.map(({ labels, alerts }) => [labels.alert, alerts.map(({ alert }) => alert)])).toEqual([
+      ['RingingTooLong', ['RingingTooLong']],
+      ['StuckCalls', ['StuckCalls']],
+    ])
+    expect(linesOf(incidents[0]!)).toContain('Also firing: StuckCalls on 1 target')
+  })
+
+  test('names the rules on the same calls that are no less severe', () => {
+    const rule = { ...RULES.find(({ name }) => name === 'HighFailureRate')!, name: 'HighInAnHour' }
+    const hourly = high('a', 160, 60, { rule, key: rule.name })
+    expect(all([high('a', 40, 30), hourly])[0]!.others).toEqual([{ alert: 'HighInAnHour', targets: 1 }])
   })
 
   test('names those with most failed calls, not those with the largest share, and none that is cleared', () => {
@@ -299,6 +319,18 @@ describe('an incident', () => {
       { alert: 'HighFailureRate', targets: 1 },
     ])
   })
+})
+
+test.each<[string, Signal, Signal, boolean]>([
+  ['window, confidence and fewest calls', RATE, { ...RATE, window: 60, minCalls: 1, confidence: 0.9 }, true],
+  ['reason', RATE, { ...RATE, reason: 'rejected' }, false],
+  ['status', STUCK, { ...STUCK, status: 'initiated' }, false],
+  ['length', STUCK, { ...STUCK, longerThan: 240 }, false],
+  ['limit', BUDGET, { ...BUDGET, limit: 2 }, false],
+  ['time zone', BUDGET, { ...BUDGET, timezone: 'Europe/Berlin' }, false],
+])('of two rules that differ in %s', (_what, one, other, isSame) => {
+  const subjects = [one, other].map((signal) => subjectOf({ ...ruleOn(signal), labels: {} }))
+  expect(subjects[0] === subjects[1]).toBe(isSame)
 })
 
 test.each<[Severity[], string[]]>([
