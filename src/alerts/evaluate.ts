@@ -94,10 +94,11 @@ export function evaluate(
   function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {
     if (trigger.kind === 'poll') return evidenceOf(rule, latest, trigger, monthOf)
     const { cause, lastPoll } = trigger
+    const { name } = rule.signal
     return {
-      ...(cause !== undefined && { cause }),
+      ...(cause !== undefined && name === 'poll_age' && { cause }),
       ...(lastPoll !== undefined && { lastPoll }),
-      ...(rule.signal.name === 'request_errors' && { isQuiet: isQuiet(trigger, interval) }),
+      ...(name === 'request_errors' && { isQuiet: isQuiet(trigger, interval) }),
     }
   }
 }

@@ -209,8 +209,9 @@ function causesOf({ signal: { name } }: Alert): readonly CauseSignal[] {
   return name === 'request_errors' ? [name] : CAUSES
 }
 
-function causeOf(signal: CauseSignal, alerts: readonly Alert[]): Incident['causes'] {
-  const own = alerts.filter((alert) => alert.signal.name === signal)
+/** Only what fails now: the errors of a window may be past. */
+function causeOf(signal: CauseSignal, alerts: readonly Stated[]): Incident['causes'] {
+  const own = alerts.filter((one) => one.signal.name === signal && one.state === 'firing' && one.isQuiet !== true)
   if (own.length === 0) return []
   const reasons = Map.groupBy(
     own.flatMap(({ cause }) => cause ?? []),

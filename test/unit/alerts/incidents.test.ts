@@ -163,6 +163,11 @@ describe('an incident', () => {
       one.instance.rule === POLL_AGE ? { ...one, instance: { ...one.instance, since: one.instance.since + 301 } } : one,
     )
     expect(all(later).find(({ labels }) => labels.alert === 'VeryHighFailureRate')!.causes).toEqual([])
+    // Nor is what has ended by now.
+    const over = lives.map((one) =>
+      one.instance.rule === POLL_AGE ? { ...one, instance: { ...one.instance, state: 'recovering' as const } } : one,
+    )
+    expect(all(over).find(({ labels }) => labels.alert === 'VeryHighFailureRate')!.causes).toEqual([])
     expect(incident.others).toEqual([
       { alert: 'NoGoodPoll', targets: 3 },
       { alert: 'StuckCalls', targets: 3 },
@@ -173,6 +178,14 @@ describe('an incident', () => {
         'Also firing: NoGoodPoll on 3 targets, StuckCalls on 3 targets',
       ]),
     )
+  })
+
+  test('has failed requests as its cause only while some fail', () => {
+    const causesWith = (differing: Partial<AlertInstance>) =>
+      all([high('a', 40, 30), live('ServiceErrors', 'a', differing)]).find(({ calls }) => calls !== undefined)!.causes
+    expect(causesWith({ evidence: { isQuiet: false } })).toEqual([{ signal: 'request_errors', targets: 1 }])
+    expect(causesWith({ evidence: { isQuiet: true } })).toEqual([])
+    expect(causesWith({ state: 'recovering' })).toEqual([])
   })
 
   test('is a sentence, with the share before and a label in common', () => {

@@ -100,7 +100,7 @@ const OF_ALERT = ['unpolled', 'cause', 'mostly', 'others']
 /** Of how many targets it is one, and why, if that is known: the problem of the target, and the cause of the incident; and what a value within its threshold waits for. */
 function linesOf(state: State): ComponentChildren[] {
   const { live } = alertOf(state)
-  const problem = state.snapshot?.targets.find(({ name }) => name === live?.target)?.problem
+  const problem = plainText(state.snapshot?.targets.find(({ name }) => name === live?.target)?.problem ?? '')
   const incident = incidentOf(state, live)
   const lines = incident?.details.filter(({ about }) => OF_ALERT.includes(about)) ?? []
   return [
@@ -109,7 +109,8 @@ function linesOf(state: State): ComponentChildren[] {
         `One of ${plural(incident.targets.firing, 'target')}: `,
         <a href={addressOfIncident(incident)}>all alerts of the incident</a>,
       ],
-    problem !== undefined && `${capital(plainText(problem))}.`,
+    // The cause may be the same.
+    problem !== '' && !lines.some(({ text }) => text.includes(problem)) && `${capital(problem)}.`,
     ...lines.map(({ text }) => `${text}.`),
     live !== undefined && !isBeyond(live, live.value, live.threshold) && notResolvedText(live),
   ]
