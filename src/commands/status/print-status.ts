@@ -5,6 +5,7 @@ import { formatNumber, formatSeconds, formatTime, plural } from '../../text/form
 import type { StoredStatus } from '../../views/status.ts'
 import { shellQuoted } from '../alerts/alert-calls.ts'
 import { tableLines, type CommandContext } from '../command.ts'
+import { rulesOf } from './read-status.ts'
 
 /** How many names of targets a line has. */
 const NAMED = 3
@@ -97,13 +98,15 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
       const text = waitingText(`receiver ${each.name}: `, each)
       return text === '' || each.failing_since !== undefined ? [] : [text]
     }),
-    ...(pending.length === 0 ? [] : [`pending, not notified yet: ${pendingText(pending, targets.length)}`]),
-    ...[...suppressed].map(([reasons, same]) => `suppressed now: ${plural(same.length, 'alert')}, ${reasons}`),
+    ...(pending.length === 0 ? [] : [`pending, not notified yet: ${rulesText(pending, targets.length)}`]),
+    ...[...suppressed].map(
+      ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}, ${reasons}`,
+    ),
   ]
 }
 
-const pendingText = (pending: StoredStatus['pending'], of: number) =>
-  pending.map(({ alert, targets }) => (of === 1 ? alert : `${alert} on ${plural(targets, 'target')}`)).join(', ')
+const rulesText = (rules: StoredStatus['pending'], of: number) =>
+  rules.map(({ alert, targets }) => (of === 1 ? alert : `${alert} on ${plural(targets, 'target')}`)).join(', ')
 
 /** Prints tables of all targets and alerts, and all receivers. What is wrong comes first. */
 export function printAll(

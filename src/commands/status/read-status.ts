@@ -1,4 +1,4 @@
-import { alertOf, nameOf, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf, type Alert } from '../../alerts/alert.ts'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
@@ -45,14 +45,14 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
     incidents: incidentsOf(live, grouping(notify, rules), targets.length).map(incidentView),
     alerts,
-    pending: pendingOf(live),
+    pending: rulesOf(live.filter(({ instance: { state } }) => state === 'pending').map(alertOf)),
     receivers: await readReceivers({ reader, heard }, { notify, suppressed, now }),
   }
 }
 
-function pendingOf(live: readonly LiveAlert[]): StoredStatus['pending'] {
-  const pending = live.filter(({ instance: { state } }) => state === 'pending')
-  const byRule = Map.groupBy(pending, ({ instance: { rule } }) => rule.name)
+/** The rules of alerts, and on how many targets each has some. */
+export function rulesOf(alerts: readonly Pick<Alert, 'alert' | 'target'>[]): StoredStatus['pending'] {
+  const byRule = Map.groupBy(alerts, ({ alert }) => alert)
   return [...byRule].map(([alert, all]) => ({ alert, targets: new Set(all.map(({ target }) => target)).size }))
 }
 

@@ -129,7 +129,7 @@ describe('status', () => {
     const config = await polled(4, { fires: true, silenced: true, targets: ['production'] })
     const { lines } = await status(config)
     expect(lines.slice(lines.indexOf('') + 1)).toEqual([
-      'suppressed now: 1 alert, silence 1 until TIME: known',
+      'suppressed now: HighFailureRate, silence 1 until TIME: known',
       expect.stringMatching(/^next: /),
     ])
     const { stdout } = await callwatch(['status', '--json', '--config', config])

@@ -23,11 +23,12 @@ const keyOfLive = ({ target, alert, labels }: Alert) => keyOf({ target, key: ins
 /** The incidents of the selected targets, the worst first. */
 export function shownIncidents(state: State): ShownIncident[] {
   const { snapshot, target } = state
-  const alerts = shownAlerts(state)
-  const live = new Map((snapshot?.alerts ?? []).map((alert) => [keyOfLive(alert), alert]))
+  const shown = shownAlerts(state)
+  const alerts = snapshot?.alerts ?? []
+  const live = new Map(alerts.map((alert) => [keyOfLive(alert), alert]))
   const why = waitsFor(state)
   return (snapshot?.incidents ?? [])
-    .filter((incident) => target === '' || alerts.some((alert) => isPart(alert, incident)))
+    .filter((incident) => target === '' || shown.some((alert) => isPart(alert, incident)))
     .map((incident) => {
       const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
       const highest = Math.max(...worst.map(({ value }) => value ?? 0))
@@ -36,8 +37,13 @@ export function shownIncidents(state: State): ShownIncident[] {
         const isShare = alert !== undefined && unitOf(alert) === 'ratio'
         return { ...one, live: alert, share: Math.min(1, (one.value ?? 0) / (isShare ? 1 : highest || 1)) }
       })
-      const waits = lines.map(({ live }) => (live === undefined ? '' : why(live)))
-      const lead = lines[0]?.live ?? alerts.find((alert) => isPart(alert, incident))
+      const own = alerts.filter((alert) => isPart(alert, incident))
+      const names = new Set(own.map(keyOfLive))
+      // One that another one of the incident inhibits says nothing of it.
+      const isLess = ({ suppressed = [], ...one }: Alert) =>
+        suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
+      const waits = own.filter((alert) => !isLess(alert)).map(why)
+      const lead = lines[0]?.live ?? shown.find((alert) => isPart(alert, incident))
       return { incident, lead, lines, waits: waits.includes('') ? '' : (waits[0] ?? '') }
     })
 }

@@ -132,6 +132,18 @@ describe('the head of the overview', () => {
     expect(render(Head, state).find(({ type }) => type === 'strong')?.text).toBe('silenced until 16:00 by ops')
   })
 
+  test('is inhibited only if all of it is, and never by an alert of its own', () => {
+    const alerts = [RATIO_RULE, CRITICAL].map((rule) => ({ ...firing(rule), key: rule.name }))
+    alerts[1] = { ...alerts[1], state: 'recovering' }
+    const state = amid([shownTarget({ alerts, sync: POLLED })], {}, () => ({ key: '', labels: {} }))
+    const [less, worse] = state.snapshot!.alerts
+    const badgeOf = () => render(Head, state).find(({ type }) => type === 'strong')?.text
+    less.suppressed = [{ by: 'inhibition', alert: CRITICAL.name }]
+    expect(badgeOf()).toBeUndefined()
+    worse.suppressed = [{ by: 'inhibition', alert: 'Outage', target: 'other' }]
+    expect(badgeOf()).toBe('inhibited by Outage on other')
+  })
+
   test('has the incidents of the selected target, three of several ones', () => {
     const rules = ['A', 'B', 'C', 'D', 'E'].map((name): Rule => ({ ...CRITICAL, name }))
     const state = amid([
