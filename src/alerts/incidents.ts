@@ -39,7 +39,7 @@ export type Incident = AlertGroup & {
   targets: { firing: number; recovering: number; pending: number; of: number }
   /** On how many targets it fired when a receiver was told of it; only in a message that follows another one. */
   told?: number
-  /** The targets of which nothing is known since the earliest of their last successful polls: their numbers are from before. */
+  /** The targets whose alerts were not evaluated for long, and since when: their numbers are from before. */
   unpolled?: { targets: number; since: number }
   /** All that fires. */
   firing: readonly Alert[]
@@ -68,20 +68,25 @@ export type Incident = AlertGroup & {
  *
  * @param lives the alerts of all targets
  * @param of how many targets there are
+ * @param freshFrom what was evaluated before (UNIX seconds) is old
  */
 export function incidentsOf(
   lives: readonly LiveAlert[],
   groupOf: (alert: Alert) => AlertGroup,
   of: number,
+  freshFrom = -Infinity,
 ): Incident[] {
-  const all = lives.map((live) => ({ ...alertOf(live), state: live.instance.state }))
+  const all = lives.map((live) => {
+    const { state, evaluatedAt } = live.instance
+    return { ...alertOf(live), state, evaluatedAt }
+  })
   const firing = all.filter(isFiring)
   const onTarget = Map.groupBy(firing, ({ target }) => target)
   // When the latest of them was evaluated.
-  const now = lives.reduce((latest, { instance }) => Math.max(latest, instance.evaluatedAt), -Infinity)
+  const now = all.reduce((latest, { evaluatedAt }) => Math.max(latest, evaluatedAt), -Infinity)
   const groups = Map.groupBy(all, (alert) => groupOf(alert).key)
   const incidents = [...groups.values()].flatMap((alerts) =>
-    alerts.some(isFiring) ? incidentOf(groupOf(alerts[0]!), alerts, { onTarget, of, now }) : [],
+    alerts.some(isFiring) ? incidentOf(groupOf(alerts[0]!), alerts, { onTarget, of, now, freshFrom }) : [],
   )
   const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
   const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : 1)
@@ -97,14 +102,16 @@ function explains({ alerts: [first] }: Incident, { causes, unpolled, alerts: [ot
   return causes.some(({ signal }) => signal === name) || (name === 'poll_age' && unpolled !== undefined)
 }
 
-type Stated = Alert & { state: LiveAlert['instance']['state'] }
+type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt'>
 const isFiring = ({ state }: Stated) => state !== 'pending'
 const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
+
+type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; now: number; freshFrom: number }
 
 function incidentOf(
   { key, labels }: AlertGroup,
   group: readonly Stated[],
-  { onTarget, of, now }: { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; now: number },
+  { onTarget, of, now, freshFrom }: Among,
 ): Incident {
   const firing = group.filter(isFiring)
   const targets = targetsOf(firing)
@@ -114,8 +121,7 @@ function incidentOf(
   const pending = targetsOf(group).size - targets.size
   const recovering = targets.size - targetsOf(firing.filter(({ state }) => state !== 'recovering')).size
   const isGrowing = targets.size < of && pending + addedTo(firing, now) > recovering
-  const unpolled = isCause(first!) ? [] : elsewhere.filter(({ signal }) => signal.name === 'poll_age')
-  const polls = unpolled.flatMap(({ lastPoll }) => lastPoll ?? [])
+  const old = isCause(first!) ? [] : firing.filter(({ evaluatedAt }) => evaluatedAt < freshFrom)
   const since = Math.min(...firing.map((alert) => alert.since))
   const early = elsewhere.filter((alert) => alert.since <= since + CAUSE_DELAY_SECONDS)
   const contributor = contributorOf(alerts)
@@ -126,7 +132,9 @@ function incidentOf(
     since,
     course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',
     targets: { firing: targets.size, recovering, pending, of },
-    ...(polls.length > 0 && { unpolled: { targets: targetsOf(unpolled).size, since: Math.min(...polls) } }),
+    ...(old.length > 0 && {
+      unpolled: { targets: targetsOf(old).size, since: Math.min(...old.map(({ evaluatedAt }) => evaluatedAt)) },
+    }),
     firing,
     alerts,
     worst: alerts.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),

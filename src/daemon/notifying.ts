@@ -16,12 +16,11 @@ import { storeOutage } from '../notifications/store-outage.ts'
 import { knownSince } from '../ledger/state.ts'
 import { runWhile } from '../rx/run-while.ts'
 import { serviceNow } from '../views/target.ts'
+import { STALE_AFTER_INTERVALS } from '../web/readiness.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
 import type { DaemonParts } from './open-parts.ts'
 
-/** After this many intervals without an evaluation, callwatch does not count as working. */
-const STALE_AFTER_INTERVALS = 3
 /** A target whose owner died is polled again within the lease and two intervals, so other daemons' targets have more time. */
 const OTHERS_STALE_AFTER_INTERVALS = 6
 
@@ -30,6 +29,12 @@ const PAST_REPORT_SECONDS = 5
 
 /** A leader that does not know all targets yet would miss alerts that suppress others, and targets of the digest. */
 const notifies = ({ ownership, overviews }: DaemonParts) => ownership.isLeader() && overviews.isComplete()
+
+/** What was evaluated before this time (UNIX seconds) is old. */
+export const freshFrom =
+  ({ clock, config }: Pick<DaemonParts, 'clock' | 'config'>) =>
+  () =>
+    clock.wall() - STALE_AFTER_INTERVALS * config().poll.interval
 
 /** Delivers to all receivers of the active configuration. */
 export function notifying(parts: DaemonParts, config$: Observable<Config>): Observable<DaemonEvent> {
@@ -89,6 +94,7 @@ function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
       ...notify,
       groupOf: grouping(notify, receiver.isLikeAlertmanager === true ? [] : config().alerts),
       targets: () => targets.all().length,
+      freshFrom: freshFrom(parts),
       store,
       clock,
       isNotified: (alert: Inhibited) => recipients(alert).includes(receiver.name),

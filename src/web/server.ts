@@ -32,6 +32,8 @@ export type WebOptions = HooksOptions & {
   known: () => KnownNames
   /** The group that an alert is notified with. */
   groupOf: () => (alert: Alert) => AlertGroup
+  /** What was evaluated before this time (UNIX seconds) is old. */
+  freshFrom: () => number
   /** The receivers of notifications, each with the time since when nothing could be delivered to it (UNIX seconds). */
   receivers: () => readonly { name: string; failure: { since: number; problem: string } | undefined }[]
   /** The alerts of these that are not notified now, by their names, and why. */

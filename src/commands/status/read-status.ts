@@ -26,7 +26,7 @@ type Told = { reader: StoreReader; url: string; heard: Heard | undefined }
  * @throws {StoreError} if the store cannot be read now
  */
 export async function readStatus({ reader, url, heard }: Told, config: Config, now: number): Promise<StoredStatus> {
-  const { targets, notify, alerts: rules } = config
+  const { targets, notify, alerts: rules, poll } = config
   const instances = await reader.rows(
     'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number',
   )
@@ -43,7 +43,9 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     store: reader.place,
     daemon: { url, answers: heard !== undefined, problem: heard?.problem },
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
-    incidents: incidentsOf(live, grouping(notify, rules), targets.length).map(incidentView),
+    incidents: incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval).map(
+      incidentView,
+    ),
     alerts,
     pending: rulesOf(live.filter(({ instance: { state } }) => state === 'pending').map(alertOf)),
     receivers: await readReceivers({ reader, heard }, { notify, suppressed, now }),

@@ -72,6 +72,8 @@ export type DeliverOptions = {
   alerts: () => readonly LiveAlert[]
   /** How many targets there are. */
   targets: () => number
+  /** What was evaluated before this time (UNIX seconds) is old; default: nothing. */
+  freshFrom?: () => number
   unwritten: Unwritten
 }
 

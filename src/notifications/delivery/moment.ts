@@ -55,7 +55,7 @@ export async function readMoment(
     publicUrl,
     silences: await store.silences(now),
     waiting: new Set(entries.map(({ content }) => alertNameOf(content))),
-    incidents: () => incidentsOf(alerts, groupOf, targets),
+    incidents: () => incidentsOf(alerts, groupOf, targets, options.freshFrom?.()),
     past: () => {
       const unknown = waitingAlerts(entries).flatMap(unknownTimes)
       const since = unknown.reduce((at, { from }) => Math.min(at, from), now - PAST_SECONDS)

@@ -27,14 +27,15 @@ const NAMED = 3
 
 /**
  * `295 of 300 targets: 84% of 4,120 calls (mode=call) fail, mostly unanswered`; a target alone by its name, what is no share of calls by
- * its rule. It begins with `Recovering` where most values are back within their threshold.
+ * its rule. It begins with `Recovering` where most values are back within their threshold, and says of when all numbers are that are old.
  */
-export function incidentSentence({ targets, alerts, calls, course }: Incident): string {
+export function incidentSentence({ targets, alerts, calls, course, unpolled }: Incident): string {
   const [first] = alerts
   const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
   const what = calls === undefined ? breachText(alerts, course) : failText({ ...calls, only: callsOf(alerts) }, reason)
-  return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}`
+  const asOf = unpolled?.targets === targets.firing ? `, as of ${formatTime(unpolled.since)}` : ''
+  return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
 /** What breaches the rule: since when there is no poll, as everything else says it, rather than for how long at least. */

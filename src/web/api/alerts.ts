@@ -43,8 +43,10 @@ export const incidentsRoute = route(
   (options: WebOptions) => async () => ({ incidents: incidentsNow(options).map(incidentView) }),
 )
 
-export function incidentsNow({ targets, groupOf }: Pick<WebOptions, 'targets' | 'groupOf'>): Incident[] {
-  return incidentsOf(liveAlerts(targets), groupOf(), targets.all().length)
+type Asked = Pick<WebOptions, 'targets' | 'groupOf' | 'freshFrom'>
+
+export function incidentsNow({ targets, groupOf, freshFrom }: Asked): Incident[] {
+  return incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom())
 }
 
 export function liveAlerts(targets: WebOptions['targets']): LiveAlert[] {

@@ -90,6 +90,8 @@ export type ServeOptions = {
   receivers?: Parameters<typeof startWeb>[0]['receivers']
   /** Default: nothing suppresses an alert. */
   suppressed?: Parameters<typeof startWeb>[0]['suppressed']
+  /** Default: no evaluation is old. */
+  freshFrom?: () => number
   /** Seconds. */
   requestTimeout?: number
   /** Loopback if left out. */
@@ -177,6 +179,7 @@ export async function serve(
     groupOf:
       () =>
       ({ alert, severity }) => ({ key: `${alert} ${severity}`, labels: { alert, severity } }),
+    freshFrom: () => -Infinity,
     suppressed: () => new Map(),
     known: () => ({
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],

@@ -13,7 +13,7 @@ import { POLL_AGE, ruleOn, shippedRules } from '../../kit/alerts/sample-rules.ts
 const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 const RULES = shippedRules()
 const groupOf = grouping({ groupBy: ['alert', 'severity'], groupInterval: 300 }, RULES)
-const all = (lives: readonly LiveAlert[], of = 300) => incidentsOf(lives, groupOf, of)
+const all = (lives: readonly LiveAlert[], of = 300) => incidentsOf(lives, groupOf, of, AT - 45)
 const linesOf = (incident: Incident) => incidentLines(incident).map(({ text }) => text)
 
 const RATE = { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 20 } as const
@@ -281,10 +281,13 @@ describe('an incident', () => {
   })
 
   test('that is an outage comes first, says since when, and the one below that its numbers are older', () => {
-    const unpolled = (target: string, lastPoll: number) =>
-      live('NoGoodPoll', target, { since: AT + 900, evidence: { lastPoll } })
-    const failing = (target: string) => live('VeryHighFailureRate', target, { counts: counts(40, { unanswered: 30 }) })
-    const lives = [...['a', 'b', 'c'].map(failing), unpolled('a', AT - 60), unpolled('b', AT - 61.5)]
+    const failing = (target: string, evaluatedAt = AT) =>
+      live('VeryHighFailureRate', target, { counts: counts(40, { unanswered: 30 }), evaluatedAt })
+    const unpolled = (target: string, lastPoll: number) => [
+      failing(target, lastPoll),
+      live('NoGoodPoll', target, { since: AT + 900, evidence: { lastPoll } }),
+    ]
+    const lives = [failing('c'), ...unpolled('a', AT - 60), ...unpolled('b', AT - 61.5)]
     const incidents = all(lives)
     expect(incidents.map(incidentSentence)).toEqual([
       '2 of 300 targets: no successful poll since 2026-11-20 08:14:28 UTC',
@@ -303,6 +306,17 @@ describe('an incident', () => {
       'warning',
       'critical',
     ])
+  })
+
+  test('says since when its numbers stand, also before the outage is one', () => {
+    const seen = (target: string, ago: number) => high(target, 40, 30, { evaluatedAt: AT - ago })
+    const [incident] = all([seen('a', 46), seen('b', 60)])
+    expect(incidentSentence(incident!)).toBe(
+      '2 of 300 targets: 75% of 80 calls (mode=call) fail, mostly unanswered, as of 2026-11-20 08:14:30 UTC',
+    )
+    expect(linesOf(incident!)[1]).toBe('Numbers stand since 2026-11-20 08:14:30 UTC: no successful poll on 2 targets')
+    expect(incidentSentence(all([seen('a', 46), seen('b', 44)])[0]!)).not.toContain('as of')
+    expect(linesOf(all([seen('a', 45)])[0]!).join()).not.toContain('Numbers stand')
   })
 
   test('of failed requests explains why no poll succeeds, and not the other way round; the outage comes first', () => {

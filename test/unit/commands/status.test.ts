@@ -23,7 +23,9 @@ async function polled(secondsAgo: number, place: Place = {}) {
   const now = Date.now() / 1000
   const at = now - secondsAgo - CREATED
   const alerts = {
-    changed: fires ? [{ ...firing({ ...RATIO, severity: 'critical' }), state: stateOf(fires) }] : [],
+    changed: fires
+      ? [{ ...firing({ ...RATIO, severity: 'critical' }), state: stateOf(fires), evaluatedAt: CREATED + at }]
+      : [],
     ended: [],
     notifications: [],
   }
@@ -83,8 +85,9 @@ describe('status', () => {
     const { code, lines } = await status(await polled(600, { fires: true }))
     expect(code).toBe(1)
     const end = lines.indexOf('')
-    expect(lines[0]).toMatch(/^critical: production: 42\.5% of 40 calls fail/)
+    expect(lines[0]).toMatch(/^critical: production: 42\.5% of 40 calls fail, mostly rejected, as of TIME$/)
     expect(lines.slice(1, end)).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}Since TIME/)]))
+    expect((await status(await polled(4, { fires: true }))).lines[0]).not.toContain('as of')
     expect(lines.slice(end + 1)).toEqual([
       'production: no successful poll since TIME',
       'staging: never polled successfully',

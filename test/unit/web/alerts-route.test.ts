@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isoTime } from '../../../src/clock/times.ts'
 import { firing, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 
@@ -30,6 +31,16 @@ test.each([
 ])('/api/v1/alerts has alerts %s', async (_name, storeProblem, status) => {
   const { url } = await serve([shownTarget({ rules: [RATIO_RULE], alerts: [firing()] })], { storeProblem })
   expect((await fetch(`${url}/api/v1/alerts`)).status).toBe(status)
+})
+
+test('/api/v1/incidents says since when its numbers stand', async () => {
+  const { evaluatedAt: at } = firing()
+  const summaryAt = async (freshFrom: number) => {
+    const { url } = await serve([shownTarget({ alerts: [firing()] })], { freshFrom: () => freshFrom })
+    return (await fetch(`${url}/api/v1/incidents`)).text()
+  }
+  expect(await summaryAt(at)).toContain('"unpolled":null')
+  expect(await summaryAt(at + 1)).toContain(`"unpolled":{"targets":1,"since":"${isoTime(at)}"}`)
 })
 
 async function alerts(query: string): Promise<{ alerts: { alert: string }[] }> {

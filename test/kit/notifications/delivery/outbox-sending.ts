@@ -63,6 +63,8 @@ type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
   receivers?: readonly string[]
   receive?: Receive
   at?: number
+  /** How long an evaluation is not old (seconds). */
+  freshFor?: number
   /** Called before and after all that a sender does; it may kill the process there. */
   onStep?: () => void
 }
@@ -84,6 +86,7 @@ export function sending(options: SendingOptions = {}) {
     mutes = [],
     inhibit = [],
     at = AT,
+    freshFor = Infinity,
     onStep = () => undefined,
   } = options
   const clock = virtualClock(at)
@@ -154,6 +157,7 @@ export function sending(options: SendingOptions = {}) {
       clock,
       groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
       targets: () => targets,
+      freshFrom: () => clock.wall() - freshFor,
       mutes,
       inhibit,
       alerts: () => [...live.values()],

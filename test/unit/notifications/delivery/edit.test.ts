@@ -42,6 +42,16 @@ test('the message of an incident is true within fifteen seconds while it grows a
   expect(posted).toHaveLength(1)
 })
 
+test('the message says since when its numbers stand', async () => {
+  const { shown, receive } = board()
+  const run = sending({ ...GROUPED, edits: true, receive, freshFor: 45 })
+  await run.fire(high(1))
+  await run.clock.advance(40)
+  expect(shown.get('1')!.message.incident?.unpolled).toBeUndefined()
+  await run.clock.advance(20)
+  expect(shown.get('1')!.message.incident?.unpolled).toEqual({ targets: 1, since: AT })
+})
+
 test('a process that dies after the message was posted looks for it, as the same incident', async () => {
   const seen: AlertMessage[] = []
   const run = sending({

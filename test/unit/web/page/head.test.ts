@@ -133,10 +133,9 @@ describe('the head of the overview', () => {
   })
 
   test('is inhibited only if all of it is, and never by an alert of its own', () => {
-    const alerts = [RATIO_RULE, CRITICAL].map((rule) => ({ ...firing(rule), key: rule.name }))
-    alerts[1] = { ...alerts[1], state: 'recovering' }
+    const alerts = [firing(), { ...firing(CRITICAL), key: CRITICAL.name, state: 'recovering' as const }]
     const state = amid([shownTarget({ alerts, sync: POLLED })], {}, () => ({ key: '', labels: {} }))
-    const [less, worse] = state.snapshot!.alerts
+    const [less, worse] = [state.snapshot!.alerts.at(0)!, state.snapshot!.alerts.at(1)!]
     const badgeOf = () => render(Head, state).find(({ type }) => type === 'strong')?.text
     less.suppressed = [{ by: 'inhibition', alert: CRITICAL.name }]
     expect(badgeOf()).toBeUndefined()
