@@ -64,7 +64,7 @@ export type Incident = AlertGroup & {
 }
 
 /**
- * The incidents of all firing alerts: those that explain others first, then the most severe and largest. Pure.
+ * The incidents of all firing alerts: the most severe first; of these, those that explain others and then the largest. Pure.
  *
  * @param lives the alerts of all targets
  * @param of how many targets there are
@@ -91,7 +91,7 @@ export function incidentsOf(
   const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
   const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : 1)
   return incidents.toSorted(
-    (a, b) => placeOf(a) - placeOf(b) || bySeverity(a, b) || b.targets.firing - a.targets.firing,
+    (a, b) => bySeverity(a, b) || placeOf(a) - placeOf(b) || b.targets.firing - a.targets.firing,
   )
 }
 

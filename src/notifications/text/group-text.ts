@@ -1,3 +1,4 @@
+import { definitionOf } from '../../alerts/definition-of.ts'
 import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
@@ -26,8 +27,9 @@ export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
 const NAMED = 3
 
 /**
- * `295 of 300 targets: 84% of 4,120 calls (mode=call) fail, mostly unanswered`; a target alone by its name, what is no share of calls by
- * its rule. It begins with `Recovering` where most values are back within their threshold, and says of when all numbers are that are old.
+ * `295 of 300 targets: 84% of 4,120 calls (mode=call) fail, mostly unanswered`; a target alone by its name; what is no share of calls by
+ * its value, or by its rule if there are several alerts. It begins with `Recovering` where most values are back within their threshold,
+ * and ends with the time of its numbers if all are old.
  */
 export function incidentSentence({ targets, alerts, calls, course, unpolled }: Incident): string {
   const [first] = alerts
@@ -38,12 +40,17 @@ export function incidentSentence({ targets, alerts, calls, course, unpolled }: I
   return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
-/** What breaches the rule: since when there is no poll, as everything else says it, rather than for how long at least. */
+/**
+ * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
+ * long at least.
+ */
 function breachText(alerts: Incident['alerts'], course: Incident['course']): string {
-  const [first] = alerts
+  const [first, ...others] = alerts
   if (course === 'ends') return first!.alert
   const polls = alerts.flatMap(({ signal, lastPoll }) => (signal.name === 'poll_age' ? (lastPoll ?? []) : []))
-  return polls.length === 0 ? ruleText(first!) : `no successful poll since ${formatTime(Math.min(...polls))}`
+  if (polls.length > 0) return `no successful poll since ${formatTime(Math.min(...polls))}`
+  const { signal } = first!
+  return others.length > 0 ? ruleText(first!) : definitionOf(signal).describe({ ...first!, kind: 'firing' }, signal)
 }
 
 /** Which calls all of the alerts are about: `mode=call`; empty for all calls. */

@@ -207,6 +207,16 @@ describe('an incident', () => {
     )
   })
 
+  test('has in its sentence the value of its only alert', () => {
+    const errors = (target: string) => live('ServiceErrors', target, { value: 0.45 })
+    expect(incidentSentence(all([errors('a')])[0]!)).toBe(
+      'a: 45% of the requests to the calls service failed in the last 15m',
+    )
+    expect(incidentSentence(all([errors('a'), errors('b')])[0]!)).toBe(
+      '2 of 300 targets: more than 25% of the requests to the calls service in the last 15m failed, for 2m',
+    )
+  })
+
   test('was as before the first of its breaches, also after an alert has become more severe', () => {
     const both = (target: string) => [
       high(target, 40, 30, { since: AT - 300, valueBefore: 0.1 }),
@@ -297,14 +307,13 @@ describe('an incident', () => {
     expect(linesOf(incidents[1]!)).toContain(
       'Numbers stand since 2026-11-20 08:14:28 UTC: no successful poll on 2 targets',
     )
-    // Of what explains nothing, the severity decides.
-    expect(all([failing('a'), live('ServiceErrors', 'b')]).map(({ severity }) => severity)).toEqual([
-      'critical',
-      'warning',
-    ])
-    expect(all([failing('a'), live('ServiceErrors', 'a')]).map(({ severity }) => severity)).toEqual([
-      'warning',
-      'critical',
+    // What is less severe comes later, also if it explains others.
+    const explained = all([failing('a'), live('ServiceErrors', 'a'), high('b', 40, 30)])
+    expect(explained.map(({ labels }) => labels.alert)).toEqual(['VeryHighFailureRate', 'ServiceErrors'])
+    const stuck = ['a', 'b'].map((target) => live('StuckCalls', target))
+    expect(all([...stuck, live('ServiceErrors', 'a')]).map(({ labels }) => labels.alert)).toEqual([
+      'ServiceErrors',
+      'StuckCalls',
     ])
   })
 
