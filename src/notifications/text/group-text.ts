@@ -81,7 +81,8 @@ export function incidentLines(incident: Incident): Line[] {
 }
 
 /** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before`. */
-function courseText({ since, course, targets, calls, alerts, worst, told = 0 }: Incident): string {
+function courseText(incident: Incident): string {
+  const { since, course, targets, calls, alerts, worst, told = 0 } = incident
   const { firing, recovering, pending } = targets
   const within = recovering === 0 && worst.length === 0 ? ` (${notResolvedText(alerts[0]!)})` : ''
   const back =
@@ -89,10 +90,19 @@ function courseText({ since, course, targets, calls, alerts, worst, told = 0 }: 
       ? within
       : ` (back within the threshold${firing === 1 ? '' : ` on ${plural(recovering, 'target')}`})`
   const more = pending === 0 ? '' : ` (pending on ${plural(pending, 'more target')})`
-  const lasts = told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${back}`
+  const lasts =
+    told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${peakText(incident)}${back}`
   const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
   const before = calls?.before === undefined ? '' : `; was ${formatShare(calls.before)} before`
   return `Since ${formatTime(since)}, ${now}${before}`
+}
+
+/** `, 36% now, 49.5% at most` of a single alert beyond its threshold that was worse. */
+function peakText({ alerts: [alert, ...others], worst, unpolled }: Incident): string {
+  const { value, peak, breach } = alert!
+  const [now, most] = [value, peak].map((each) => formatValue(alert!, each))
+  if (others.length > 0 || worst.length === 0 || unpolled !== undefined || now === most) return ''
+  return `, ${now} now, ${most} at ${breach === 'above' ? 'most' : 'least'}`
 }
 
 /** On how many targets something is; empty where there is only one. */

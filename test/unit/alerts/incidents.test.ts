@@ -271,6 +271,16 @@ describe('an incident', () => {
     )
   })
 
+  test('says of a single alert that was worse how bad it is now, and was', () => {
+    const said = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!)[0]!.replace(/.*UTC, /, '')
+    const better = (target: string, differing = {}) => high(target, 100, 36, { peak: 0.495, ...differing })
+    expect(said(better('a'))).toBe('lasting, 36% now, 49.5% at most')
+    expect(said(live('NoCalls', 'a', { value: 0.9, peak: 0 }))).toBe('lasting, 0.9 calls now, 0 calls at least')
+    expect(said(high('a', 100, 36))).toBe('lasting')
+    expect(said(better('a'), better('b'))).toBe('lasting')
+    expect(said(better('a', { evaluatedAt: AT - 60 }))).toBe('lasting')
+  })
+
   test('on the only target does not count targets', () => {
     const evidence = { lastPoll: AT, cause: '503' }
     const alerts = [high('a', 40, 30), live('NoGoodPoll', 'a', { evidence }), live('StuckCalls', 'a')]
