@@ -231,10 +231,9 @@ function causeOf(signal: CauseSignal, alerts: readonly Stated[]): Incident['caus
 
 /** Less severe alerts on the same subject say nothing else. */
 function othersOf(all: readonly Alert[], own: readonly Alert[]): Incident['others'] {
-  const [first] = own
-  const isOther = (one: Alert) =>
-    own.every(({ alert }) => alert !== one.alert) &&
-    (ruleSubjectOf(one) !== ruleSubjectOf(first!) || !isMoreSevere(first!, one))
+  const [first, said] = [own[0]!, new Set(own.map(({ alert }) => alert))]
+  const subject = ruleSubjectOf(first)
+  const isOther = (one: Alert) => !said.has(one.alert) && (ruleSubjectOf(one) !== subject || !isMoreSevere(first, one))
   const names = Map.groupBy(all.filter(isOther), ({ alert }) => alert)
   return [...names]
     .map(([alert, same]) => ({ alert, targets: targetsOf(same).size }))

@@ -8,9 +8,10 @@ inChromium('the incidents on a phone', (open) => {
   test('say since when their numbers stand, also those below the first', { timeout: 30_000 }, async () => {
     const alerts = [
       { ...firing(POLL_AGE), value: 600, calls: undefined, counts: undefined, evidence: { lastPoll: NOW - 600 } },
-      firing(),
+      { ...firing(), evaluatedAt: NOW - 600 },
     ]
-    const { url } = await serve([shownTarget({ rules: [POLL_AGE, RATIO_RULE], alerts, pollAge: 600 })])
+    const target = shownTarget({ rules: [POLL_AGE, RATIO_RULE], alerts, pollAge: 600 })
+    const { url } = await serve([target], { freshFrom: () => NOW - 45 })
     const page = await open(url, { viewport: { width: 390, height: 844 } })
     const second = page.locator('.incident ~ .incident')
     await second.getByText('Numbers stand since 2026-09-21 14:03:20 UTC: no successful poll').waitFor()
