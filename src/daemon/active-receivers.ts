@@ -11,7 +11,7 @@ export type ActiveReceivers = Awaited<ReturnType<typeof activeReceivers>>
 
 /** The receivers of the active configuration. */
 export async function activeReceivers(first: ReceiversConfig, clock: Clock, logger: Logger) {
-  const log = ({ fields, text }: LogLine) => logger.warn(fields, text)
+  const log = ({ fields, text, level = 'warn' }: LogLine) => logger[level](fields, text)
   const create = ({ notify, http }: ReceiversConfig, before?: CreatedReceivers) =>
     configuredReceivers(notify, { clock, log, pageUrl: http.publicUrl }, before)
   const all = (receivers: CreatedReceivers): readonly Receiver[] => receivers.map(({ receiver }) => receiver)

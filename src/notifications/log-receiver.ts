@@ -6,8 +6,8 @@ import type { MessageReceiver } from './receiver.ts'
 import { pastSummary } from './text/past-text.ts'
 import { storeText } from './text/store-text.ts'
 
-/** A line for the log: its text, and the fields to filter by. */
-export type LogLine = { fields: Record<string, string>; text: string }
+/** A line for the log: its text, and the fields to filter by. Default level: warn. */
+export type LogLine = { fields: Record<string, string>; text: string; level?: 'info' | 'warn' }
 
 /** The log's name as a receiver. */
 export const LOG = 'log'
@@ -30,7 +30,7 @@ function linesOf(message: Message): LogLine[] {
         text: `digest of ${message.day}: ${digestLine(each)}`,
       }))
     case 'past':
-      return [{ fields: {}, text: pastSummary(message) }]
+      return [{ fields: {}, text: pastSummary(message), level: 'info' }]
     default: {
       const { title, line } = storeText(message)
       return [{ fields: { state: message.state }, text: `${title}. ${line}` }]

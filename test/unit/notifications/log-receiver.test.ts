@@ -59,6 +59,7 @@ test('the past is a line', async () => {
   expect(await logged(PAST)).toEqual([
     {
       fields: {},
+      level: 'info',
       text: expect.stringMatching(
         /^callwatch watches production: the last 24h: 1,204 calls, .*; ended 1,153, .* for 9h 5m$/,
       ),
