@@ -2,6 +2,7 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import { formatIn } from '../../alerts/signal.ts'
 import { systemClock } from '../../clock/clock.ts'
 import { alertHistory } from '../../history/alert-history.ts'
+import { lengthOf } from '../../history/coverage.ts'
 import { alertHistoryView, type PastAlert } from '../../views/alert.ts'
 import { openReader } from '../../store/open-store.ts'
 import { formatNumber, formatSeconds } from '../../text/format.ts'
@@ -55,14 +56,14 @@ const TEXTS = 6
 /** The least important first. */
 const GIVES_WAY = ['notified', 'threshold', 'severity', 'outcome']
 
-/** How long an alert fired, or has been firing (seconds). */
-function secondsOf({ since, until }: Pick<PastAlert, 'since' | 'until'>, now: number): number {
-  return Math.max(0, (until === null ? now : Date.parse(until) / 1000) - Date.parse(since) / 1000)
+/** When an alert fired, or has been firing (UNIX seconds). */
+function firedIn({ since, until }: Pick<PastAlert, 'since' | 'until'>, now: number) {
+  return { from: Date.parse(since) / 1000, to: until === null ? now : Date.parse(until) / 1000 }
 }
 
 /** The rules, those first that fired last. */
 function summaryOf(alerts: readonly PastAlert[], now: number): string[] {
-  const fired = alerts.map((one) => ({ rule: one.alert, target: one.target, seconds: secondsOf(one, now) }))
+  const fired = alerts.map((one) => ({ rule: one.alert, target: one.target, ...firedIn(one, now) }))
   return ruleSummary(
     fired.map(({ rule }) => rule),
     fired,
@@ -82,7 +83,7 @@ function tableOf(found: readonly PastAlert[], now: number, width: number): strin
         severity,
         expired_because === undefined ? (outcome ?? 'still fires') : `expired: ${expired_because}`,
         [...sent].join(', ') || '-',
-        formatSeconds(secondsOf({ since, until }, now)),
+        formatSeconds(lengthOf([firedIn({ since, until }, now)])),
         `${breach} ${formatIn(unit, threshold)}`,
         formatIn(unit, peak),
       ]

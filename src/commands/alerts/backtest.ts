@@ -16,6 +16,7 @@ import { chartLines } from '../../text/chart.ts'
 import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import { backtestView, type Incident, type TargetBacktest } from '../../views/backtest.ts'
 import type { Declare } from '../command.ts'
+import { lengthOf } from '../../history/coverage.ts'
 import { momentOf } from '../../history/parameters.ts'
 import { ruleSummary } from './rule-summary.ts'
 
@@ -125,17 +126,17 @@ function targetLines(found: Backtested, { since, chart }: { since: number; chart
 
 function rulesOf(found: readonly Backtested[], rules: readonly Rule[]): string[] {
   const fired = found.flatMap(({ target, incidents, to }) =>
-    incidents.map((incident) => ({ rule: incident.fired.alert, target, seconds: secondsOf(incident, to!) })),
+    incidents.map((incident) => ({ rule: incident.fired.alert, target, ...periodOf(incident, to!) })),
   )
   const replayed = rules.filter(isReplayable).map(({ name }) => name)
   return ruleSummary(replayed, fired)
 }
 
 /** @param to when the history ends (UNIX seconds) */
-const secondsOf = ({ fired, end }: Incident, to: number) => (end?.at ?? to) - fired.at
+const periodOf = ({ fired, end }: Incident, to: number) => ({ from: fired.at, to: end?.at ?? to })
 
 function firedText(incidents: readonly Incident[], to: number): string {
-  const seconds = incidents.reduce((sum, incident) => sum + secondsOf(incident, to), 0)
+  const seconds = lengthOf(incidents.map((incident) => periodOf(incident, to)))
   const times = incidents.length === 1 ? 'once' : `${incidents.length} times`
   return `would have fired ${times}, for ${formatSeconds(seconds)} in all`
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ruleSummary } from '../../../src/commands/alerts/rule-summary.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { deliveryNotes } from '../../../src/notifications/delivery/send-message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
@@ -67,9 +68,9 @@ test('alerts begins a long list with a row for each rule, and shows its newest 2
   const { stdout, stderr } = await alertsOf(20, '--since', '2026-09-21')
   const lines = stdout.trimEnd().split('\n')
   expect(lines.slice(0, 4)).toEqual([
-    'rule             fired  for in all  targets',
-    'HighFailureRate     21      5h 15m        1',
-    'NoGoodPoll           1          2h        1',
+    'rule             fired     for  targets',
+    'HighFailureRate     21  5h 15m        1',
+    'NoGoodPoll           1      2h        1',
     '',
   ])
   expect(lines.slice(5)).toHaveLength(20)
@@ -77,6 +78,14 @@ test('alerts begins a long list with a row for each rule, and shows its newest 2
   const all = await alertsOf(20, '--since', '2026-09-21', '--all')
   expect(all.stdout.trimEnd().split('\n').slice(5)).toHaveLength(22)
   expect(all.stderr).toBe('')
+})
+
+test('a rule that fires on several targets at the same time fires as long as on at least one', () => {
+  const on = (target: string, from: number, to: number) => ({ rule: 'NoCalls', target, from, to })
+  expect(ruleSummary(['NoCalls'], [on('b', 60, 360), on('a', 0, 300), on('a', 600, 660)])).toEqual([
+    'rule     fired  for  targets',
+    'NoCalls      3   7m        2',
+  ])
 })
 
 test('alerts prints JSON as the API answers', async () => {

@@ -154,10 +154,10 @@ ${YAML}`)
 
   test('of several targets begins with a row for each rule, and of many has nothing else', async () => {
     const summary = [
-      'rule        fired  for in all  targets',
-      'Failing         1     20m 15s        1',
-      'Quiet           1     10m 30s        1',
-      'NoGoodPoll      1          5m        1',
+      'rule        fired      for  targets',
+      'Failing         1  20m 15s        1',
+      'Quiet           1  10m 30s        1',
+      'NoGoodPoll      1       5m        1',
       '',
     ]
     const two = await backtestOf(['production', 'a'])
