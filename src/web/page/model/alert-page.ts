@@ -70,9 +70,12 @@ export function alertOf(state: State) {
   const alert = state.alertPage.answer?.alert
   const live = liveAlert(state)
   const since = alert?.since ?? state.query.get('since')
-  const isSame = since === null || Date.parse(live?.firing_since ?? '') === Date.parse(since)
+  const isSame = since === null || secondOf(live?.firing_since) === secondOf(since)
   return { alert, live: isSame ? live : undefined, other: isSame ? undefined : live }
 }
+
+/** Commands print times without fractions, so that an address has the second in which the alert fired. */
+const secondOf = (time: string | null | undefined) => Math.floor(Date.parse(time ?? '') / 1000)
 
 let loadedAt = -Infinity
 
@@ -86,11 +89,11 @@ export async function loadAlert() {
     if (target === '' || alert === '') throw new Error('the address names no alert: it needs target and alert')
     const since = beganOf({ snapshot, query })
     if (since === null) return { alert: undefined, breakdown: undefined }
-    const period =
-      since === undefined ? { since: NEWEST } : { since: isoOf(since / 1000), until: isoOf(since / 1000 + 1) }
+    const second = since === undefined ? undefined : Math.floor(since / 1000)
+    const period = second === undefined ? { since: NEWEST } : { since: isoOf(second), until: isoOf(second + 1) }
     const { alerts } = await getPastAlerts(new URLSearchParams({ target, alert, ...period }).toString())
     const found = alerts.find(
-      (one) => named(one) === named(askedAlert(query)) && (since === undefined || Date.parse(one.since) === since),
+      (one) => named(one) === named(askedAlert(query)) && (second === undefined || secondOf(one.since) === second),
     )
     const { answer: before } = current().alertPage
     const same = before?.alert?.since === found?.since ? before : undefined

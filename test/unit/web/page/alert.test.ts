@@ -1,17 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
 import type { PastAlert } from '../../../../src/views/alert.ts'
 import { AlertBody, AlertFacts } from '../../../../src/web/page/components/alert.tsx'
 import { AlertTimeline } from '../../../../src/web/page/components/alert-timeline.tsx'
 import {
   addressOfAlert,
+  alertOf,
+  loadAlert,
   valueChart,
   valueIn,
   type Breakdown,
   type Row,
 } from '../../../../src/web/page/model/alert-page.ts'
 import type { Alert, Call, Point, Silence } from '../../../../src/web/page/model/api.ts'
-import type { State } from '../../../../src/web/page/model/state.ts'
+import { change, current, initialState, type State } from '../../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, stateOf, textOf } from './render-text.ts'
@@ -122,6 +124,31 @@ describe('the page of an alert', () => {
     const target = shownTarget({ rules: [RATIO_RULE], alerts: [pending], sync: POLLED })
     const { view, query, alertPage } = shown(undefined)
     expect(texts(stateOf([target], { view, query, alertPage }), 'alert-note')).toContain('It has not fired yet')
+  })
+
+  test('is found by the second in which the alert fired, as commands print it', async () => {
+    onTestFinished(() => change(initialState))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    vi.stubGlobal('document', { hidden: false })
+    vi.stubGlobal('requestAnimationFrame', () => 0)
+    const alert = fired({ since: isoTime(NOW - 59.321), until: isoTime(NOW), outcome: 'resolved' })
+    const asked = vi
+      .fn<(path: string) => Promise<Response>>()
+      .mockImplementation(async () => Response.json({ alerts: [alert], points: [] }))
+    vi.stubGlobal('fetch', asked)
+    const query = new URLSearchParams({ target: 'production', alert: RATIO_RULE.name, since: '2026-09-21T14:12:20Z' })
+    change({ ...shown(undefined), query })
+    await loadAlert()
+    expect(asked.mock.calls[0]?.[0]).toContain('since=2026-09-21T14%3A12%3A20Z&until=2026-09-21T14%3A12%3A21Z')
+    expect(current().alertPage.answer?.alert).toEqual(alert)
+    query.set('since', alert.since)
+    await loadAlert()
+    expect(current().alertPage.answer?.alert).toEqual(alert)
+    const firing = shown(undefined, null, {
+      query: new URLSearchParams({ ...Object.fromEntries(query), since: '2026-09-21T14:12:20Z' }),
+    })
+    firing.snapshot!.alerts = firing.snapshot!.alerts.map((one) => ({ ...one, firing_since: alert.since }))
+    expect(alertOf(firing).live).toBeDefined()
   })
 
   test('never shows a peak that is less extreme than the value, although what is loaded is older', () => {
