@@ -4,7 +4,7 @@ import { addressOf, replaceAddress } from './address.ts'
 import { deleteSilence, getAlerts, sendSilence, type Silence } from './api.ts'
 import { labelText } from './format.ts'
 import { parameterTime } from './period.ts'
-import { change, current, load, messageOf, serverTime, type Snapshot, type State } from './state.ts'
+import { change, current, load, messageOf, nowOf, serverTime, type Snapshot, type State } from './state.ts'
 
 /** The match that the address names. */
 export function matchOf(query: URLSearchParams): Record<string, string> {
@@ -103,13 +103,27 @@ export async function saveSilence() {
   const id = editedIn(query)
   await send(async () => {
     const silence = await sendSilence(id, silenceRequest(query, serverTime()))
+    show(silence)
     return `Silence ${silence.id} was ${id === '' ? 'added' : 'edited'}.`
   }, true)
 }
 
 export async function expireSilence(id: number) {
-  const expire = () => deleteSilence(id).then(() => `Silence ${id} expired.`)
+  const expire = async () => {
+    await deleteSilence(id)
+    const silence = current().snapshot?.silences.find((each) => each.id === id)
+    if (silence !== undefined) show({ ...silence, until: nowOf(current()) })
+    return `Silence ${id} expired.`
+  }
   await send(expire, editedIn(current().query) === `${id}`)
+}
+
+/** Shows a silence as it is now, before the stream brings it. */
+function show(silence: Silence) {
+  const { snapshot } = current()
+  if (snapshot === undefined) return
+  const others = snapshot.silences.filter(({ id }) => id !== silence.id)
+  change({ snapshot: { ...snapshot, silences: [...others, silence].toSorted((a, b) => a.id - b.id) } })
 }
 
 /** Copies a text, and says that it did. */

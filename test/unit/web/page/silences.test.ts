@@ -5,7 +5,15 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { Silencing } from '../../../../src/web/page/components/silencing.tsx'
-import { editAddress, silenceCommand, silenceRequest, silencesIn } from '../../../../src/web/page/model/silences.ts'
+import {
+  editAddress,
+  expireSilence,
+  saveSilence,
+  silenceCommand,
+  silenceRequest,
+  silencesIn,
+} from '../../../../src/web/page/model/silences.ts'
+import { change, current, initialState } from '../../../../src/web/page/model/state.ts'
 import { NOW } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, stateOf, textOf } from './render-text.ts'
@@ -73,6 +81,28 @@ test('a shell and callwatch read the command as it is meant', { timeout: 60_000 
   })
   expect(stderr).toBe('')
   expect(JSON.parse(stdout.slice(stdout.indexOf('{'))).silences).toMatchObject([{ match, reason }])
+})
+
+test('what is confirmed is in the lists at once', async () => {
+  onTestFinished(() => change(initialState))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const added = { ...SILENCE, until: isoTime(NOW + 60) }
+  vi.stubGlobal('document', { hidden: false })
+  vi.stubGlobal('requestAnimationFrame', () => 0)
+  vi.stubGlobal('PopStateEvent', Event)
+  vi.stubGlobal('dispatchEvent', () => true)
+  vi.stubGlobal('history', { replaceState: () => undefined })
+  vi.stubGlobal('fetch', async (_: string, { method }: RequestInit) =>
+    method === 'DELETE' ? new Response(undefined, { status: 204 }) : Response.json(added),
+  )
+  const tables = () => render(Silencing, current()).flatMap(({ type, text }) => (type === 'table' ? [text] : []))
+  change(stateOf([shownTarget()], { view: 'silences', query: new URLSearchParams('all=true') }))
+  await saveSilence()
+  expect(tables()).toEqual([expect.stringMatching(/active.*alert=~High\.\* silence 3/)])
+  expect(current().silencing).toMatchObject({ done: 'Silence 3 was added.', problem: undefined })
+  await expireSilence(3)
+  expect(tables()).toEqual([expect.stringMatching(/^Expired.*alert=~High\.\* silence 3/)])
+  expect(current().silencing).toMatchObject({ done: 'Silence 3 expired.', problem: undefined })
 })
 
 test('expired silences are apart from active ones, the newest first', () => {
