@@ -21,7 +21,7 @@ export type Link = { name: string; url: string | undefined }
 const ALONE = { inFull: 1, lines: 3, result: 400, facts: 9, value: 200, description: 1500 }
 const SEVERAL = { inFull: 3, lines: 7, result: 200, facts: 5, value: 80, description: 300 }
 /** The same for a line, and for what is silenced or inhibited. */
-const LINE = { ofGroup: 250, name: 100, summary: 200, named: 3, target: 40, reason: 60 }
+const LINE = { ofGroup: 250, name: 100, summary: 180, named: 3, target: 40, reason: 60 }
 /** A message delivered later than this (seconds) says so. */
 const LATE_AFTER_SECONDS = 120
 

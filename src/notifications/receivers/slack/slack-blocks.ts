@@ -54,7 +54,7 @@ type Block<Kind> = Extract<NonNullable<IncomingWebhookSendArguments['blocks']>[n
  * (https://docs.slack.dev/reference/block-kit/blocks), and about 13,200 of all blocks as JSON, which it does not document
  * (https://github.com/slackapi/bolt-js/issues/2509). The longest message stays below 12,000, with addresses of at most so many characters.
  */
-const LIMITS = { text: 3000, url: 600, link: 250, buttonBeside: 250 }
+const LIMITS = { text: 3000, url: 600, link: 250, several: 250 }
 
 /** Emoji are off, so that `:fire:` in a name is shown as it is. */
 function header(text: string): Block<'header'> {
@@ -63,7 +63,7 @@ function header(text: string): Block<'header'> {
 
 /** @param link a button next to the text */
 export function section(text: string, link?: Link): Block<'section'> {
-  const [accessory] = buttons(link === undefined ? [] : [link], LIMITS.buttonBeside)
+  const [accessory] = buttons(shortest(link === undefined ? [] : [link]))
   return { type: 'section', text: mrkdwn(text), ...(accessory === undefined ? {} : { accessory }) }
 }
 
@@ -100,11 +100,15 @@ export function actions(links: readonly Link[]): Block<'actions'>[] {
   return elements.length === 0 ? [] : [{ type: 'actions', elements }]
 }
 
+/** Leaves out addresses that are too long for several in one message. */
+export const shortest = (links: readonly Link[]) =>
+  links.filter(({ url }) => (addressOf(url)?.length ?? 0) <= LIMITS.several)
+
 /** Leaves out addresses that Slack would refuse, since it would refuse the whole message. */
-function buttons(links: readonly Link[], limit = LIMITS.url) {
+function buttons(links: readonly Link[]) {
   return links.flatMap(({ name, url }) => {
     const address = addressOf(url)
-    if (address === undefined || address.length > limit) return []
+    if (address === undefined || address.length > LIMITS.url) return []
     return [{ type: 'button' as const, text: { type: 'plain_text' as const, text: name }, url: address }]
   })
 }

@@ -18,6 +18,7 @@ import {
   plainContext,
   section,
   sections,
+  shortest,
   titled,
   type SlackBlock,
   type SlackMessage,
@@ -90,18 +91,21 @@ function groupBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions):
 
 function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackBlock[] {
   const { alerts, lines, more, overview, inhibited, silenced, late } = partsOf(message, now)
-  const pages = [
+  const [page, dashboard] = [
     { name: 'Overview', url: overview },
     { name: 'Dashboard', url: dashboardUrl },
   ]
   const [alone] = message.alerts.length === 1 ? alerts : []
+  const calls = message.alerts[0]?.links?.calls
+  const silence = message.incident && message.links?.silence
+  const ofAll = [page, { name: 'Calls', url: calls }, { name: 'Silence all', url: silence }]
   return [
     ...(alone === undefined ? alerts.map(inGroup) : aloneBlocks(alone)),
     ...sections([...lines.map(lineText), ...more]),
     ...inhibited.map(plainContext),
     ...silenced.map((text) => plainContext(`🔕 ${text}`)),
     ...context(late),
-    ...actions(alone === undefined ? pages : alone.links.toSpliced(2, 0, ...pages)),
+    ...actions(alone === undefined ? [...shortest(ofAll), dashboard] : alone.links.toSpliced(2, 0, page, dashboard)),
   ]
 }
 
@@ -139,12 +143,13 @@ function whatIn(message: AlertMessage): string {
   const { target, alerts, flapped } = message
   if (target === undefined) return groupLines(message)[0] ?? ''
   const [first] = alerts
-  if (first !== undefined && alerts.length === 1) {
-    // The title already says that a reminder still fires.
-    return first.notification.kind === 'resolved' ? summaryOf(first.notification) : resultOf(first.notification)
-  }
-  if (alerts.length === 0 && flapped.length === 1) return flappedText(flapped[0]!)
-  return [...alerts, ...flapped].map(({ notification }) => titleOf(notification)).join(', ')
+  if (first === undefined && flapped.length === 1) return flappedText(flapped[0]!)
+  const others = [...alerts.slice(1), ...flapped].map(({ notification }) => titleOf(notification)).join(', ')
+  if (first === undefined) return others
+  const { notification } = first
+  // The title already says that a reminder still fires.
+  const result = notification.kind === 'resolved' ? summaryOf(notification) : resultOf(notification)
+  return alerts.length === 1 ? result : `${nameIn(titleOf(notification), 75)}: ${result}; ${others}`
 }
 
 /** `🔴 critical: HighFailureRate on production`: what a phone's lock screen shows. */

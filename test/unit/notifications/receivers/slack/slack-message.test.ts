@@ -65,7 +65,10 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
   'group-with-links': [
     messageOf(
       ['a', 'b', 'c', 'd', 'e', 'f'].map((alert) => ({ ...update({ ...FIRING, alert }), links: links(alert) })),
-      { flapped: PASSED.map((each) => ({ ...each, links: links(each.notification.alert) })) },
+      {
+        flapped: PASSED.map((each) => ({ ...each, links: links(each.notification.alert) })),
+        links: { overview: 'https://callwatch.test/', silence: 'https://callwatch.test/?target=production#silences' },
+      },
     ),
   ],
   'firing-warning': [messageOf([{ ...FIRING, severity: 'warning' }], { severity: 'warning' })],
@@ -240,7 +243,11 @@ describe('of more alerts than there is room for', () => {
     expect(shown.filter((line) => line.startsWith('*Outcomes*'))).toHaveLength(3)
     expect(shown.at(-1)).toBe('and 52 more')
     expect(render(message).blocks.at(-1)).toMatchObject({
-      elements: [{ text: { text: 'Overview' }, url: pages.overview }, { url: DASHBOARD }],
+      elements: [
+        { text: { text: 'Overview' }, url: pages.overview },
+        { text: { text: 'Silence all' }, url: pages.silence },
+        { url: DASHBOARD },
+      ],
     })
   })
 
