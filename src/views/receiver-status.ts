@@ -14,11 +14,14 @@ export const receiver = namedObject('Receiver', {
     .optional()
     .describe('Since when nothing could be delivered; of several daemons, the one that delivers knows it'),
   problem: z.string().optional().describe('Why the last attempt failed'),
+  next_attempt: time.optional().describe('When the next attempt is due'),
 })
 export type ReceiverView = z.output<typeof receiver>
 export const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
 
-type Configured = { name: string; failure?: { since: number; problem: string } | undefined }
+/** Since when nothing can be delivered, why, and when the next attempt is due (UNIX seconds by the host's clock). */
+export type Failure = { since: number; problem: string; next?: number }
+type Configured = { name: string; failure?: Failure | undefined }
 /** What waits for a receiver: what is due, since when the oldest change of it waits (UNIX seconds), and what is suppressed. */
 type Waiting = { pending: number; since?: number; suppressed: number }
 
@@ -37,6 +40,10 @@ export function receiverView({ name, failure }: Configured, waiting: Waiting, no
     name,
     ...counts,
     ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
-    ...(failure !== undefined && { failing_since: isoTime(failure.since), problem: failure.problem }),
+    ...(failure !== undefined && {
+      failing_since: isoTime(failure.since),
+      problem: failure.problem,
+      ...(failure.next !== undefined && { next_attempt: isoTime(failure.next) }),
+    }),
   }
 }

@@ -22,7 +22,7 @@ export const heardStatus = status
   .pick({ problem: true })
   .extend({ targets: z.array(target.pick({ name: true, up: true, problem: true, warnings: true })) })
 export const heardReceivers = z.object({
-  receivers: z.array(receiver.pick({ name: true, failing_since: true, problem: true })),
+  receivers: z.array(receiver.pick({ name: true, failing_since: true, problem: true, next_attempt: true })),
 })
 export type Heard = z.output<typeof heardStatus> & z.output<typeof heardReceivers>
 

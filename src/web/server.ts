@@ -18,6 +18,7 @@ import { limitConnections, oneRequestPerIteration } from './limit-connections.ts
 import { pageFiles } from './page-files.ts'
 import { answerError, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
+import type { Failure } from '../views/receiver-status.ts'
 import type { OtherTarget } from '../views/target.ts'
 import { mount } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
@@ -35,7 +36,7 @@ export type WebOptions = HooksOptions & {
   /** What was evaluated before this time (UNIX seconds) is old. */
   freshFrom: () => number
   /** The receivers of notifications, each with the time since when nothing could be delivered to it (UNIX seconds). */
-  receivers: () => readonly { name: string; failure: { since: number; problem: string } | undefined }[]
+  receivers: () => readonly { name: string; failure: Failure | undefined }[]
   /** The alerts of these that are not notified now, by their names, and why. */
   suppressed: (
     alerts: readonly LiveAlert[],

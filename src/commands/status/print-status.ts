@@ -69,13 +69,14 @@ function onTargets(targets: readonly TargetStatus[], textOf: (target: TargetStat
 function targetProblem({ state, last_success: last, problem }: TargetStatus): string {
   const reason = problem === undefined ? '' : `: ${problem}`
   if (last === null) return `never polled successfully${reason}`
-  return state === 'stale' ? `no successful poll since ${timeOf(last).slice(0, 16)} UTC${reason}` : (problem ?? '')
+  return state === 'stale' ? `no successful poll since ${timeOf(last)}${reason}` : (problem ?? '')
 }
 
-function receiverProblem({ name, failing_since: since, problem, ...waiting }: ReceiverStatus): string[] {
+function receiverProblem({ name, failing_since: since, problem, next_attempt: attempt, ...waiting }: ReceiverStatus) {
   if (since === undefined) return []
   const reason = problem === undefined ? '' : `: ${problem}`
-  return [`receiver ${name}: nothing delivered since ${timeOf(since)}${reason}${waitingText('; ', waiting)}`]
+  const next = attempt === undefined ? '' : `; next attempt at ${timeOf(attempt)}`
+  return [`receiver ${name}: nothing delivered since ${timeOf(since)}${reason}${waitingText('; ', waiting)}${next}`]
 }
 
 function waitingText(
@@ -87,7 +88,7 @@ function waitingText(
 }
 
 /** What is no failure: warnings, what waits, and what is suppressed now, by the reason; its beginning may have been notified. */
-function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[] {
+function remarks({ daemon, targets, receivers, alerts, pending }: StoredStatus): string[] {
   const suppressed = Map.groupBy(
     alerts.filter((alert) => alert.suppressed.length > 0),
     (alert) => alert.suppressed.join(', '),
@@ -96,7 +97,10 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
     ...receivers.flatMap((each) => {
       const text = waitingText(`receiver ${each.name}: `, each)
-      return text === '' || each.failing_since !== undefined ? [] : [text]
+      const why = daemon.answers
+        ? '; no attempt of this daemon has failed: they wait for the interval of their group'
+        : ''
+      return text === '' || each.failing_since !== undefined ? [] : [`${text}${why}`]
     }),
     ...(pending.length === 0 ? [] : [`pending, not notified yet: ${rulesText(pending, targets.length)}`]),
     ...[...suppressed].map(

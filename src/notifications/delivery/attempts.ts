@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock/clock.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
+import type { Failure } from '../../views/receiver-status.ts'
 
 const FIRST_DELAY_SECONDS = 1
 /**
@@ -26,6 +27,8 @@ export type Attempt = {
   problem?: string
   /** Of one that failed: whether the message may have arrived anyway. */
   mayHaveArrived?: boolean
+  /** In how many seconds the next attempt is due. */
+  retryIn?: number
   /** A bug that made the attempt fail. */
   error?: unknown
 }
@@ -70,8 +73,9 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     failures += 1
     if (retryable) {
       const delay = retryAfter ?? Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
-      pause(EVERYTHING, Math.min(delay, longest.retryAfter))
-      return { outcome: 'retried', problem, mayHaveArrived, ...(isBug && { error }) }
+      const retryIn = Math.min(delay, longest.retryAfter)
+      pause(EVERYTHING, retryIn)
+      return { outcome: 'retried', problem, mayHaveArrived, retryIn, ...(isBug && { error }) }
     }
     failures = 0
     if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
@@ -80,7 +84,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
       refused.delete(id)
       refused.set(id, problem)
     }
-    return { outcome: 'retried', problem, mayHaveArrived }
+    return { outcome: 'retried', problem, mayHaveArrived, retryIn: longest.delay }
   }
 
   return {
@@ -123,12 +127,12 @@ export type Failures = ReturnType<typeof deliveryFailures>
  * @param mask removes secrets
  */
 export function deliveryFailures({ wall }: Pick<Clock, 'wall'>, mask: (text: string) => string) {
-  /** Since when (UNIX seconds by the host's clock), and why the last attempt failed. */
-  const failures = new Map<string, { since: number; problem: string }>()
+  const failures = new Map<string, Failure>()
   return {
-    note: ({ receiver, outcome, problem = '' }: Attempt & { receiver: string }): void => {
-      if (outcome === 'sent' && problem === '') failures.delete(receiver)
-      else failures.set(receiver, { since: failures.get(receiver)?.since ?? wall(), problem: mask(problem) })
+    note: ({ receiver, outcome, problem = '', retryIn }: Attempt & { receiver: string }): void => {
+      if (outcome === 'sent' && problem === '') return void failures.delete(receiver)
+      const next = retryIn !== undefined && { next: wall() + retryIn }
+      failures.set(receiver, { since: failures.get(receiver)?.since ?? wall(), problem: mask(problem), ...next })
     },
     of: (receiver: string) => failures.get(receiver),
     /** Call it when another configuration of the receiver becomes active. */

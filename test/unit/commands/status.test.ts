@@ -46,7 +46,7 @@ notify: { slack: { webhook_url: 'http://127.0.0.1:1/hook' } }
 `)
 }
 
-const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? UTC/g
+const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g
 
 /** Runs the command, and replaces all times in its output. */
 async function status(config: string, ...options: string[]) {
@@ -98,21 +98,28 @@ describe('status', () => {
   })
 
   test('has the reasons from the daemon: of targets, and of receivers that refuse', async () => {
-    const failure = { since: 1_800_000_000, problem: 'Slack answered 404: no_service' }
+    const failure = { since: 1_800_000_000, problem: 'Slack answered 404: no_service', next: 1_800_000_300 }
     const targets = [shownTarget({ target: 'production', problem: 'the service answered 503' })]
     const served = await serve(targets, { auth: AUTH, receivers: () => [{ name: 'slack', failure }] })
     const http = httpOf(served)
     const { lines } = await status(await polled(600, { http, targets: ['production'] }))
     expect(lines).toEqual([
       'production: no successful poll since TIME: the service answered 503',
-      'receiver slack: nothing delivered since TIME: Slack answered 404: no_service',
+      'receiver slack: nothing delivered since TIME: Slack answered 404: no_service; next attempt at TIME',
       `next: callwatch check --probe says what the service answers, or open ${served.url.replace(/\/?$/, '/')}`,
     ])
     const json = await callwatch(['status', '--json', '--config', await polled(600, { http, targets: ['production'] })])
     expect(JSON.parse(json.stdout)).toMatchObject({
       daemon: { url: served.url.replace(/\/?$/, '/'), answers: true },
       targets: [{ target: 'production', problem: 'the service answered 503' }],
-      receivers: [{ name: 'slack', problem: failure.problem, failing_since: '2027-01-15T08:00:00.000Z' }],
+      receivers: [
+        {
+          name: 'slack',
+          problem: failure.problem,
+          failing_since: '2027-01-15T08:00:00.000Z',
+          next_attempt: '2027-01-15T08:05:00.000Z',
+        },
+      ],
     })
     // The daemon of another configuration.
     const others = await status(await polled(600, { http, targets: ['shop'] }))
@@ -121,6 +128,14 @@ describe('status', () => {
       expect.stringMatching(/^no daemon of this configuration answers at /),
       'next: callwatch check --probe says what the service answers',
     ])
+  })
+
+  test('says that changes wait for their group if the daemon has seen no failure', async () => {
+    const served = await serve([shownTarget()], { auth: AUTH })
+    const { lines } = await status(await polled(4, { fires: true, http: httpOf(served), targets: ['production'] }))
+    expect(lines.at(-2)).toMatch(
+      /^receiver slack: 1 change waiting, the oldest from \ds ago; no attempt of this daemon has failed: they wait for the/,
+    )
   })
 
   test('names three of the targets of which the same is to be said', async () => {

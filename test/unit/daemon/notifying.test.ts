@@ -65,7 +65,7 @@ test('a reload keeps the pauses of a receiver that stays, and since when it fail
   const { attempts, clock, failures, reload } = await failing(busy)
   await reload()
   expect(attempts.toSorted()).toEqual(['am 0', 'slack 0'])
-  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it answered 429' })
+  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it answered 429', next: AT + 30 })
   await clock.advance(2)
   expect(attempts.slice(2).toSorted()).toEqual(['am 30', 'slack 30'])
   expect(failures.of('slack')?.since).toBe(AT)
@@ -74,7 +74,7 @@ test('a reload keeps the pauses of a receiver that stays, and since when it fail
 test('what a receiver refused is offered again at once after a reload that changes the receiver', async () => {
   const { attempts, failures, slack, reload } = await failing(refusal)
   await reload()
-  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it refused with 404' })
+  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it refused with 404', next: AT + 300 })
   await reload(slack('changed'))
   expect(attempts.filter((each) => !each.startsWith('am'))).toEqual(['slack 0', 'changed 28'])
   expect(failures.of('slack')?.since).toBe(AT + 28)

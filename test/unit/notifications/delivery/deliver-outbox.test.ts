@@ -188,6 +188,8 @@ describe('alerts of a group that the receiver refuses', () => {
     await clock.advance(2)
     for (const delivery of deliveries) failures.note(delivery)
     expect(failures.of('slack')).toMatchObject({ problem: 'it refused' })
+    failures.note(deliveries[0]!)
+    expect(failures.of('slack')).toMatchObject({ next: clock.wall() + 300 })
   })
 })
 

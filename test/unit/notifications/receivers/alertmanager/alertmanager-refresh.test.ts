@@ -214,6 +214,7 @@ describe('an Alertmanager that fails', () => {
       outcome: 'retried',
       problem: 'Alertmanager answered 503',
       mayHaveArrived: false,
+      retryIn: 1,
     })
   })
 
@@ -313,6 +314,7 @@ test('an unforeseen error is reported, and does not end the refresh of Alertmana
     outcome: 'retried',
     problem: 'internal error',
     mayHaveArrived: true,
+    retryIn: 1,
     error,
   })
   expect(deliveries).toHaveLength(5)

@@ -80,7 +80,8 @@ test.each([
   await beat(1)
   fails = false
   await beat(2)
-  expect(beats).toEqual([{ receiver: 'heartbeat', outcome: 'retried', problem, mayHaveArrived: false }, SENT])
+  const retryIn = status === 404 ? 60 : 1
+  expect(beats).toEqual([{ receiver: 'heartbeat', outcome: 'retried', problem, mayHaveArrived: false, retryIn }, SENT])
   expect(asked).toHaveLength(2)
 })
 
