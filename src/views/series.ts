@@ -39,12 +39,13 @@ export function seriesView({ from, to, step, points }: Series, coverage: Coverag
   }
 }
 
+const blind = z.array(z.object({ since: time, until: time })).describe('Times that are not covered, in whole minutes')
 const perMinute = z.array(count.nullable().describe('Null where it is not known yet'))
 
 /** How many calls finished in each of the last minutes, by target and final status, oldest first. */
 export const finishedPerMinute = namedObject('FinishedPerMinute', {
   since: time,
   step_seconds: count,
-  targets: z.array(z.object({ name: z.string(), ...byOutcome(() => perMinute) })),
+  targets: z.array(z.object({ name: z.string(), ...byOutcome(() => perMinute), blind: blind.optional() })),
 })
 export type FinishedPerMinute = z.output<typeof finishedPerMinute>

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import type { ServedTargets } from '../server.ts'
+import { coverageOf } from '../../history/coverage.ts'
+import type { Period } from '../../history/days.ts'
 import type { Store } from '../../store/store.ts'
 import { isoTime } from '../../clock/times.ts'
 import { type OtherTarget, serviceNow } from '../../views/target.ts'
@@ -28,7 +30,7 @@ export type PerMinuteSource = {
   targets: Pick<ServedTargets, 'all' | 'own'> & {
     others: () => readonly Pick<OtherTarget, 'name' | 'at' | 'lastSuccess' | 'serviceNow'>[]
   }
-  store: Pick<Store, 'finishedPerMinute'>
+  store: Pick<Store, 'finishedPerMinute' | 'rows'>
   wall: () => number
 }
 
@@ -78,12 +80,23 @@ export async function countPerMinute(
     const of = counts.get(target)?.[status]
     if (of?.[minute] !== undefined && of[minute] !== null) of[minute] += n
   }
+  const period = { from: first, to: first + minutes * MINUTE }
+  const { blind } = await coverageOf(store, period, { targets: [...counts.keys()], now: wall() })
+  const blindOf = Map.groupBy(blind, ({ target }) => target)
   return {
     since: isoTime(first),
     step_seconds: MINUTE,
     targets: targets.all().flatMap((name) => {
       const found = counts.get(name)
-      return found === undefined ? [] : [{ name, ...found }]
+      if (found === undefined) return []
+      const times = blindOf.get(name)?.map(wholeMinutes)
+      return [{ name, ...found, ...(times && { blind: times }) }]
     }),
   }
 }
+
+/** The same for a minute, although time passes. */
+const wholeMinutes = ({ from, to }: Period) => ({
+  since: isoTime(Math.floor(from / MINUTE) * MINUTE),
+  until: isoTime(Math.ceil(to / MINUTE) * MINUTE),
+})

@@ -6,13 +6,14 @@ import { POLLED, NOW } from '../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../kit/web/serve.ts'
 
 type Found = Awaited<ReturnType<PerMinuteSource['store']['finishedPerMinute']>>
+type Given = { found: Found; others: Others; rows: PerMinuteSource['store']['rows'] }
 type Others = ReturnType<PerMinuteSource['targets']['others']>
 
 /** It is 14:13:20, and the last successful poll was five seconds ago. `found` is what the store counts. */
 async function perMinute(
   query: string,
   own: ReturnType<typeof shownTarget>[] = [],
-  { found = [], others = [] }: { found?: Found; others?: Others } = {},
+  { found = [], others = [], rows = async () => [] }: Partial<Given> = {},
 ) {
   const app = fastify()
   onTestFinished(() => app.close())
@@ -23,7 +24,7 @@ async function perMinute(
   }
   const all = () => [...others, ...own].map(({ name }) => name)
   const targets = { all, own: () => own, others: () => others }
-  mount(app, finishedPerMinuteRoute, { targets, store: { finishedPerMinute }, wall: () => NOW })
+  mount(app, finishedPerMinuteRoute, { targets, store: { finishedPerMinute, rows }, wall: () => NOW })
   const response = await app.inject(`/api/v1/finished-per-minute${query}`)
   return { status: response.statusCode, body: response.json(), asked }
 }
@@ -59,6 +60,19 @@ test('/api/v1/finished-per-minute has null, not 0, for the minutes after the las
   const { body } = await perMinute('?minutes=4', [old, fresh], { found })
   expect(body.targets[0].ended).toEqual([0, 0, null, null])
   expect(body.targets[1].ended).toEqual([null, null, null, null])
+})
+
+test('/api/v1/finished-per-minute has the times before the set-up and of outages, in whole minutes', async () => {
+  const sync = { created: NOW - 1000, lastSuccess: NOW - 5, previousSuccess: NOW - 20 }
+  const rows: Given['rows'] = async (statement) =>
+    statement.includes('gaps')
+      ? [{ name: 'production', began: NOW - 300, ended: NOW - 160 }]
+      : [{ name: 'production', sync: JSON.stringify(sync), expired: null }]
+  const { body } = await perMinute('?minutes=20', [shownTarget({ sync: POLLED })], { rows })
+  expect(body.targets[0].blind).toEqual([
+    { since: '2026-09-21T13:54:00.000Z', until: '2026-09-21T13:57:00.000Z' },
+    { since: '2026-09-21T14:08:00.000Z', until: '2026-09-21T14:11:00.000Z' },
+  ])
 })
 
 test('/api/v1/finished-per-minute has the targets of other daemons, by their clock', async () => {

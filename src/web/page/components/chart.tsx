@@ -19,7 +19,7 @@ import { Plot } from './plot.tsx'
 export function Chart(props: {
   chart: Shown
   state: State
-  bands?: Bands
+  bands?: Bands | undefined
   /** Called with the steps over which the reader draws (UNIX seconds). */
   onZoom?: (from: number, to: number) => unknown
   /** Called with the step that the reader opens by keyboard. */

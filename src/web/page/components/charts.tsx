@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { goTo } from '../model/address.ts'
 import { shownStep } from '../model/chart.ts'
-import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
+import { bandsOf, blindOf, eventsOf, perMinuteChart } from '../model/chart-series.ts'
 import { plural } from '../../../text/format.ts'
 import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
 import { isoOf, someOf, span, zoneName } from '../model/format.ts'
@@ -20,7 +20,8 @@ export function FinishedPerMinute({ state }: { state: State }) {
   const perMinute = snapshot?.perMinute
   // The same chart until the numbers change, so that it is not drawn again.
   const chart = useMemo(() => perMinute && perMinuteChart(perMinute, target), [perMinute, target, zoneName()])
-  return chart && shownTargets(state).length > 0 && <Chart chart={chart} state={state} />
+  const bands = useMemo(() => perMinute && bandsOf(blindOf(perMinute, target), [], 0), [perMinute, target])
+  return chart && shownTargets(state).length > 0 && <Chart chart={chart} state={state} bands={bands} />
 }
 
 const PRESETS = [

@@ -109,6 +109,10 @@ export function perMinuteChart(perMinute: PerMinute, target: string): Chart {
   }
 }
 
+/** The times of the minutes that are not covered. */
+export const blindOf = ({ targets }: PerMinute, target: string) =>
+  targets.flatMap(({ name, blind = [] }) => (target === '' || name === target ? blind : []))
+
 const callsOf = ({ calls }: Point) => sum(OUTCOMES, (status) => calls[status])
 
 /** Whether nothing is known of a step: no target was seen, and no call was noticed later. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { SeriesPoint } from '../../../../src/views/series.ts'
 import type { CallSeries, Rule } from '../../../../src/web/page/model/api.ts'
 import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../../src/web/page/model/chart.ts'
-import { bandsOf, chartsOf, eventsOf, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
+import { bandsOf, blindOf, chartsOf, eventsOf, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
 import { callsAddress, chartsRequest, earlierRequest, widerPeriod } from '../../../../src/web/page/model/charts.ts'
 import { chooseZone, span, weekBefore } from '../../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
@@ -333,4 +333,15 @@ test.each([
   ['2026-09-20T00:00:00Z', '2026-09-21T00:00:00Z', '2026-09-20 00:00–2026-09-21 00:00 UTC'],
 ])('the time from %s until %s is %s', (since, until, expected) => {
   expect(span(since, until, isoTime(NOW))).toBe(expected)
+})
+
+test('the chart of the last hour marks what is not covered of the targets that it shows', () => {
+  const blind = [{ since: isoTime(NOW - 300), until: isoTime(NOW - 60) }]
+  const counts = { ended: [0], unanswered: [0], rejected: [0], canceled: [0], other: [0] }
+  const targets = [
+    { name: 'a', ...counts, blind },
+    { name: 'b', ...counts },
+  ]
+  const perMinute = { since: isoTime(NOW - 3600), step_seconds: 60, targets }
+  expect(['', 'a', 'b'].map((target) => blindOf(perMinute, target))).toEqual([blind, blind, []])
 })
