@@ -27,6 +27,8 @@ import { hangUpSignal, stopSignal } from './stop-signal.ts'
 /** From the signal to the end (seconds), whatever has not answered by then. Supervisors often kill a process after ten. */
 const STOPPED_WITHIN_SECONDS = 9
 
+type RunOptions = { config?: string | undefined; resetTarget?: string | undefined }
+
 /**
  * Runs the daemon until SIGTERM or SIGINT. It reloads a changed configuration while it runs, and at once on SIGHUP.
  *
@@ -34,7 +36,7 @@ const STOPPED_WITHIN_SECONDS = 9
  * @throws {ConfigError} if the configuration is invalid at startup
  * @throws {QueryError} if neither the configuration nor the store has the target to reset
  */
-export async function runDaemon(load: () => Config, resetTarget: string | undefined): Promise<void> {
+export async function runDaemon(load: () => Config, { config: file, resetTarget }: RunOptions): Promise<void> {
   const requested$ = hangUpSignal()
   const draining$ = stopSignal()
   const config = load()
@@ -46,7 +48,8 @@ export async function runDaemon(load: () => Config, resetTarget: string | undefi
   const readings$ = configReadings({ load, first: config, requested$, clock, draining$ })
   const { dropped: droppedLines } = output
   const { random } = Math
-  const options = { config, readings$, secrets, clock, random, log, droppedLines, draining$, resetTarget }
+  const isNamed = file !== undefined
+  const options = { config, isNamed, readings$, secrets, clock, random, log, droppedLines, draining$, resetTarget }
   const run$ = defer(() => startDaemon(options)).pipe(
     catchError((error: unknown) => (error instanceof StoppedError ? EMPTY : throwError(() => error))),
     concatMap((daemon) => {

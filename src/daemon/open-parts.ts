@@ -31,6 +31,8 @@ import { VERSION } from './version.ts'
 export type DaemonOptions = {
   /** The configuration at the start. */
   config: Config
+  /** Whether commands find its file only by `--config`. */
+  isNamed?: boolean
   /** The configurations that are read while the daemon runs. */
   readings$?: Observable<ConfigReading>
   /** Learns the secrets of each configuration before the configuration becomes active. */
@@ -48,7 +50,7 @@ export type DaemonOptions = {
 }
 
 /** What most parts of a daemon need. */
-export type DaemonParts = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$'> & {
+export type DaemonParts = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$' | 'isNamed'> & {
   /** Removes secrets from a text. */
   mask: SecretsMask['mask']
   /** The active configuration. */
@@ -86,7 +88,7 @@ export class StoppedError extends Error {}
  * @throws {StoppedError}
  */
 export async function openParts(options: DaemonOptions) {
-  const { config: first, clock, random, log, draining$, droppedLines = () => 0 } = options
+  const { config: first, isNamed = false, clock, random, log, draining$, droppedLines = () => 0 } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
   const { mask } = secrets
   await using opened = new AsyncDisposableStack()
@@ -111,7 +113,7 @@ export async function openParts(options: DaemonOptions) {
   const metrics = metricsOf(targets.loaded, VERSION)
   const hints = passedHints({ cluster: store.cluster, clock, ownership, targets })
   const failures = deliveryFailures(clock, mask)
-  const ofDaemon = { clock, random, log, draining$, mask, droppedLines, config, store }
+  const ofDaemon = { isNamed, clock, random, log, draining$, mask, droppedLines, config, store }
   const shared: DaemonParts = {
     ...ofDaemon,
     ownership,

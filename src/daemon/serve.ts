@@ -26,6 +26,7 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
     ...(http.auth && { auth: credentialsOf(config) }),
     publicUrl: () => config().http.publicUrl,
     version: VERSION,
+    isNamed: options.isNamed === true,
     targets: {
       all: targets.all,
       own: targets.loaded,

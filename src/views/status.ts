@@ -60,6 +60,7 @@ export const stateChange = status.pick({ version: true, now: true }).extend({
   incidents: z.array(incident).exactOptional(),
   silences: z.array(silence).exactOptional(),
   read_only: z.boolean().exactOptional(),
+  needs_config: z.boolean().exactOptional().describe('Commands find the configuration only by `--config`'),
   webhooks: z.array(webhook).exactOptional(),
   receivers: z.array(receiver).exactOptional(),
 })

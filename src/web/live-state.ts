@@ -192,6 +192,7 @@ function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore
     incidents: incidentsNow(options).map(incidentView),
     silences: silences?.map(silenceView),
     read_only: auth === undefined,
+    needs_config: options.isNamed ?? false,
     ...known,
   } satisfies Record<keyof Omit<StateChange, 'version' | 'now' | 'targets' | 'minutes'>, unknown>
   const parts = new Map<string, Part>()

@@ -28,6 +28,8 @@ export type WebOptions = HooksOptions & {
   /** 0 takes a free one. */
   port: number
   version: string
+  /** Whether commands find the configuration only by `--config`. */
+  isNamed?: boolean
   targets: ServedTargets
   /** The targets and rules that a silence can match. */
   known: () => KnownNames

@@ -40,7 +40,13 @@ test('a stream has the whole state at first, then only what has changed', async 
   expect(first.minutes).toHaveLength(2)
   // It has no other field than its schema.
   expect(stateChange.parse(first)).toEqual(first)
-  expect(first).toMatchObject({ silences: [], read_only: true, webhooks: [], receivers: [{ name: 'slack' }, {}] })
+  expect(first).toMatchObject({
+    silences: [],
+    read_only: true,
+    needs_config: false,
+    webhooks: [],
+    receivers: [{ name: 'slack' }, {}],
+  })
   // It equals what the API says.
   const ask = async (path: string) => JSON.parse(await (await fetch(`${url}/api/v1/${path}`)).text())
   expect(first.targets.map(({ target }) => target)).toEqual((await ask('status')).targets)

@@ -59,7 +59,7 @@ export function Silencing({ state }: { state: State }) {
 }
 
 function command(state: State) {
-  const text = silenceCommand(state.query)
+  const text = silenceCommand(state.query, state.snapshot?.needs_config)
   return (
     <>
       <p>

@@ -64,8 +64,12 @@ export function silencesIn({ now = '', silences = [] }: Partial<Snapshot> = {}) 
   return { active: silences.filter(isActive), expired: expired.toSorted((a, b) => (a.until < b.until ? 1 : -1)) }
 }
 
-/** The command that adds the silence of the address, which has a match. */
-export function silenceCommand(query: URLSearchParams) {
+/**
+ * The command that adds the silence of the address, which has a match. The reader replaces words in capitals.
+ *
+ * @param needsConfig whether the command finds the configuration only by `--config`
+ */
+export function silenceCommand(query: URLSearchParams, needsConfig = false) {
   // A shell may expand all else, also `~` after `=`.
   const quote = (text: string) => (/^[\w.:=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`)
   const match = Object.entries(matchOf(query)).map(([key, value]) => labelText({ [key]: value }))
@@ -74,8 +78,8 @@ export function silenceCommand(query: URLSearchParams) {
     ...match.map((one) => `--match ${quote(one)}`),
     `--for ${DURATION_FORM.test(length) ? length : '1h'}`,
   ]
-  const reason = query.get('reason') ?? ''
-  return ['callwatch silence add', ...options, ...(reason === '' ? [] : [`--reason ${quote(reason)}`])].join(' ')
+  const reason = `--reason ${quote(query.get('reason') || 'REASON')}`
+  return ['callwatch silence add', ...(needsConfig ? ['--config FILE'] : []), ...options, reason].join(' ')
 }
 
 /** While the user types, nothing is requested. */

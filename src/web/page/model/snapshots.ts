@@ -41,6 +41,7 @@ const nothing = {
   incidents: [],
   silences: [],
   read_only: false,
+  needs_config: false,
   webhooks: [],
   receivers: undefined,
   perMinute: { since: '', step_seconds: 60, targets: [] },

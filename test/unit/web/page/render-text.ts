@@ -61,6 +61,7 @@ export function stateOf(
       incidents: [],
       silences: [],
       read_only: false,
+      needs_config: false,
       webhooks: [],
       receivers: [{ name: 'slack', pending: 0, suppressed: 0 }],
       perMinute,

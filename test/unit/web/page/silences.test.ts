@@ -53,7 +53,7 @@ test('the link that edits a silence has all of it, and of which edit it is', () 
 test.each([
   [
     'alert==~High.*&target=production&for=4h',
-    "callwatch silence add --match 'alert=~High.*' --match target=production --for 4h",
+    "callwatch silence add --match 'alert=~High.*' --match target=production --for 4h --reason REASON",
   ],
   [
     "alert=NoCalls&reason=it's+moved&for=until",
@@ -122,7 +122,11 @@ test('the view of silences has the command instead of the form without http.auth
   const elements = render(Silencing, state)
   expect(elements.filter(({ type }) => type === 'form' || type === 'button')).toEqual([])
   expect(textOf(elements, { id: 'silencing' })).toContain(
-    'only with http.auth , with which callwatch listens on all addresses unless http.host is set. This command does the same: callwatch silence add --match alert=NoCalls --for 1h',
+    'only with http.auth , with which callwatch listens on all addresses unless http.host is set. This command does the same: callwatch silence add --match alert=NoCalls --for 1h --reason REASON',
+  )
+  state.snapshot!.needs_config = true
+  expect(textOf(render(Silencing, state), { id: 'silencing' })).toContain(
+    'callwatch silence add --config FILE --match alert=NoCalls --for 1h --reason REASON',
   )
   const empty = render(Silencing, { ...state, query: new URLSearchParams('all=true') })
   expect(textOf(empty, { id: 'silencing' })).toMatch(/ “Silence” next to an alert leads here with the command/)
