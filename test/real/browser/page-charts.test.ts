@@ -43,7 +43,7 @@ const slider = (page: Page, chart: string) => page.locator(`#chart-${chart}`).ge
 const time = (page: Page) => page.locator('#cursor strong').innerText()
 /** The values of a legend by their names. */
 const legend = (page: Page, chart: string): Promise<Record<string, string>> =>
-  page.evaluate(`Object.fromEntries([...document.querySelectorAll('#chart-${chart} .legend div')].map((one) =>
+  page.evaluate(`Object.fromEntries([...document.querySelectorAll('#chart-${chart} .legend div:has(dd)')].map((one) =>
     [one.querySelector('dt').textContent.trim(), one.querySelector('dd').textContent.trim()]))`)
 
 /** The colours of a chart that at least so many pixels have, as `r,g,b`. */

@@ -70,7 +70,7 @@ inChromium('the silences of the page', (open) => {
     await page.getByRole('button', { name: 'Copy' }).click()
     await shown(() => page.locator('#silencing-note').innerText()).toBe('It was copied.')
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-      'callwatch silence add --match alert=HighFailureRate --match target=production --for 1h',
+      'callwatch silence add --match alert=HighFailureRate --match target=production --for 1h --reason REASON',
     )
   })
 

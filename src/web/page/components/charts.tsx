@@ -77,7 +77,6 @@ const KEY = [
     24,
     SEVERITIES.map((name, row) => <rect class="fill" style={coloured(name)} width="24" height="2.6" y={row * 3.6} />),
   ),
-  inLegend('not covered', 24, <path class="hatch" style={coloured('other')} d="M-2 10L8 0M6 10L16 0M14 10L24 0" />),
   inLegend('not over yet', 24, [
     <rect class="fill" style={coloured('ended')} width="24" height="10" />,
     <path class="ground" d="M-2 10L8 0M4 10L14 0M10 10L20 0M16 10L26 0" />,
