@@ -88,9 +88,7 @@ export async function countPerMinute(
     step_seconds: MINUTE,
     targets: targets.all().flatMap((name) => {
       const found = counts.get(name)
-      if (found === undefined) return []
-      const times = blindOf.get(name)?.map(wholeMinutes)
-      return [{ name, ...found, ...(times && { blind: times }) }]
+      return found === undefined ? [] : [{ name, ...found, blind: blindOf.get(name)?.map(wholeMinutes) }]
     }),
   }
 }

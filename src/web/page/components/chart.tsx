@@ -41,7 +41,7 @@ export function Chart(props: {
           const look = { colour: severity, shape: 'line' } as const
           return entry(name, look, `${about} ${valueText(chart, value)}`)
         })}
-        {bands !== undefined && bands.blind.length > 0 && HATCHED}
+        {bands !== undefined && bands.blind.length > 0 && inLegend('not covered', 24, HATCH)}
       </dl>
       <div
         role="slider"
@@ -99,11 +99,7 @@ export const inLegend = (name: string, width: number, drawn: ComponentChildren, 
   </div>
 )
 
-const HATCHED = inLegend(
-  'not covered',
-  24,
-  <path class="hatch" style={coloured('other')} d="M-2 10L8 0M6 10L16 0M14 10L24 0" />,
-)
+const HATCH = <path class="hatch" style={coloured('other')} d="M-2 10L8 0M6 10L16 0M14 10L24 0" />
 
 const entry = (name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>, value: string) =>
   shape === 'bar'
