@@ -80,6 +80,8 @@ export type ServeOptions = {
   webhooks?: Readonly<Record<string, Partial<WebhookProgress> & { deadLetters?: number }>>
   history?: { target: string; call: TrackedCall }[]
   auth?: Credentials
+  /** Whether commands find the configuration only by `--config`. */
+  isNamed?: boolean
   /** Targets that other daemons own. */
   others?: OtherTarget[]
   /** Called with each query of the history. */

@@ -79,8 +79,12 @@ test('a state that has come since a stream looked is noticed at once', async () 
 })
 
 test('a stream of state=once has the whole state, and ends soon, so that a proxy that passes on only whole answers passes it on', async () => {
-  const { next, client } = await watch([shownTarget({ sync: POLLED })], {}, 'once')
-  expect(await next()).toMatchObject({ names: ['production'], targets: [{ target: { name: 'production' } }] })
+  const { next, client } = await watch([shownTarget({ sync: POLLED })], { isNamed: true }, 'once')
+  expect(await next()).toMatchObject({
+    names: ['production'],
+    needs_config: true,
+    targets: [{ target: { name: 'production' } }],
+  })
   expect(await client.next()).toBeUndefined()
 })
 
