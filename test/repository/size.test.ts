@@ -13,19 +13,19 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 237,
-  'src/alerts': 2235,
+  'src/alerts': 2238,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3445,
+  'src/commands': 3458,
   'src/config': 856,
-  'src/daemon': 1555,
+  'src/daemon': 1564,
   'src/events': 839,
   'src/history': 1101,
   'src/ledger': 1889,
   'src/log': 105,
   'src/metrics': 683,
   'src/network': 204,
-  'src/notifications': 3197,
+  'src/notifications': 3221,
   'src/pipeline': 1298,
   'src/polling': 2122,
   'src/rx': 126,
@@ -34,10 +34,10 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1597,
   'src/store': 4151,
   'src/text': 162,
-  'src/views': 1989,
-  'src/web': 2011,
-  'src/web/page': 5211,
-  test: 65853,
+  'src/views': 1997,
+  'src/web': 2025,
+  'src/web/page': 5223,
+  test: 66102,
 }
 
 /** How far a folder of src may be below its line. */
