@@ -53,9 +53,8 @@ function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Ga
   // By both clocks, since the service may have sent a wrong time for a while.
   const { lastSuccessHostTime: hostEnded = Infinity } = sync
   const { lastSuccessHostTime: hostBegan = -Infinity } = ledger.sync
-  return Math.min(ended - began, hostEnded - hostBegan) > BLIND_INTERVALS * settings.poll.interval
-    ? { began, ended }
-    : undefined
+  const seconds = Math.min(ended - began, hostEnded - hostBegan)
+  return seconds > BLIND_INTERVALS * settings.poll.interval ? { began: ended - seconds, ended } : undefined
 }
 
 /**

@@ -28,11 +28,12 @@ export async function readEarlierCalls(
   const isRead = ({ from, to }: Period) => ledger.earlier?.periods.some((read) => read.from <= from && read.to >= to)
   const { lastSuccess = now, lastSuccessHostTime = hostTime } = ledger.sync
   // This poll ends a gap, which its commit adds to the store. By both clocks, since the service may have sent a wrong time for a while.
-  const endsGap = Math.min(now - lastSuccess, hostTime - lastSuccessHostTime) > settings.poll.lookback
+  const unseen = Math.min(now - lastSuccess, hostTime - lastSuccessHostTime)
+  const endsGap = unseen > settings.poll.lookback
   if (needed.length === 0 || (needed.every(isRead) && !endsGap)) return
   const periods = joined(needed.map(({ from, to }) => ({ from, to: to + AHEAD_SECONDS })))
   const earlier = await store.earlierCalls(name, periods, settings.poll.lookback)
-  ledger.earlier = { ...earlier, gaps: [...earlier.gaps, ...(endsGap ? [{ from: lastSuccess, to: now }] : [])] }
+  ledger.earlier = { ...earlier, gaps: [...earlier.gaps, ...(endsGap ? [{ from: now - unseen, to: now }] : [])] }
 }
 
 /** Joins periods that overlap. Many rules may have the same windows, and a query takes a limited number of periods. */

@@ -172,7 +172,7 @@ function trackNew({ seen, answer }: SeenIn, { draft, options, oldest }: Computat
   const { length } = delta.transitions
   const counted = observeCall(undefined, seen, { ...answer, wasOver: true }, draft)
   delta.transitions.length = length
-  delta.sync = { ...delta.sync, countsPast: true }
+  if (delta.sync.countsPast !== true) delta.sync = { ...delta.sync, countsPast: true }
   return counted
 }
 

@@ -164,6 +164,15 @@ describe('a target', () => {
     expect(await memory.rows('SELECT began, ended FROM callwatch.gaps', [])).toEqual([])
   })
 
+  test('notes such a time as long as the host saw it, where the service shows a false time after it', async () => {
+    const { target, memory } = await opened()
+    await commitObservation(target, completePoll(15))
+    const { answers, success } = completePoll(4000)
+    await commitObservation(target, { answers, success: { ...success!, hostTime: CREATED + 100 } })
+    const [gap] = await memory.rows('SELECT began, ended FROM callwatch.gaps', [])
+    expect([gap?.['began'], gap?.['ended']]).toEqual([CREATED + 3915, CREATED + 4000])
+  })
+
   test('counts the time that an alert was pending before a restart towards `for`', async () => {
     const lasting = RULES.map((rule) => ({ ...rule, for: 60 }))
     const { clock, target, open } = await opened(undefined, lasting)
