@@ -10,8 +10,11 @@ export type AlertOracle = {
   notified: () => readonly string[]
 }
 
-/** @param interval seconds between polls */
-export function alertOracle(rule: Rule, interval: number): AlertOracle {
+/**
+ * @param interval seconds between polls
+ * @param countsPast whether calls count that had all finished at the set-up: these alone raise no alert
+ */
+export function alertOracle(rule: Rule, interval: number, countsPast: boolean): AlertOracle {
   if (rule.signal.name !== 'failure_ratio') throw new Error('the oracle knows of failure ratios only')
   const { reason, window, minCalls } = rule.signal
   const finishes: Finish[] = []
@@ -32,7 +35,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
   }
   const hasLasted = (credited: number, needed: number) =>
     needed === 0 || (credited > 0 && credited >= needed - interval / 2)
-  const evaluate = (from: number, to: number, at: number) => {
+  const evaluate = (from: number, to: number, at: number, created: number) => {
     const inside = finishes.filter((finish) => finish.at >= from && finish.at <= to)
     const reasons = reason === 'any' ? ['unanswered', 'rejected', 'canceled'] : [reason]
     const ratio = inside.filter(({ status }) => reasons.includes(status)).length / inside.length
@@ -61,7 +64,8 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
       recovery = undefined
       return
     }
-    if (tooFew || ratio <= rule.threshold) {
+    const isOfPast = countsPast && inside.every((finish) => finish.at < Math.floor(created))
+    if (tooFew || ratio <= rule.threshold || isOfPast) {
       breach = undefined
       return
     }
@@ -80,7 +84,7 @@ export function alertOracle(rule: Rule, interval: number): AlertOracle {
       const isAlert = firing || breach !== undefined
       const gap = isAlert ? at - previous.at : now - (lastSuccess ?? now)
       const gaps = isAlert ? [...previous.gaps.slice(-1), gap] : [gap]
-      evaluate(Math.min(now - window, lastSuccess ?? now), now, at)
+      evaluate(Math.min(now - window, lastSuccess ?? now), now, at, sync.created)
       previous = { at, gaps }
       lastSuccess = now
       lastSuccessHostTime = sync.lastSuccessHostTime
