@@ -57,6 +57,9 @@ function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Ga
   return seconds > BLIND_INTERVALS * settings.poll.interval ? { began: ended - seconds, ended } : undefined
 }
 
+/** While the first poll reads pages, no rule misses a poll before the next page is so late (seconds). */
+const NEXT_PAGE_SECONDS = 60
+
 /**
  * Applies a commit to the state in memory. Nothing else changes that state.
  *
@@ -68,6 +71,9 @@ export function apply(target: Target, committed: Committed, success?: PollSucces
   if (committed.ends !== undefined) target.ends?.apply(committed.ends, ledger)
   for (const instance of committed.alerts.changed) alerts.set(instance.key, instance)
   for (const { key } of committed.alerts.ended) alerts.delete(key)
+  // The first poll may read thousands of pages.
+  const isFirst = ledger.sync.lastSuccess === undefined && committed.ledger.calls.size > 0
+  if (isFirst) times.awaited = clock.monotonic() + NEXT_PAGE_SECONDS
   if (success === undefined) return committed
   times.polled = clock.monotonic()
   times.evaluated = times.polled

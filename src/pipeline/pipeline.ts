@@ -246,8 +246,9 @@ function ticked(target: Target): Observable<PipelineEvent> {
 export function tick(target: Target): Promise<Committed | undefined> {
   return target.runExclusive(async () => {
     const { times, clock, record, pollAge, recent } = target
-    if (clock.monotonic() < times.awaited) return undefined
-    const decision = decideTick(target, { pollAge: pollAge(), cause: record.current().problem, recent }, clock.wall())
+    const polls = { pollAge: pollAge(), cause: record.current().problem, recent }
+    const isDue = clock.monotonic() >= times.awaited
+    const decision = isDue ? decideTick(target, polls, clock.wall()) : undefined
     const committed = decision && apply(target, await commit(target, decision))
     times.evaluated = clock.monotonic()
     return committed

@@ -173,6 +173,20 @@ describe('a target', () => {
     expect([gap?.['began'], gap?.['ended']]).toEqual([CREATED + 3915, CREATED + 4000])
   })
 
+  test('misses no poll while the first one reads page after page, until a page is late by a minute', async () => {
+    const { clock, target } = await opened(undefined, [POLL_AGE])
+    for (let page = 1; page <= 20; page++) {
+      await clock.advance(30)
+      await commitObservation(target, { answers: completePoll(30 * page, failed(page)).answers })
+      expect(notified(await tick(target))).toBeUndefined()
+    }
+    expect(target.evaluationAge()).toBe(0)
+    await clock.advance(59)
+    expect(notified(await tick(target))).toBeUndefined()
+    await clock.advance(1)
+    expect(notified(await tick(target))).toEqual([['firing', 'NoGoodPoll']])
+  })
+
   test('counts the time that an alert was pending before a restart towards `for`', async () => {
     const lasting = RULES.map((rule) => ({ ...rule, for: 60 }))
     const { clock, target, open } = await opened(undefined, lasting)
