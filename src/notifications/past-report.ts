@@ -4,7 +4,7 @@ import { knownSince, type SyncState } from '../ledger/state.ts'
 import { list } from '../store/sql.ts'
 import type { Store } from '../store/store.ts'
 import type { PastMessage } from './message.ts'
-import { ruleText } from './text/notification-text.ts'
+import { ruleText, titleOf } from './text/notification-text.ts'
 
 /** A target as it was set up. Times are by the service's clock. */
 export type SetUpTarget = Pick<SyncState, 'created' | 'past'> & {
@@ -58,6 +58,8 @@ export function pastMessage(
   past: Past,
   { timezone, rules }: { timezone: string; rules: readonly Rule[] },
 ): PastMessage {
-  const watched = rules.map((rule) => ({ alert: rule.name, when: ruleText({ ...rule, alert: rule.name }) }))
+  const watched = rules.map((rule) => {
+    return { alert: titleOf({ alert: rule.name, labels: rule.match }), when: ruleText({ ...rule, alert: rule.name }) }
+  })
   return { kind: 'past', ...past, timezone, rules: watched }
 }

@@ -5,7 +5,7 @@ import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../
 import { horizon } from '../ledger/horizon.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
-import type { LedgerState, SyncState } from '../ledger/state.ts'
+import { knownSince, type LedgerState, type SyncState } from '../ledger/state.ts'
 import { usedBetween } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
@@ -49,6 +49,7 @@ const used = z.object({ since: time, minutes: z.number() })
 /** The part of a target's view that changes with a commit, at the end of a day, or with a reload. */
 const committed = z.object({
   created: time,
+  counted_since: time.describe('Since when all its calls are counted'),
   horizon: time.describe('How far back calls count'),
   commit: count.describe('Number of the last commit, to which all that is shown belongs'),
   interval_seconds: seconds,
@@ -162,6 +163,7 @@ function viewOfCommit(target: TargetStatus): CommittedView {
   const media = (counter: DurableCounter) => ({ audio: byLast(counter, 'audio'), video: byLast(counter, 'video') })
   return {
     created: isoTime(sync.created),
+    counted_since: isoTime(knownSince(sync)),
     horizon: isoTime(horizon(sync, poll.lookback)),
     commit: sync.seq,
     interval_seconds: poll.interval,

@@ -23,9 +23,9 @@ export function pastBulletin(message: PastMessage): Bulletin {
     title: `callwatch watches ${name}`,
     parts: [
       { name, lead, lines: details.map((detail) => oneLine(detail, MOST.line)) },
-      { name: 'From now on', lead: 'an alert if', lines: [...watched, ...more] },
+      { name: 'From now on', lead: `alerts by ${plural(rules.length, 'rule')}`, lines: [...watched, ...more] },
     ],
-    notes: ['These calls raise no alert, and have no event. callwatch says this once.'],
+    notes: ['These calls alone raise no alert, and have no event. callwatch says this once.'],
   }
 }
 

@@ -130,7 +130,7 @@ inPostgres('an incident on several daemons', ({ newDatabase }) => {
     })
     const targets = names.map((name) => ({ name, baseUrl: `${url}/${name}`, apiKey: KEY, query: {} }))
     const store = { url: database, lease: 2, history: 86_400 }
-    const start = () => daemonInProcess(url, {}, { targets, notify, alerts, store })
+    const start = () => daemonInProcess(url, { baseline: 'skip' }, { targets, notify, alerts, store })
     const daemons = [await start(), await start()]
     begun = performance.now()
     const events = [

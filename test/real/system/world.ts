@@ -83,7 +83,7 @@ export async function settle(world: SystemWorld, daemon: Daemon): Promise<void> 
 /** Where the daemon's exact series differ from what the simulator says happened. */
 export async function exactDifferences(world: SystemWorld, daemon: Daemon) {
   const { now, events } = await world.ledger()
-  const expected = expectedSeries(events, { created: await daemon.created(), baseline: 'skip', now })
+  const expected = expectedSeries(events, { created: await daemon.created(), baseline: 'count', now })
   return { expected, differences: difference(expected, await daemon.scrape(), exactFamilies) }
 }
 

@@ -40,6 +40,7 @@ test('/api/v1/status has the documented shape', async () => {
         name: 'production',
         up: true,
         created: '2026-09-21T13:13:20.000Z',
+        counted_since: '2026-09-21T13:13:20.000Z',
         horizon: '2026-09-20T13:13:20.000Z',
         commit: 0,
         interval_seconds: 15,

@@ -122,8 +122,8 @@ function sinceNote(targets: Target[], period: Period) {
   const [first] = targets
   if (first === undefined) return ''
   const { since } = first[period]
-  const created = targets.map((target) => target.created).toSorted()[0] ?? since
-  const begin = created > since ? created : since
+  const counted = targets.map((target) => target.counted_since).toSorted()[0] ?? since
+  const begin = counted > since ? counted : since
   return `since ${local(begin).slice(0, 16).replace('T', ' ')} ${zone(begin)}`
 }
 

@@ -144,7 +144,7 @@ export function TargetFacts({ state }: { state: State }) {
         ['Last complete sweep', sweep === null ? 'none yet' : `${formatSeconds(sweep + age)} ago`],
         ['Tracked calls', count(target.tracked_calls)],
         missedOf(target),
-        [`Started since ${moment(target.created, now)} ${zone(now)}`, count(target.started)],
+        [`Started since ${moment(target.counted_since, now)} ${zone(now)}`, count(target.started)],
         ...OUTCOMES.map((outcome) => [capital(outcome), count(finished[outcome])] as const),
         ['Audio min', count(minutes.audio)],
         ['Video min', count(minutes.video)],
