@@ -281,7 +281,9 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   await live(run, draw, 0, async () => {
     if (quietAt === undefined && !hasOpenCalls(service, clock.wall())) quietAt = clock.wall()
     if (quietAt === undefined) return clock.wall() < end + LONGEST_CALL
-    return clock.wall() < quietAt + Math.max(3600, 2 * drawn.settings.sweepInterval)
+    const left = quietAt + Math.max(3600, 2 * drawn.settings.sweepInterval) - clock.wall()
+    // An alert that ended just now is still told.
+    return left > 0 || (left > -600 && (await run.store.waiting()).size > 0)
   })
   run.hooks?.stop()
   advance(service.world, clock.wall(), service.switches)
