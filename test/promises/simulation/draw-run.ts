@@ -129,7 +129,7 @@ export function drawRun(
   }
   // Where calls of the past come in late, or leave a short lookback, which of them count depends on when one polls. Where they continue,
   // the log does not have the steps that are counted.
-  return isShort(run) || ['imports', 'reopened'].some((name) => run.hazards.includes(name))
+  return isShort(run) || ['imports', 'order', 'reopened'].some((name) => run.hazards.includes(name))
     ? changed(run, { settings: { baseline: 'skip' } })
     : run
 }
