@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'
 import { serviceNow } from '../history/coverage.ts'
 import { pastOf } from '../history/past.ts'
+import { expectTargets } from '../history/usage.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { pastMessage } from '../notifications/past-report.ts'
 import type { PastMessage } from '../notifications/message.ts'
@@ -27,10 +28,12 @@ type LiveOptions = { targets: readonly string[] | undefined; zone: string; warn:
 /**
  * Counts what the lists of targets show of the last day, in memory.
  *
+ * @throws {QueryError} for an unknown target
  * @returns what happened, and how many targets could not be read, of each of which `warn` gets the problem
  */
 export async function liveReport(config: Config, { targets, zone, warn }: LiveOptions) {
   const store = openSqliteStore({ path: ':memory:' })
+  await expectTargets(store, targets ?? [], config.targets.map(({ name }) => name)) // oxfmt-ignore
   const mask = maskSecrets(secretsOf(config))
   const limiters = new Map<string, RateLimiter>()
   const read: string[] = []

@@ -35,7 +35,7 @@ async function listening({ webhook = true, isShared = false, hears = true, isNam
     target.ends?.note({ id, trigger }, clock.wall(), target.ledger)
   if (isNamed) hint('a call of last week')
   await clock.advance(300)
-  /** By call, when it ended. */
+  /** By call, when it ended. `next:a` is the next call of the session `a`. */
   const ends: Record<string, number> = {}
   const now = () => clock.wall() - CREATED - 300
   return {
@@ -56,11 +56,13 @@ async function listening({ webhook = true, isShared = false, hears = true, isNam
       await clock.advance(at - now())
       const calls = Object.entries(ends).map(([id, ended]) => {
         const status = FAILED.find((one) => id.startsWith(one)) ?? 'ended'
-        const times = { initiatedAt: CREATED + 100, endedAt: CREATED + 300 + ended }
+        const endedAt = CREATED + 300 + ended
+        const began = Math.min(CREATED + 100, endedAt - 1)
+        const times = { session: id.replace('next:', ''), initiatedAt: began, endedAt }
         return seen(id, status, {
           mode: id.startsWith('meet') ? 'meet' : 'call',
           ...times,
-          ...(status === 'ended' && { startedAt: CREATED + 100 }),
+          ...(status === 'ended' && { startedAt: began }),
         })
       })
       const { answers, success } = completePoll(300 + at, ...calls)
@@ -86,6 +88,17 @@ test('an end whose webhook came before is announced, and counted with the end', 
   const committed = await poll(11)
   expect([counted(), committed?.ends?.lags]).toEqual([[1, 0, 0], [1]])
   await poll(200)
+  expect(counted()).toEqual([1, 0, 0])
+})
+
+test('an end is announced by the webhook that came while only a call from before the set-up was known of its session', async () => {
+  const { ends, hint, poll, counted, clock } = await listening()
+  ends['a'] = -400
+  await poll(1)
+  await clock.advance(10)
+  hint('a')
+  ends['next:a'] = 9
+  await poll(12)
   expect(counted()).toEqual([1, 0, 0])
 })
 
