@@ -3,14 +3,16 @@ import type { Ended } from './read-pages.ts'
 import { isCounted, type Reading } from './reading.ts'
 
 const DAY = 86_400
+/** For so long a cache may show one answer again. */
+const CACHED_SECONDS = 60
 
 type Times = { now: number; lookback: number; sweepInterval: number }
 
 /**
  * Whether a sweep has read all that it had to: to the horizon of a list that is sorted by time, as many rows as the service counts, or
- * its last page. An empty, repeated or refused page may be a glitch and confirms nothing alone. Such a sweep is confirmed if the one
- * before it, less than a lookback ago, ended at the same row; or if it reads as many pages, and none was confirmed for a day, or for a
- * lookback if that is longer.
+ * its last page. An empty, repeated or refused page may be a glitch and confirms nothing alone. Such a sweep is confirmed if one before
+ * it, less than a lookback ago, ended at the same row; or if it reads as many pages, and none was confirmed for a day, or for a lookback
+ * if that is longer. A sweep right after it, as after a restart, may read the same glitch from a cache.
  *
  * @param before what the sweep before has returned as `unsure`
  * @param times in seconds; `now` is UNIX time
@@ -25,23 +27,18 @@ export function confirm(
   const isRefused = at === 'refused'
   if ((reachedHorizon && !order.isBroken) || (!isRefused && isWhole(reading)))
     return { isConfirmed: true, unsure: undefined }
-  const { now, lookback } = times
-  const recent = isRecent(before, times) ? before : { since: now, pages: Infinity, last: undefined }
-  const isSameEnd = !isRefused && rows.last === recent.last
-  const since = isSameEnd ? now : Math.min(recent.since, now)
-  const isAccepted = now - since >= Math.max(DAY, lookback) && pages.furthest + 1 >= recent.pages
+  const { now, lookback, sweepInterval } = times
+  const apart = before === undefined ? Infinity : Math.abs(now - before.at)
+  // What was before a long outage says nothing about the list after it.
+  const recent = apart < Math.max(lookback, 2 * sweepInterval) ? before : undefined
+  const isSameEnd = !isRefused && rows.last === recent?.last
+  if (isSameEnd && apart < Math.min(CACHED_SECONDS, sweepInterval / 2)) return { isConfirmed: false, unsure: recent }
+  const since = isSameEnd ? now : Math.min(recent?.since ?? now, now)
+  const isAccepted = now - since >= Math.max(DAY, lookback) && pages.furthest + 1 >= (recent?.pages ?? Infinity)
   return {
     isConfirmed: isSameEnd || isAccepted,
     unsure: { at: now, since, pages: pages.furthest, last: rows.last },
   }
-}
-
-/** What was before a long outage says nothing about the list after it. */
-function isRecent(
-  before: KnownList['unsure'],
-  { now, lookback, sweepInterval }: Times,
-): before is NonNullable<typeof before> {
-  return before !== undefined && Math.abs(now - before.at) < Math.max(lookback, 2 * sweepInterval)
 }
 
 /** The total may grow while pages are read. If there are more rows, it does not count this list, or is an old one. */

@@ -52,6 +52,13 @@ test.each<[string, Parameters<typeof reading>[0], boolean]>([
   expect(confirmed(reading(sweep), 'end', DAY)).toEqual({ isConfirmed, unsure })
 })
 
+test('a sweep that ends at the row of one right before it, as a cache may answer, confirms nothing', () => {
+  const before = { ...UNSURE, at: -59 }
+  const unsure = { ...before, at: DAY + before.at }
+  expect(confirmed(reading(total(100)), 'end', DAY, before)).toEqual({ isConfirmed: false, unsure })
+  expect(confirmed(reading(total(100)), 'end', DAY, { ...before, at: -60 }).isConfirmed).toBe(true)
+})
+
 test.each<[string, Ended['at'], Before, number, boolean, number?]>([
   ['at the row of the sweep before', 'end', UNSURE, DAY, true, DAY],
   ['at that row, a lookback later', 'end', { ...UNSURE, at: -LOOKBACK }, 9 * DAY, false, 9 * DAY],
