@@ -278,13 +278,16 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   run.webhook.isDown = false
   // Until every call has ended, two cycles and a whole sweep, and all messages are out.
   let quietAt: number | undefined
-  await live(run, draw, 0, async () => {
+  const goesOn = async () => {
     if (quietAt === undefined && !hasOpenCalls(service, clock.wall())) quietAt = clock.wall()
     if (quietAt === undefined) return clock.wall() < end + LONGEST_CALL
     const left = quietAt + Math.max(3600, 2 * drawn.settings.sweepInterval) - clock.wall()
     // An alert that ended just now is still told.
     return left > 0 || (left > -600 && (await run.store.waiting()).size > 0)
-  })
+  }
+  // What a poll amid the stop has found is told after the next start.
+  do await live(run, draw, 0, goesOn)
+  while (await goesOn())
   run.hooks?.stop()
   advance(service.world, clock.wall(), service.switches)
   await compareRun(run)
