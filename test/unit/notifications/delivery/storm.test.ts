@@ -13,6 +13,9 @@ const WARNING = { name: 'HighFailureRate' }
 const CRITICAL = { name: 'VeryHighFailureRate', severity: 'critical' as const }
 const RULES = [ruleNamed(WARNING.name, 'warning'), ruleNamed(CRITICAL.name, 'critical')]
 
+/** A receiver is tried again this long after it refused at the latest (seconds). */
+const RETRY_SECONDS = 120
+
 /** A storm: how it grows, what happens amid it, and when (seconds). */
 const anyStorm = fc.record({
   hit: fc.integer({ min: 2, max: TARGETS }),
@@ -21,7 +24,8 @@ const anyStorm = fc.record({
   refusesAt: fc.option(fc.integer({ min: 0, max: GROWTH_SECONDS }), { nil: undefined }),
   refusesFor: fc.integer({ min: 1, max: 120 }),
   outageAt: fc.option(fc.integer({ min: 30, max: GROWTH_SECONDS }), { nil: undefined }),
-  outageFor: fc.integer({ min: 10, max: 300 }),
+  /** It is over before the end, as nothing can end on a target without polls. */
+  outageFor: fc.integer({ min: 10, max: 190 }),
   diesAt: fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 3 }),
   /** By how much the clock of the daemon that takes over is ahead (seconds). */
   ahead: fc.constantFrom(0, 0.7, -0.7),
@@ -40,7 +44,8 @@ function begins(n: number, { hit, shape }: Storm): number {
 /** What a message said, and on how many targets alerts fired then, by the alerts themselves. */
 type Told = { at: number; message: AlertMessage; firing: number; isRefused: boolean }
 
-async function weather(storm: Storm) {
+/** @param edits whether the receiver edits its messages, and in which second so many alerts fire and this message is shown */
+async function weather(storm: Storm, edits?: (second: number, firing: number, shown: Told | undefined) => void) {
   let second = 0
   const told: Told[] = []
   const isRefusing = () =>
@@ -51,23 +56,26 @@ async function weather(storm: Storm) {
     groupInterval: 300,
     targets: TARGETS,
     rules: RULES,
+    edits: edits !== undefined,
     receive: (message) => {
       if (message.kind !== 'alerts') return undefined
-      const names: string[] = RULES.map(({ name }) => name)
-      const firing = [...run.live.values()].filter(({ instance }) => names.includes(instance.rule.name))
       const isRefused = isRefusing()
-      if (message.group.alert === CRITICAL.name)
-        told.push({ at: second, message, firing: new Set(firing.map(({ target }) => target)).size, isRefused })
-      return isRefused ? new DeliveryError('busy', { retryable: true }) : undefined
+      if (message.group.alert === CRITICAL.name) told.push({ at: second, message, firing: firing(), isRefused })
+      return isRefused ? new DeliveryError('busy', { retryable: true }) : Promise.resolve(message.group.alert)
     },
   })
+  const firing = () => {
+    const names: string[] = RULES.map(({ name }) => name)
+    const alerts = [...run.live.values()].filter(({ instance }) => names.includes(instance.rule.name))
+    return new Set(alerts.map(({ target }) => target)).size
+  }
   const target = (n: number) => `target ${n}`
   const isLive = ({ name, target: on }: Named) => run.live.has(`${on} ${name}`)
   const begun = Array.from({ length: storm.hit }, (_, n) => Math.floor(begins(n, storm)))
-  const end = GROWTH_SECONDS + 400
+  const end = GROWTH_SECONDS + 200
   if (storm.silences)
     await run.store.addSilence({ match: { target: target(1) }, since: AT, until: AT + 300, reason: 'deploy' })
-  for (; second < end + 900; second += 1) {
+  for (; second < end + 400; second += 1) {
     for (let n = 0; n < storm.hit; n++) {
       const at = begun[n]!
       const warning = { ...WARNING, target: target(n) }
@@ -88,6 +96,11 @@ async function weather(storm: Storm) {
       run.clock.stepWall(storm.ahead)
     }
     await run.clock.advance(1)
+    edits?.(
+      second,
+      firing(),
+      told.findLast(({ isRefused }) => !isRefused),
+    )
   }
   return { told, waiting: await run.waiting() }
 }
@@ -100,8 +113,8 @@ test('a storm is few messages, soon, and each of them is true when it is sent', 
       expect(waiting).toEqual([])
       const isDelayed = storm.refusesAt !== undefined || storm.diesAt.length > 0 || storm.outageAt !== undefined
       if (!isDelayed) expect(sent[0]!.at).toBeLessThanOrEqual(GROUP_WAIT + 2)
-      // The first, three that tell of growth, one after each interval, and the end.
-      expect(sent.length).toBeLessThanOrEqual(7)
+      // The first, one of growth, one after the interval, and the end; of eight doublings in four minutes, three are told.
+      expect(sent.length).toBeLessThanOrEqual(storm.shape === 'doubling' ? 6 : 4)
       for (const { message, firing } of sent) {
         expect(message.incident?.targets.firing ?? 0).toBe(firing)
         if (message.target !== undefined) continue
@@ -110,6 +123,26 @@ test('a storm is few messages, soon, and each of them is true when it is sent', 
         if (firing > 1) expect(slack.text).toContain(`${firing} of 300 targets`)
       }
       expect(sent.at(-1)!.message.incident).toBeUndefined()
+    }),
+    { numRuns: 6 },
+  )
+}, 120_000)
+
+test('a storm is one message of a receiver that edits, true within fifteen seconds while its requests succeed', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyStorm, async (storm) => {
+      const fired: number[] = []
+      const { refusesAt = Infinity, refusesFor, diesAt } = storm
+      const { told } = await weather(storm, (second, firing, shown) => {
+        fired.push(firing)
+        const isDelayed =
+          (second >= refusesAt && second < refusesAt + refusesFor + RETRY_SECONDS) ||
+          diesAt.some((at) => second >= at && second < at + RETRY_SECONDS)
+        if (shown === undefined || isDelayed) return
+        expect(fired.slice(-15)).toContain(shown.message.incident?.targets.firing ?? 0)
+      })
+      expect(told.filter(({ message, isRefused }) => !isRefused && message.posted === undefined)).toHaveLength(1)
+      expect(told.at(-1)!.message.incident).toBeUndefined()
     }),
     { numRuns: 6 },
   )
