@@ -8,11 +8,11 @@ import { knownSince, newsSince, type Delta, type LedgerState } from '../ledger/s
 import { computeDelta, type EvictedCalls } from '../ledger/delta/compute-delta.ts'
 import type { Observation, PollSuccess } from '../ledger/observation.ts'
 import { usedSince } from '../ledger/usage.ts'
-import type { CountedEnds } from './announced-ends.ts'
+import type { WebhookCounts } from './missed-webhooks.ts'
 import type { Target } from './target.ts'
 
 /** What an observation or a tick changes. */
-export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord; ends?: CountedEnds }
+export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord; ends?: WebhookCounts }
 
 type Decided = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings' | 'ends'>
 

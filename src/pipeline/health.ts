@@ -36,7 +36,7 @@ export type HealthRecord = ReturnType<typeof healthRecord>
 export function healthRecord(monotonic: () => number) {
   let last: Omit<PollReport, 'requests'> = NO_POLL
   /** What failed in the last hinted request since the last poll. */
-  let lookProblem: string | undefined
+  let hintedProblem: string | undefined
   let hasPage = true
   let failed: { polls: number; since: number } | undefined
   let recent: { at: number; requests: number }[] = []
@@ -51,7 +51,7 @@ export function healthRecord(monotonic: () => number) {
       else effectiveInterval = at - endedAt
       endedAt = at
       last = poll
-      lookProblem = undefined
+      hintedProblem = undefined
       hasPage = requests.some(isPage)
       if (poll.successful) failed = undefined
       else if (poll.fault === 'service') failed = { since: at, ...failed, polls: (failed?.polls ?? 0) + 1 }
@@ -61,13 +61,13 @@ export function healthRecord(monotonic: () => number) {
     /** Adds requests that were made between polls, and what failed. */
     addHinted: (requests: number, problem: string | undefined) => {
       recent.push({ at: monotonic(), requests })
-      lookProblem = problem
+      hintedProblem = problem
     },
     current: (): Health => {
       const now = monotonic()
       return {
         ...last,
-        problem: last.problem ?? lookProblem,
+        problem: last.problem ?? hintedProblem,
         hasPage,
         failed: failed && { polls: failed.polls, seconds: now - failed.since },
         polledFor: now - polledSince,

@@ -15,7 +15,7 @@ import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } fro
 import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store, TargetIdentity } from '../store/store.ts'
 import { userMinutesSince } from '../store/user-minutes.ts'
-import { announcedEndsOf, type AnnouncedEnds } from './announced-ends.ts'
+import { missedWebhooksOf, type MissedWebhooks } from './missed-webhooks.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
 /** The configuration of a target: its own part, and the settings that all targets share. */
@@ -73,7 +73,7 @@ export type Target = TargetStatus & {
   /** The answer to the last commit was lost. Nothing more is committed until the store says whether that commit was made. */
   lastCommitUnknown: boolean
   /** Whether webhooks announced its ends; absent if it accepts none. */
-  readonly ends?: AnnouncedEnds
+  readonly ends?: MissedWebhooks
   readonly record: HealthRecord
   rateLimiter: RateLimiter
   readonly store: Store
@@ -132,7 +132,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     evaluated: now,
     awaited: now + FIRST_POLL_INTERVALS * poll.interval,
   }
-  const ends = announcedEndsOf(options, stored.ledger)
+  const ends = missedWebhooksOf(options, stored.ledger)
   const target: Target = {
     name: config.name,
     settings,

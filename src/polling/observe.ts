@@ -69,15 +69,15 @@ const MIN_DEADLINE_SECONDS = 30
 export async function* observe(options: ObserveOptions, aborted: AbortSignal): AsyncGenerator<Observation, PollReport> {
   const { clock, ledger, memory, settings } = options
   const begun = clock.monotonic()
-  const run = begin(options, aborted)
-  const { poll, requests, deadline, budget } = run
+  const parts = beginPoll(options, aborted)
+  const { poll, requests, deadline, budget } = parts
   let remaining: number | undefined
   let storeProblem: StoreError | undefined
 
   memory.regressions.startPoll()
   memory.identities.startPoll(memory.list.catchUp?.began?.serviceTime, ledger.open)
   try {
-    for await (const chunk of ahead(inChunks(pages(run)), deadline.dispose)) {
+    for await (const chunk of ahead(inChunks(pages(parts)), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining
       const answers = chunk.map(({ serviceTime, hostTime, calls, invalid }): ServiceAnswer => {
         return {
@@ -93,7 +93,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       yield { answers, clockSkew: memory.clock.accepted }
       memory.identities.committed()
     }
-    yield* conclude(poll, await singleCalls(run))
+    yield* conclude(poll, await singleCalls(parts))
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     storeProblem = error
@@ -106,10 +106,10 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
 }
 
-type Run = ReturnType<typeof begin>
+type Begun = ReturnType<typeof beginPoll>
 
 /** What the parts of a poll share. */
-function begin(options: ObserveOptions, aborted: AbortSignal) {
+function beginPoll(options: ObserveOptions, aborted: AbortSignal) {
   const { clock, settings } = options
   const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * settings.interval)
   // Waiting for the rate limiter does not end a poll, because the next poll would wait as well. A long Retry-After does.
@@ -127,9 +127,9 @@ function begin(options: ObserveOptions, aborted: AbortSignal) {
 }
 
 /** Reads the list. A problem of the service ends it, and is in the report. */
-async function* pages(run: Run): AsyncGenerator<CallPage, void> {
-  const { longest, rateLimiter, elapsed, requests, poll, dueCalls, budget, isOver, whyAborted } = run
-  const { clock, ledger, memory, settings, hinted } = run.options
+async function* pages(parts: Begun): AsyncGenerator<CallPage, void> {
+  const { longest, rateLimiter, elapsed, requests, poll, dueCalls, budget, isOver, whyAborted } = parts
+  const { clock, ledger, memory, settings, hinted } = parts.options
   const { interval, lookback, sweepInterval, pageSize } = settings
   try {
     if (rateLimiter.pausedFor() > longest) throw rateLimitPause(rateLimiter.pausedFor())
@@ -160,7 +160,7 @@ async function* pages(run: Run): AsyncGenerator<CallPage, void> {
 }
 
 /** Requests single calls: withheld ones, open calls that the list did not show, and calls that a shrunk list lacks. */
-async function singleCalls({ options, requests, deadline, poll, dueCalls, budget }: Run): Promise<ServiceAnswer[]> {
+async function singleCalls({ options, requests, deadline, poll, dueCalls, budget }: Begun): Promise<ServiceAnswer[]> {
   const { clock, ledger, memory, settings } = options
   if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
   const limit = budget.singleCalls(requests.made.length)

@@ -91,7 +91,7 @@ function endReading(context: PollContext, reading: Reading, at: Ended['at']): vo
     poll.ended = { reading, at }
     memory.sweep = sweepAfter(context, reading, at)
   }
-  learn(context, reading, at)
+  noteList(context, reading, at)
   memory.list = { ...memory.list, ...jointOf(reading, memory.list, at) }
 }
 
@@ -147,7 +147,7 @@ function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state:
   const { memory, poll, clock, lookback, sweepInterval } = context
   const { startedAt, pages, rows, reachedHorizon } = reading
   resetTripwire(memory.total, rows.found > 0, clock.monotonic())
-  learn(context, reading, at)
+  noteList(context, reading, at)
   const last = { at: startedAt, seconds: clock.monotonic() - startedAt, pages: pages.read }
   const { isConfirmed, unsure } = confirm(reading, at, memory.list?.unsure, {
     now: poll.serviceTime,
@@ -195,7 +195,7 @@ function jointOf({ end, joining }: Reading, list: KnownList | undefined, at: End
 }
 
 /** Records where a reading found calls that appeared elsewhere, and whether the list was sorted by time. */
-function learn(
+function noteList(
   { memory, poll }: PollContext,
   { rows, joining, order, pages, began, end }: Reading,
   at: Ended['at'],

@@ -10,7 +10,7 @@ import { findLastPage } from './last-page.ts'
 import { knownOrder, ownStart } from './list-order.ts'
 import type { ListMemory } from './list-state.ts'
 import { isClientError, type PollContext } from '../poll-context.ts'
-import { advance, inwards, lastPageBy, type Facts, type Reading, type Step } from './reading.ts'
+import { advance, inwards, lastPageBy, type Knowledge, type Reading, type Step } from './reading.ts'
 
 /** What a reading has reached. Or: new calls appear at the other end, or the service shows no more of the list. */
 export type Ended =
@@ -49,7 +49,7 @@ export async function* readPages(
   { maxPages, maxSeconds, mayTurn }: ReadLimits,
 ): AsyncGenerator<CallPage, Ended | undefined> {
   const { elapsed, clock, begun } = context
-  const facts = factsOf(context)
+  const known = knowledgeOf(context)
   const isLate = (pages: number) =>
     elapsed() >= maxSeconds || (pages >= PAGES_WAITING && clock.monotonic() - begun >= maxSeconds)
   // Calls have moved since the last poll.
@@ -59,7 +59,7 @@ export async function* readPages(
     if ('at' in next) return next
     const { page, isYielded } = next
     // Before the calls of the page are counted: afterwards none is new.
-    const ended = endedBy(context, reading, { page, mayTurn, facts: facts(reading) })
+    const ended = endedBy(context, reading, { page, mayTurn, known: known(reading) })
     if (!isYielded) yield page
     if (ended !== undefined) return ended
   }
@@ -69,18 +69,18 @@ export async function* readPages(
 function endedBy(
   { memory }: PollContext,
   reading: Reading,
-  { page, mayTurn, facts }: { page: CallPage; mayTurn: boolean; facts: Facts },
+  { page, mayTurn, known }: { page: CallPage; mayTurn: boolean; known: Knowledge },
 ): Ended | undefined {
   if (mayTurn && growingEnd(memory).end !== reading.end) {
     memory.pages.last ??= lastPageBy(page, page.items)
     return { at: 'other end' }
   }
-  const step = advance(reading, page, facts)
+  const step = advance(reading, page, known)
   if (step !== 'stuck') return step === 'next page' ? undefined : { at: step }
   return refused(memory, reading, new ServiceError('refused', 'the pages of the list only repeat'))
 }
 
-function factsOf(context: PollContext): (reading: Reading) => Facts {
+function knowledgeOf(context: PollContext): (reading: Reading) => Knowledge {
   const { poll, memory, state, horizon } = context
   const isOlderThanHorizon = olderThanHorizon(context)
   const isNewer = (call: TrackedCall | undefined) =>

@@ -77,7 +77,7 @@ export type Pass = {
 }
 
 /** What a reading must know about the calls and the list. */
-export type Facts = {
+export type Knowledge = {
   /**
    * Whether the latest pages are sorted by time from the start of the reading, and no reading has found the list unsorted.
    */
@@ -125,26 +125,26 @@ export function newReading(made: {
 }
 
 /** Adds the requested page, and decides what the reading needs next. */
-export function advance(reading: Reading, page: CallPage, facts: Facts): Step {
+export function advance(reading: Reading, page: CallPage, known: Knowledge): Step {
   const { pages } = reading
   const { previous } = pages
   const { rows: rowsBefore } = reading.joining
-  addRows(reading, page, facts)
+  addRows(reading, page, known)
   addToPages(pages, page)
-  reading.reachedHorizon ||= reachesHorizon(reading, page, facts)
+  reading.reachedHorizon ||= reachesHorizon(reading, page, known)
   if (previous !== undefined && mustGoBack(reading, page, { previous, rowsBefore })) {
     pages.wentBackAt = page.page
     reading.next = previous.page
     return 'next page'
   }
   reading.next = page.page + inwards(reading)
-  return stepAfter(reading, page, facts)
+  return stepAfter(reading, page, known)
 }
 
 /** In a list sorted by time, known calls that are newer than the horizon come before older calls. */
-function reachesHorizon({ order, joining }: Reading, page: CallPage, facts: Facts): boolean {
-  if (!facts.isByTime || !facts.mayEndAtHorizon || !facts.isOlderThanHorizon(page)) return false
-  order.isBroken ||= joining.firstAt === undefined && facts.knowsNewer()
+function reachesHorizon({ order, joining }: Reading, page: CallPage, known: Knowledge): boolean {
+  if (!known.isByTime || !known.mayEndAtHorizon || !known.isOlderThanHorizon(page)) return false
+  order.isBroken ||= joining.firstAt === undefined && known.knowsNewer()
   return !order.isBroken
 }
 
@@ -153,21 +153,21 @@ export function inwards({ end }: Reading): 1 | -1 {
   return end === 'first' ? 1 : -1
 }
 
-function stepAfter(reading: Reading, page: CallPage, facts: Facts): Step {
+function stepAfter(reading: Reading, page: CallPage, known: Knowledge): Step {
   const isLast = reading.end === 'first' ? page.items === 0 : page.page <= 1
-  if (isLast && hasSeenAll(reading, facts)) return 'end'
-  const reached = reachedGoal(reading, page.items < reading.pages.requested, facts)
+  if (isLast && hasSeenAll(reading, known)) return 'end'
+  const reached = reachedGoal(reading, page.items < reading.pages.requested, known)
   if (reached !== undefined) return reached
   // A reading that starts at the last page has further pages, even if the last page is shown instead of them.
   const isRepeated = reading.pages.repeated >= REPEATED_PAGES && reading.end === 'first'
   if (isRepeated && page.items >= reading.pages.requested) return 'stuck'
-  return isRepeated || isLast ? endPass(reading, facts) : 'next page'
+  return isRepeated || isLast ? endPass(reading, known) : 'next page'
 }
 
 function reachedGoal(
   { goal, joining, reachedHorizon }: Reading,
   isShort: boolean,
-  { isByTime, overlap }: Facts,
+  { isByTime, overlap }: Knowledge,
 ): Step | undefined {
   if (goal === 'joint' && isShort && hasJoinedWhole(joining)) return 'joint'
   if (goal === 'joint' && isByTime && hasJoined(joining, reachedHorizon ? 0 : overlap)) return 'joint'
@@ -196,7 +196,7 @@ function wasShort({ end, pages }: Reading, before: number, items: number): boole
   return items > 0 && before < Math.max(pages.size, items) && !isFirst && !pages.areUneven
 }
 
-function addRows(reading: Reading, page: CallPage, facts: Facts): void {
+function addRows(reading: Reading, page: CallPage, known: Knowledge): void {
   const { rows, pass, end } = reading
   const { serviceTime, hostTime, items, calls } = page
   reading.began ??= { serviceTime, hostTime }
@@ -207,12 +207,12 @@ function addRows(reading: Reading, page: CallPage, facts: Facts): void {
   const placed = unseen.filter((call) => !cameInMeanwhile(reading, call, serviceTime))
   const starts = placed.flatMap((call) => ownStart(call) ?? [])
   addSeen(rows, unseen)
-  rows.found += unseen.filter(facts.isNew).length
+  rows.found += unseen.filter(known.isNew).length
   rows.oldest = Math.min(rows.oldest, medianOf(starts))
   pass.hasNew ||= placed.length > 0
   if (pass.isFirst && !isAgain) {
     addToOrder(reading.order, starts)
-    for (const call of placed) addToJoining(reading, call, facts)
+    for (const call of placed) addToJoining(reading, call, known)
   }
   if (!isAgain && items > 0) {
     rows.last = innermost(reading, page)
@@ -248,10 +248,10 @@ function cameInMeanwhile({ began }: Reading, call: ListedCall, serviceTime: numb
   return start !== undefined && start > began!.serviceTime && start <= serviceTime
 }
 
-function addToJoining({ rows, joining }: Reading, call: ListedCall, facts: Facts): void {
-  addRow(joining, call.id, facts.isSettled(call))
+function addToJoining({ rows, joining }: Reading, call: ListedCall, known: Knowledge): void {
+  addRow(joining, call.id, known.isSettled(call))
   // One that began before the last sweep may have been there: the sweep missed it, or it is open again.
-  const mayBeLate = (ownStart(call) ?? Infinity) >= facts.sweptAt && facts.isNew(call)
+  const mayBeLate = (ownStart(call) ?? Infinity) >= known.sweptAt && known.isNew(call)
   if (mayBeLate && joining.firstAt !== undefined)
     rows.lateBy = Math.max(rows.lateBy ?? 0, joining.rows - joining.firstAt)
 }
@@ -291,16 +291,16 @@ function addInvalid({ seen, invalid }: Rows, { calls, keys }: CallPage): void {
  * may have shown some rows twice and others never, so the list is read again until as many rows were seen as its pages have,
  * or until a pass finds nothing new.
  */
-function endPass(reading: Reading, facts: Facts): Step {
+function endPass(reading: Reading, known: Knowledge): Step {
   const { pass } = reading
-  if (hasSeenAll(reading, facts) || !pass.hasNew) return 'end'
+  if (hasSeenAll(reading, known) || !pass.hasNew) return 'end'
   reading.pass = { items: 0, hasNew: false, isFirst: false }
   reading.next = 1
   return 'next page'
 }
 
 /** New calls do not move the rows of a list that is read from its last page. */
-function hasSeenAll({ order, end, rows, pass }: Reading, { isByTime }: Facts): boolean {
+function hasSeenAll({ order, end, rows, pass }: Reading, { isByTime }: Knowledge): boolean {
   return (isByTime && !order.isBroken) || end === 'last' || rows.seen.size >= pass.items
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../../src/ledger/call.ts'
-import { advance, newReading, type Facts } from '../../../src/polling/list/reading.ts'
+import { advance, newReading, type Knowledge } from '../../../src/polling/list/reading.ts'
 import type { CallPage } from '../../../src/service/calls-client.ts'
 import { CREATED, KNOWN_LIST, seen } from '../../kit/ledger/seen.ts'
 import { numbered, ongoing, pageOf } from './polling.ts'
 
-const FACTS: Facts = {
+const KNOWLEDGE: Knowledge = {
   isByTime: true,
   mayEndAtHorizon: true,
   knowsNewer: () => false,
@@ -25,7 +25,7 @@ type Setup = {
   known?: { joint: string[]; isWhole?: boolean }
   from?: 'first' | 'last'
   goal?: 'joint' | 'horizon' | 'end'
-  facts?: Partial<Facts>
+  knowledge?: Partial<Knowledge>
   size?: number
   /** What pages say of the list. */
   says?: (page: CallPage, asked: number) => Partial<CallPage>
@@ -34,7 +34,16 @@ type Setup = {
 }
 
 /** The pages that a reading asks for, and what it reaches. */
-function read({ list, known, from = 'first', goal = 'joint', facts = {}, size = 10, says, deepest = Infinity }: Setup) {
+function read({
+  list,
+  known,
+  from = 'first',
+  goal = 'joint',
+  knowledge = {},
+  size = 10,
+  says,
+  deepest = Infinity,
+}: Setup) {
   const joined = known && { ...KNOWN_LIST, end: from, ...known }
   const reading = newReading({ list: joined, end: from, goal, isSecond: false, startedAt: 0, requested: 10 })
   const asked: (number | string)[] = []
@@ -45,7 +54,7 @@ function read({ list, known, from = 'first', goal = 'joint', facts = {}, size = 
     const calls = (typeof list === 'function' ? list(requests) : list).slice((shown - 1) * size, shown * size)
     const page = pageOf(number, calls)
     asked.push(number)
-    const step = advance(reading, { ...page, ...says?.(page, requests) }, { ...FACTS, ...facts })
+    const step = advance(reading, { ...page, ...says?.(page, requests) }, { ...KNOWLEDGE, ...knowledge })
     if (step !== 'next page') return { asked: [...asked, step], reading }
   }
   throw new Error('it reads on and on')
@@ -68,7 +77,7 @@ describe('a reading to the joint asks for', () => {
     ['one page, though rows have left at the other end', { list: numbered(-2, 12) }, [1, 'joint']],
     ['one page, though rows have left in the middle', { list: numbered(1, 40).toSpliced(4, 2) }, [1, 'joint']],
     ['the page on which five rows are settled', { list: [...open(-7, 0), ...numbered(1, 40)] }, [1, 2, 'joint']],
-    ['two pages, for an overlap of twelve', { list: numbered(1, 40), facts: { overlap: 12 } }, [1, 2, 'joint']],
+    ['two pages, for an overlap of twelve', { list: numbered(1, 40), knowledge: { overlap: 12 } }, [1, 2, 'joint']],
     [
       'the last page, of a list that grows there',
       { list: numbered(1, 34).toReversed(), from: 'last' },
@@ -83,12 +92,12 @@ describe('a reading to the joint asks for', () => {
     ['all pages, if it joins nowhere', { list: numbered(101, 125) }, [1, 2, 3, 4, 'end']],
     [
       'all pages, if the list is in no order of time',
-      { list: numbered(1, 25), facts: { isByTime: false } },
+      { list: numbered(1, 25), knowledge: { isByTime: false } },
       [1, 2, 3, 4, 'end'],
     ],
     [
       'the page that is older than the horizon, if it joins nowhere before',
-      { list: numbered(101, 150), facts: { isOlderThanHorizon: isOlderThan(120) } },
+      { list: numbered(101, 150), knowledge: { isOlderThanHorizon: isOlderThan(120) } },
       [1, 2, 3, 'horizon'],
     ],
     [
@@ -98,7 +107,11 @@ describe('a reading to the joint asks for', () => {
     ],
     [
       'the page after them, if the calls that are known fill theirs',
-      { list: numbered(1, 12), known: { joint: idsOf(numbered(1, 10)), isWhole: true }, facts: { isByTime: false } },
+      {
+        list: numbered(1, 12),
+        known: { joint: idsOf(numbered(1, 10)), isWhole: true },
+        knowledge: { isByTime: false },
+      },
       [1, 2, 3, 'end'],
     ],
     ['the empty page of an empty list', { list: [] }, [1, 'end']],
@@ -118,7 +131,7 @@ describe('a reading of the whole list asks for', () => {
     ['all pages, though it could join', { list: numbered(1, 30), known: KNOWN }, [1, 2, 3, 4, 'end']],
     [
       'no page older than the horizon, if that is enough',
-      { list: numbered(1, 50), goal: 'horizon', facts: { isOlderThanHorizon: isOlderThan(20) } },
+      { list: numbered(1, 50), goal: 'horizon', knowledge: { isOlderThanHorizon: isOlderThan(20) } },
       [1, 2, 3, 'horizon'],
     ],
     [
@@ -126,7 +139,7 @@ describe('a reading of the whole list asks for', () => {
       {
         list: numbered(1, 30),
         goal: 'horizon',
-        facts: { isOlderThanHorizon: isOlderThan(20), mayEndAtHorizon: false },
+        knowledge: { isOlderThanHorizon: isOlderThan(20), mayEndAtHorizon: false },
       },
       [1, 2, 3, 4, 'end'],
     ],
@@ -135,13 +148,13 @@ describe('a reading of the whole list asks for', () => {
       {
         list: numbered(21, 60),
         goal: 'horizon',
-        facts: { isOlderThanHorizon: isOlderThan(20), knowsNewer: () => true },
+        knowledge: { isOlderThanHorizon: isOlderThan(20), knowsNewer: () => true },
       },
       [1, 2, 3, 4, 5, 'end'],
     ],
     [
       'pages after one older than the horizon, if that is not enough',
-      { list: numbered(1, 50), facts: { isOlderThanHorizon: isOlderThan(20) } },
+      { list: numbered(1, 50), knowledge: { isOlderThanHorizon: isOlderThan(20) } },
       [1, 2, 3, 4, 5, 6, 'end'],
     ],
     ['smaller pages than were requested', { list: numbered(1, 12), size: 4 }, [1, 2, 3, 4, 'end']],
@@ -219,7 +232,7 @@ describe('a reading goes back to the page before', () => {
 })
 
 describe('a list in no order of time, read to its end', () => {
-  const facts = { isByTime: false }
+  const knowledge = { isByTime: false }
   const calls = numbered(1, 20)
   /** Each page begins with the last row of the one before. */
   const overlapping = calls.flatMap((call, n) => (n > 0 && n % 9 === 0 ? [call, call] : call)).slice(0, 22)
@@ -232,12 +245,12 @@ describe('a list in no order of time, read to its end', () => {
       [1, 2, 3, 4, 1, 2, 3, 4, 'end'],
     ],
   ])('%s', (_what, setup, asked) => {
-    expect(read({ goal: 'end', facts, ...setup }).asked).toEqual(asked)
+    expect(read({ goal: 'end', knowledge, ...setup }).asked).toEqual(asked)
   })
 
   test('is read until all of its rows were seen, if each request shuffles it', () => {
     const shuffled = (asked: number) => calls.toSorted((a, b) => hash(`${asked} ${a.id}`) - hash(`${asked} ${b.id}`))
-    const { reading, asked } = read({ goal: 'end', facts, list: shuffled })
+    const { reading, asked } = read({ goal: 'end', knowledge, list: shuffled })
     expect([reading.rows.seen.size, asked.at(-1)]).toEqual([20, 'end'])
   })
 })
@@ -252,13 +265,13 @@ test.each<[string, SeenCall[], number | undefined]>([
   ],
 ])('a reading notes %s', (_what, list, lateBy) => {
   const isNew = ({ id }: { id: string }) => id.startsWith('new') || Number(id.slice(5)) < 1
-  expect(read({ list, known: KNOWN, goal: 'end', facts: { isNew } }).reading.rows.lateBy).toBe(lateBy)
+  expect(read({ list, known: KNOWN, goal: 'end', knowledge: { isNew } }).reading.rows.lateBy).toBe(lateBy)
 })
 
 test('a reading notes no call that began before the last sweep: that may have missed it', () => {
   const list = numbered(1, 30).toSpliced(6, 0, { ...ongoing(5), id: 'new' })
-  const facts = { isNew: ({ id }: { id: string }) => id === 'new', sweptAt: CREATED }
-  const { rows } = read({ list, known: KNOWN, goal: 'end', facts }).reading
+  const knowledge = { isNew: ({ id }: { id: string }) => id === 'new', sweptAt: CREATED }
+  const { rows } = read({ list, known: KNOWN, goal: 'end', knowledge }).reading
   expect([rows.found, rows.lateBy]).toEqual([1, undefined])
 })
 

@@ -61,14 +61,14 @@ export async function hooksRelay(run: () => Pick<ClusterRun, 'daemons' | 'interr
 }
 
 /** What was counted of the ends of a target. */
-export type CountedEnds = { name: string; counters: ReadonlyMap<string, number>; calls: readonly TrackedCall[] }
+export type WebhookCounts = { name: string; counters: ReadonlyMap<string, number>; calls: readonly TrackedCall[] }
 
 /**
  * Each end is counted once by its webhook, and none as missed whose webhook came.
  *
  * @param now UNIX seconds
  */
-export function hooksRow(counted: readonly CountedEnds[], mayBeMissed: number, now: number): Row {
+export function hooksRow(counted: readonly WebhookCounts[], mayBeMissed: number, now: number): Row {
   const sums = { yes: 0, no: 0, unknown: 0 }
   let ends = 0
   const problems: string[] = []

@@ -10,7 +10,7 @@ import type { OpenTargetOptions } from './target.ts'
  * Ends that wait for their webhook, by the id of the call; ends that are counted; after how many seconds each webhook came; how
  * many webhooks did not come; and sessions that webhooks named, and that no poll has shown.
  */
-export type CountedEnds = {
+export type WebhookCounts = {
   waiting: Map<string, End>
   done: [id: string, end: End][]
   lags: number[]
@@ -34,16 +34,16 @@ const EXPECTED_SECONDS = 30 * DAY
 /** Of more hints, the oldest are dropped. */
 const MAX_HINTS = 10_000
 
-export type AnnouncedEnds = ReturnType<typeof announcedEnds>
+export type MissedWebhooks = ReturnType<typeof missedWebhooks>
 
 /** What the webhooks of a target miss; undefined if it accepts none. A target that is loaded again keeps what it has heard. */
-export function announcedEndsOf({ settings, store, clock, before }: OpenTargetOptions, ledger: LedgerState) {
+export function missedWebhooksOf({ settings, store, clock, before }: OpenTargetOptions, ledger: LedgerState) {
   if (settings.target.webhook === undefined) return undefined
   before?.ends?.reload(ledger)
   const opened = clock.wall()
   // Webhooks may also come to another daemon, which passes them on.
   const since = () => Math.max(opened, store.cluster?.hints.hearsSince() ?? opened)
-  return before?.ends ?? announcedEnds(ledger, since, clock.monotonic)
+  return before?.ends ?? missedWebhooks(ledger, since, clock.monotonic)
 }
 
 /**
@@ -56,7 +56,7 @@ export function announcedEndsOf({ settings, store, clock, before }: OpenTargetOp
  * @param since when this daemon began to listen, as it is known now (UNIX seconds by the host's clock)
  * @param monotonic seconds
  */
-function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () => number) {
+function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () => number) {
   const recent = recentShare(monotonic)
   /** When each trigger of an end first came for a session, and the first webhook about a session that no poll has shown. */
   const noted = new Map<string, number>()
@@ -90,12 +90,12 @@ function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () =
      *
      * @param patience how long a session that a webhook named may take to be shown (seconds); undefined before the end of a poll
      */
-    count: (delta: Delta, { calls }: LedgerState, now: number, patience = Infinity): CountedEnds => {
+    count: (delta: Delta, { calls }: LedgerState, now: number, patience = Infinity): WebhookCounts => {
       addHeard(delta, heard)
       const shown = new Set(delta.calls.values().map(sessionOf))
       const isShown = (session: string) => shown.has(session) || calls.ofSession(session).length > 0
       const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience && !isShown(id) ? [id] : []))
-      const counted: CountedEnds = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
+      const counted: WebhookCounts = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
       for (const [id, end] of [...waiting, ...endsIn(delta)]) {
         const outcome = outcomeOf(end, now)
         if (outcome === undefined) {
@@ -117,7 +117,7 @@ function announcedEnds(ledger: LedgerState, since: () => number, monotonic: () =
       heard = merged(heard, loaded.sync.webhooks)
     },
     /** @param ledger after the commit */
-    apply: (counted: CountedEnds, { calls }: LedgerState) => {
+    apply: (counted: WebhookCounts, { calls }: LedgerState) => {
       recent.add(counted.lags.length + counted.missed, counted.missed)
       for (const [id, end] of counted.waiting) waiting.set(id, end)
       for (const id of unseen.keys())
