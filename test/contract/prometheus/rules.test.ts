@@ -36,6 +36,7 @@ test.for<[what: string, file: string]>([
     'recording-rules.test.yaml',
   ],
   ['the alerting rules pass on what daemons say, and what none can say of itself', 'alert-rules.test.yaml'],
+  ['the alerting rules pass on what a daemon said that died a day ago', 'alert-rules-of-a-day.test.yaml'],
 ])('promtool test rules: %s', { timeout: 60_000 }, ([, file], context) => {
   skipWithoutPromtool(context)
   const { status, stdout, stderr } = promtool(['test', 'rules', join(import.meta.dirname, file)])
