@@ -19,8 +19,12 @@ const CAUSES = ['poll_age', 'request_errors'] as const
 type CauseSignal = (typeof CAUSES)[number]
 /** An incident grows for so long after another target was added (seconds). */
 const GROWTH_SECONDS = 120
+/** Fewer targets than this share of those on which it fires are no growth. */
+const GROWTH_SHARE = 0.05
 /** Alerts that began so soon after the first one (seconds) say how it was before. */
 const FIRST_SECONDS = 60
+/** Which outcome most failed calls have is said from this share on: of two that are as frequent, one would be said by chance. */
+const MOST = 2 / 3
 /** A cause may be seen later than what it causes, by this much (seconds). */
 const CAUSE_DELAY_SECONDS = 300
 export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
@@ -32,10 +36,10 @@ export type Incident = AlertGroup & {
   since: number
   /**
    * `grows`: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all
-   * values are cleared. `ends`: on most targets the values are cleared.
+   * values are back within their threshold, and at least a twentieth of all. `ends`: on most targets they are back.
    */
   course: 'grows' | 'lasts' | 'ends'
-  /** On how many of the targets alerts fire now, on how many of these all values are cleared, and on how many others alerts are pending only. */
+  /** On how many of the targets alerts fire now, on how many of these all values are back within their threshold, and on how many others alerts are pending only. */
   targets: { firing: number; recovering: number; pending: number; of: number }
   /** On how many targets it fired when a receiver was told of it; only in a message that follows another one. */
   told?: number
@@ -119,8 +123,9 @@ function incidentOf(
   const [first] = alerts
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
-  const recovering = targets.size - targetsOf(firing.filter(({ state }) => state !== 'recovering')).size
-  const isGrowing = targets.size < of && pending + addedTo(firing, now) > recovering
+  const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
+  const added = pending + addedTo(firing, now)
+  const isGrowing = targets.size < of && added > recovering && added >= GROWTH_SHARE * targets.size
   const old = isCause(first!) ? [] : firing.filter(({ evaluatedAt }) => evaluatedAt < freshFrom)
   const since = Math.min(...firing.map((alert) => alert.since))
   const early = elsewhere.filter((alert) => alert.since <= since + CAUSE_DELAY_SECONDS)
@@ -144,6 +149,10 @@ function incidentOf(
     others: othersOf(elsewhere, alerts),
   }
 }
+
+/** Whether its value is known, and no longer beyond the threshold. */
+const isBack = (alert: Stated) =>
+  alert.state === 'recovering' || (Number.isFinite(alert.value) && !isBeyond(alert, alert.value, alert.threshold))
 
 /** How many targets were added to those that fired first, not long ago. */
 function addedTo(firing: readonly Alert[], now: number): number {
@@ -186,7 +195,7 @@ function callsOf(alerts: readonly Alert[]): NonNullable<Incident['calls']> {
   const counts = countByStatus(
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
   )
-  const outcome = FAILURES.find((one) => counts[one] * 2 > sum(FAILURES.map((each) => counts[each])))
+  const outcome = FAILURES.find((one) => counts[one] >= MOST * sum(FAILURES.map((each) => counts[each])))
   const first = Math.min(...alerts.map(({ since }) => since))
   const early = alerts.filter(({ since }) => since <= first + FIRST_SECONDS)
   const before = median(early.flatMap(({ valueBefore }) => valueBefore ?? []))

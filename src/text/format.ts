@@ -66,12 +66,13 @@ export function plural(count: number, noun: string): string {
  * @param calls `only` says which calls these are; empty for all
  */
 export function failText(
-  calls: { total: number; failed: number; outcome?: string; only?: string },
+  calls: { total: number; failed: number; outcome?: string; only?: string; window?: number | undefined },
   reason = 'any',
 ): string {
-  const { total, failed, outcome, only = '' } = calls
+  const { total, failed, outcome, only = '', window } = calls
+  const inWindow = window === undefined ? '' : ` in ${formatSeconds(window)}`
   const what = reason === 'any' ? `fail${outcome === undefined ? '' : `, mostly ${outcome}`}` : `are ${reason}`
-  return `${formatShare(failed / total)} of ${plural(total, 'call')}${only && ` (${only})`} ${what}`
+  return `${formatShare(failed / total)} of ${plural(total, 'call')}${only && ` (${only})`}${inWindow} ${what}`
 }
 
 /** `no call`, `1 call`, `12 calls`; with a kind: `12 answered calls`. */

@@ -23,11 +23,11 @@ export const incident = z
     course: z
       .enum(['grows', 'lasts', 'ends'])
       .describe(
-        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all values are cleared; ends: on most targets the values are cleared',
+        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all values are back within their threshold, and at least 5% of all; ends: on most targets they are back',
       ),
     targets: z.object({
       firing: count,
-      recovering: count.describe('Of those that fire, on which all values are cleared'),
+      recovering: count.describe('Of those that fire, on which all values are back within their threshold'),
       pending: count.describe('On which alerts are pending only'),
       of: count.describe('All targets'),
     }),

@@ -2,20 +2,12 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
-import { isBeyond } from '../../alerts/signal.ts'
+import { isBeyond, windowOf } from '../../alerts/signal.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { nameIn } from './bounded.ts'
-import {
-  callsLookedAt,
-  formatValue,
-  notResolvedText,
-  ruleText,
-  splitOf,
-  titleOf,
-  worstOf,
-} from './notification-text.ts'
+import { callsLookedAt, formatValue, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
 
 /** All alerts of a group, also those that did not change: what fires comes first. */
 export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
@@ -27,7 +19,7 @@ export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
 const NAMED = 3
 
 /**
- * `295 of 300 targets: 84% of 4,120 calls (mode=call) fail, mostly unanswered`; a target alone by its name; what is no share of calls by
+ * `295 of 300 targets: 84% of 4,120 calls (mode=call) in 15m fail, mostly unanswered`; a target alone by its name; what is no share of calls by
  * its value, or by its rule if there are several alerts. It begins with `Recovering` where most values are back within their threshold,
  * and ends with the time of its numbers if all are old.
  */
@@ -35,7 +27,8 @@ export function incidentSentence({ targets, alerts, calls, course, unpolled }: I
   const [first] = alerts
   const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
-  const what = calls === undefined ? breachText(alerts, course) : failText({ ...calls, only: callsOf(alerts) }, reason)
+  const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
+  const what = calls === undefined ? breachText(alerts, course) : failText({ ...calls, ...which }, reason)
   const asOf = unpolled?.targets === targets.firing ? `, as of ${formatTime(unpolled.since)}` : ''
   return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
@@ -82,13 +75,12 @@ export function incidentLines(incident: Incident): Line[] {
 
 /** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before`. */
 function courseText(incident: Incident): string {
-  const { since, course, targets, calls, alerts, worst, told = 0 } = incident
+  const { since, course, targets, calls, told = 0 } = incident
   const { firing, recovering, pending } = targets
-  const within = recovering === 0 && worst.length === 0 ? ` (${notResolvedText(alerts[0]!)})` : ''
   const back =
     recovering === 0
-      ? within
-      : ` (back within the threshold${firing === 1 ? '' : ` on ${plural(recovering, 'target')}`})`
+      ? ''
+      : ` (back within the threshold${firing === 1 ? ', but not resolved yet' : ` on ${plural(recovering, 'target')}`})`
   const more = pending === 0 ? '' : ` (pending on ${plural(pending, 'more target')})`
   const lasts =
     told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${peakText(incident)}${back}`

@@ -111,12 +111,6 @@ function comparisonOf(notification: Told): string {
   return `, ${just}${breach} the threshold of ${limit}`
 }
 
-/** What is said of an alert that fires, although its value is within the threshold. */
-export function notResolvedText(alert: Alert): string {
-  const told = { ...alert, kind: 'firing' as const }
-  return needsNoThreshold(told) ? resultOf(told) : comparisonOf(told).replace(/^, /, '')
-}
-
 /** Whether the threshold would add nothing: no calls at all are too few in any case. */
 function needsNoThreshold(notification: Told): boolean {
   const { signal, breach, value, threshold } = notification

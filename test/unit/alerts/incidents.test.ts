@@ -193,7 +193,9 @@ describe('an incident', () => {
     const evidence = { contributor }
     const lives = ['a', 'b', 'c'].map((target) => high(target, 40, 30, { evidence, valueBefore: 0.1 }))
     const [incident] = all(lives)
-    expect(incidentSentence(incident!)).toBe('3 of 300 targets: 75% of 120 calls (mode=call) fail, mostly unanswered')
+    expect(incidentSentence(incident!)).toBe(
+      '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered',
+    )
     expect(linesOf(incident!)).toEqual([
       'Since 2026-11-20 08:13:30 UTC, lasting; was 10% before',
       'Outcomes: unanswered 90, rejected 0, canceled 0, ended 30',
@@ -201,7 +203,7 @@ describe('an incident', () => {
       'Mostly: type video',
       expect.stringMatching(/^HighFailureRate: more than 30% of the calls in the last 15m failed/),
     ])
-    expect(incidentSentence(all([lives[0]!])[0]!)).toBe('a: 75% of 40 calls (mode=call) fail, mostly unanswered')
+    expect(incidentSentence(all([lives[0]!])[0]!)).toBe('a: 75% of 40 calls (mode=call) in 15m fail, mostly unanswered')
     expect(incidentSentence(all([live('NoGoodPoll', 'a'), live('NoGoodPoll', 'b')])[0]!)).toBe(
       '2 of 300 targets: no successful poll for 5m',
     )
@@ -252,23 +254,38 @@ describe('an incident', () => {
     ])
     expect(said('recovering')).toEqual([
       'Recovering: 0: 10% of 40',
-      'Since 2026-11-20 08:13:30 UTC, ending (back within the threshold)',
+      'Since 2026-11-20 08:13:30 UTC, ending (back within the threshold, but not resolved yet)',
     ])
     expect(incidentSentence(all([live('NoGoodPoll', 'a', { state: 'recovering' })])[0]!)).toBe(
       'Recovering: a: NoGoodPoll',
     )
   })
 
-  test('says that no value is beyond the threshold, although its alerts fire', () => {
-    const said = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!)[0]
+  test('ends on a target whose value is no longer beyond the threshold, although its alert fires', () => {
+    const said = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!)[0]!.replace(/.*UTC, /, '')
     const within = high('a', 40, 10)
-    expect(said(within, high('b', 40, 11))).toBe(
-      'Since 2026-11-20 08:13:30 UTC, lasting (no longer above the threshold of 30%, but not resolved yet)',
-    )
-    expect(said(within, high('b', 40, 30))).toBe('Since 2026-11-20 08:13:30 UTC, lasting')
-    expect(said(live('NoGoodPoll', 'a', { value: 4 }))).toBe(
-      'Since 2026-11-20 08:13:30 UTC, lasting (polls succeed again, but not resolved yet)',
-    )
+    expect(said(within)).toBe('ending (back within the threshold, but not resolved yet)')
+    expect(said(within, high('b', 40, 11))).toBe('ending (back within the threshold on 2 targets)')
+    expect(said(within, high('b', 40, 30))).toBe('lasting (back within the threshold on 1 target)')
+    expect(said(live('NoGoodPoll', 'a', { value: 4 }))).toBe('ending (back within the threshold, but not resolved yet)')
+    // Too few calls say nothing.
+    expect(said(live('HighFailureRate', 'a', { value: NaN }))).toBe('lasting')
+  })
+
+  test('does not grow by a target or two of many', () => {
+    const courseOf = (firing: number, pending: number) =>
+      all(
+        Array.from({ length: firing + pending }, (_, i) =>
+          high(`${i}`, 40, 30, { state: i < firing ? 'firing' : 'pending' }),
+        ),
+      )[0]!.course
+    expect([courseOf(40, 1), courseOf(40, 2), courseOf(2, 1)]).toEqual(['lasts', 'grows', 'grows'])
+  })
+
+  test('names the outcome that two thirds of the failed calls have', () => {
+    const outcomeOf = (unanswered: number, rejected: number) =>
+      all([live('HighFailureRate', 'a', { counts: counts(90, { unanswered, rejected }) })])[0]!.calls?.outcome
+    expect([outcomeOf(40, 20), outcomeOf(39, 21)]).toEqual(['unanswered', undefined])
   })
 
   test('says of a single alert that was worse how bad it is now, and was', () => {
@@ -311,7 +328,7 @@ describe('an incident', () => {
     const incidents = all(lives)
     expect(incidents.map(incidentSentence)).toEqual([
       '2 of 300 targets: no successful poll since 2026-11-20 08:14:28 UTC',
-      '3 of 300 targets: 75% of 120 calls (mode=call) fail, mostly unanswered',
+      '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered',
     ])
     expect(incidents[1]!.unpolled).toEqual({ targets: 2, since: AT - 61.5 })
     expect(linesOf(incidents[1]!)).toContain(
@@ -331,7 +348,7 @@ describe('an incident', () => {
     const seen = (target: string, ago: number) => high(target, 40, 30, { evaluatedAt: AT - ago })
     const [incident] = all([seen('a', 46), seen('b', 60)])
     expect(incidentSentence(incident!)).toBe(
-      '2 of 300 targets: 75% of 80 calls (mode=call) fail, mostly unanswered, as of 2026-11-20 08:14:30 UTC',
+      '2 of 300 targets: 75% of 80 calls (mode=call) in 15m fail, mostly unanswered, as of 2026-11-20 08:14:30 UTC',
     )
     expect(linesOf(incident!)[1]).toBe('Numbers stand since 2026-11-20 08:14:30 UTC: no successful poll on 2 targets')
     expect(incidentSentence(all([seen('a', 46), seen('b', 44)])[0]!)).not.toContain('as of')

@@ -49,7 +49,7 @@ describe('the head of the overview', () => {
     const elements = render(Head, state)
     expect(elements.find(({ type }) => type === 'h2')?.text).toBe(state.snapshot!.incidents.at(0)!.summary)
     expect(elements.find(({ type }) => type === 'h2')?.text).toMatch(
-      /^12 of 13 targets: 61.3% of 480 calls fail, mostly unanswered$/,
+      /^12 of 13 targets: 61.3% of 480 calls in 15m fail, mostly unanswered$/,
     )
     expect(elements.find(({ type }) => type === 'h3')?.text).toBe('Most failed calls')
     expect(elements.find(({ type }) => type === 'p')?.text).toMatch(
@@ -101,7 +101,7 @@ describe('the head of the overview', () => {
     const state = amid(several(1))
     state.snapshot!.alerts.at(0)!.calls_url = '/api/v1/calls?target=t0&mode=call'
     expect(linksOf(state).map(([text]) => text)).toEqual([
-      't0: 75% of 40 calls fail, mostly unanswered',
+      't0: 75% of 40 calls in 15m fail, mostly unanswered',
       'Its calls',
       'Silence',
       'Runbook',
