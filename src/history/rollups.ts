@@ -172,7 +172,7 @@ async function coverOf(
   const marked = await store.rows(
     `SELECT DISTINCT quarter FROM callwatch.stale_rollups WHERE quarter >= $1 AND quarter < $2
     ${numbers.includes(ALL_TARGETS) ? '' : `AND target IN (${numbers.join(', ')})`}`,
-    [quarterHourOf(period.from), period.to],
+    [quarterHourOf(period.from), Math.ceil(period.to)],
   )
   const stale = marked.map(({ quarter }) => Number(quarter))
   const unusable = new Set(WIDTHS.flatMap((width) => stale.map((quarter) => `${beginOf(quarter, width)} ${width}`)))
