@@ -1,5 +1,5 @@
 import { monthOf } from '../clock/calendar.ts'
-import { knownSince, newsSince, type LedgerState, type SyncState } from '../ledger/state.ts'
+import { knownSince, type LedgerState, type SyncState } from '../ledger/state.ts'
 import { usedSince } from '../ledger/usage.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
@@ -39,7 +39,7 @@ function valuesAtLastPoll(rule: Rule, ledger: EvaluatedLedger): readonly RuleVal
     finished,
     open: [...open.values()],
     knownFrom: knownSince(sync),
-    newsSince: newsSince(sync),
+    created: sync.created,
     earlier,
     usedSince: (time, of) => usedSince(ledger, time, of),
   }

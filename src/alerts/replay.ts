@@ -1,5 +1,5 @@
 import { keptFinishes, type EarlierCalls, type FinishedCalls } from '../ledger/finished-calls.ts'
-import { knownSince, newsSince, type SyncState } from '../ledger/state.ts'
+import { knownSince, type SyncState } from '../ledger/state.ts'
 import type { Finish } from '../ledger/tracked-call.ts'
 import type { AlertInstance } from './alert-instance.ts'
 import { definitionOf } from './definition-of.ts'
@@ -24,7 +24,7 @@ export type History = {
   /** All calls that finished since the earliest window. */
   finishes: readonly Finish[]
   /** When the target was created, since when its calls are counted (UNIX seconds), and the times for which not all of them are known. */
-  sync: Pick<SyncState, 'created' | 'past' | 'countsPast'>
+  sync: Pick<SyncState, 'created' | 'past'>
   gaps: EarlierCalls['gaps']
 }
 
@@ -89,13 +89,7 @@ function triggerOf(evaluated: EvaluationRecord, { finished, sync, gaps }: Replay
   // Until it has ended, nobody knows how long a time without polls is.
   const ended = gaps.filter(({ to }) => to <= evaluated.now + ROUNDING_SECONDS)
   const earlier = { finished, periods: [], gaps: ended }
-  return {
-    ...evaluated,
-    finished,
-    earlier,
-    open: [],
-    knownFrom: knownSince(sync, evaluated.now + ROUNDING_SECONDS),
-    newsSince: newsSince(sync),
-    usedSince: () => 0,
-  }
+  const knownFrom = knownSince(sync, evaluated.now + ROUNDING_SECONDS)
+  const { created } = sync
+  return { ...evaluated, finished, earlier, open: [], created, knownFrom, usedSince: () => 0 }
 }

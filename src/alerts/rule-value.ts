@@ -66,12 +66,12 @@ function ungrouped(key: string, value: number | undefined, trigger: Trigger): Ma
 }
 
 /** Whether minutes were used since the set-up, to the quarter of an hour. */
-const isUsedSinceSetUp = ({ newsSince, usedSince }: Poll) => USAGE_FORMULAS.some((of) => usedSince(newsSince, of) > 0)
+const isUsedSinceSetUp = ({ created, usedSince }: Poll) => USAGE_FORMULAS.some((of) => usedSince(created, of) > 0)
 
 /** Which groups of a window have a call that had not finished at the set-up. */
 function callsSinceSetUp(rule: Rule, definition: CallSignal, poll: Poll, window: Window): (key: string) => boolean {
   const { signal } = rule
-  const { newsSince: since } = poll
+  const since = Math.floor(poll.created)
   if (window.from - offsetOf(signal) >= since || windowOf(signal) === undefined) return () => true
   const finished = finishedSince(poll.finished, since)
   const groups = groupCalls<{ readonly labels: Labels }>(rule, definition.calls({ ...poll, finished }, window, signal))

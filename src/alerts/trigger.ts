@@ -15,9 +15,9 @@ export type Poll = WindowEnd & {
   open: readonly TrackedCall[]
   /** The calls of the earlier windows that rules compare with; absent if they were not read. */
   earlier?: EarlierCalls | undefined
-  /** Since when all calls of the target are counted, and since when they raise alerts. */
+  /** When the target was created in the store: calls that had all finished before raise no alert. Since when all calls are counted. */
+  created: number
   knownFrom: number
-  newsSince: number
   /** Minutes counted since a time; NaN if they are not known. */
   usedSince: (time: number, of: UsageFormula) => number
 }

@@ -11,11 +11,10 @@ import { editRound } from '../notifications/delivery/edit.ts'
 import type { Inhibited } from '../notifications/delivery/suppress.ts'
 import { grouping, recipientsBy } from '../notifications/grouping.ts'
 import type { Receiver, Send, State } from '../notifications/receiver.ts'
-import { pastReport, type SetUpTarget } from '../notifications/past-report.ts'
+import { pastReport } from '../notifications/past-report.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
-import { knownSince } from '../ledger/state.ts'
 import { runWhile } from '../rx/run-while.ts'
-import { serviceNow } from '../views/target.ts'
+import { setUpOf } from '../views/target.ts'
 import { STALE_AFTER_INTERVALS } from '../web/readiness.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
@@ -109,41 +108,23 @@ function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
 
 /** Enqueues the daily digests, and the report of what happened before targets were set up. */
 export function digests(parts: DaemonParts): Job[] {
-  const { config, clock, store, receivers } = parts
-  const recipients = () =>
-    receivers.all().flatMap((one) => (takesMessages(one) && one.isLikeAlertmanager !== true ? one.name : []))
-  const makeDigest = dailyDigest({
-    digest: () => {
-      const { digest } = config().notify
-      return digest && { ...digest, receivers: recipients() }
-    },
+  const { config, clock, store, receivers, targets, overviews } = parts
+  const takesDigests = (one: Receiver) => takesMessages(one) && one.isLikeAlertmanager !== true
+  const options = {
     clock,
     store,
-    targets: () => setUpTargets(parts).map((target) => ({ name: target.name, created: knownSince(target) })),
-  })
-  const reportPast = pastReport({
-    store,
-    targets: () => setUpTargets(parts),
+    targets: () => [...targets.loaded().map(setUpOf), ...overviews.others()],
     settings: () => {
       const { notify, alerts } = config()
-      return { receivers: recipients(), timezone: notify.digest?.timezone ?? 'UTC', rules: alerts }
+      const recipients = receivers.all().filter(takesDigests)
+      return { digest: notify.digest, rules: alerts, receivers: recipients.map(({ name }) => name) }
     },
-  })
+  }
   const jobOf = (every: number, work: () => Promise<void>): Job => {
     return { every, first: 0, leaderOnly: true, run: async () => (notifies(parts) ? work() : undefined) }
   }
-  return [jobOf(60, makeDigest), jobOf(PAST_REPORT_SECONDS, reportPast)]
+  return [jobOf(60, dailyDigest(options)), jobOf(PAST_REPORT_SECONDS, pastReport(options))]
 }
-
-/** When each target was set up, and since when its calls are counted. */
-const setUpTargets = ({ targets, overviews }: DaemonParts): SetUpTarget[] => [
-  ...targets.loaded().map((target) => {
-    const { created, past, confirmedSweep } = target.ledger.sync
-    const isSwept = confirmedSweep !== undefined
-    return { name: target.name, created, past, isSwept, serviceNow: serviceNow(target) }
-  }),
-  ...overviews.others(),
-]
 
 /** The state of all targets, including those of other daemons. */
 function stateOf({ config, clock, targets, overviews: { others } }: DaemonParts): State {

@@ -1,25 +1,22 @@
 import { failureCount } from '../ledger/failure-ratio.ts'
-import { FINAL_STATUSES } from '../ledger/call.ts'
-import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
+import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
 import type { RowReader } from '../store/sql.ts'
 import type { Store } from '../store/store.ts'
 import type { Period } from './days.ts'
 import { seriesOf } from './series.ts'
-import { amountOf, callsOf, type Sums } from './sums.ts'
+import { figuresOf, type Figures } from './sums.ts'
 import { usageOf } from './usage.ts'
 
 /** What happened on some targets in a period, in sum. Times are UNIX seconds by the service's clock. */
-export type Past = Period & {
-  targets: readonly string[]
-  counts: FinishedCounts
-  /** Of participants. */
-  minutes: number
-  /** The hour with the most failed calls, and its calls; absent without a failed call. */
-  worstHour?: { from: number; counts: FinishedCounts }
-  /** The calls that have been open for longer than some hours, and the age of the oldest of them (seconds). */
-  open: { longerThan: number; calls: number; oldest: number }
-}
+export type Past = Period &
+  Figures & {
+    targets: readonly string[]
+    /** The hour with the most failed calls, and its calls; absent without a failed call. */
+    worstHour?: { from: number; counts: FinishedCounts }
+    /** The calls that have been open for longer than some hours, and the age of the oldest of them (seconds). */
+    open: { longerThan: number; calls: number; oldest: number }
+  }
 
 const HOUR = 3600
 const LONG_OPEN_SECONDS = 3 * HOUR
@@ -32,23 +29,17 @@ export async function pastOf(
 ): Promise<Past> {
   const [all] = await usageOf(store, { from, to, by: [], zone: 'UTC', targets })
   const { points, ...hours } = await seriesOf(store, { from, to, step: HOUR, targets }, to)
-  const byHour = points.map(({ sums }, i) => ({ from: hours.from + i * HOUR, counts: countsOf(sums) }))
+  const byHour = points.map(({ sums }, i) => ({ from: hours.from + i * HOUR, counts: figuresOf(sums).counts }))
   const failedIn = (hour: (typeof byHour)[number]) => failureCount(hour.counts, 'any')
   const worstHour = byHour.toSorted((a, b) => failedIn(b) - failedIn(a)).find((hour) => failedIn(hour) > 0)
   const ages = (await store.openCalls(targets)).map(({ call }) => to - beganAt(call))
   const long = ages.filter((age) => age > LONG_OPEN_SECONDS)
-  const sums = all?.sums ?? new Map<number, number>()
   return {
     targets,
     from,
     to,
-    counts: countsOf(sums),
-    minutes: amountOf(sums, 'participant_audio') + amountOf(sums, 'participant_video'),
+    ...figuresOf(all?.sums),
     ...(worstHour && { worstHour }),
     open: { longerThan: LONG_OPEN_SECONDS, calls: long.length, oldest: Math.max(0, ...long) },
   }
-}
-
-function countsOf(sums: Sums): FinishedCounts {
-  return countByStatus([...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: callsOf(sums, status) })))
 }

@@ -1,4 +1,5 @@
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
+import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { shown } from '../store/call-columns.ts'
 import type { Row } from '../store/sql.ts'
@@ -70,6 +71,17 @@ export function amountOf(sums: Sums, name: (typeof AMOUNTS)[number]): number {
   let all = 0
   for (let key = AMOUNTS.indexOf(name); key < KEYS.userMinutes; key += AMOUNTS.length) all += sums.get(key) ?? 0
   return all
+}
+
+/** Finished calls by status, and their participant minutes. */
+export type Figures = { counts: FinishedCounts; minutes: number }
+
+export function figuresOf(sums: Sums = new Map()): Figures {
+  const statuses = [...FINAL_STATUSES, 'other'] as const
+  return {
+    counts: countByStatus(statuses.map((status) => ({ status, n: callsOf(sums, status) }))),
+    minutes: amountOf(sums, 'participant_audio') + amountOf(sums, 'participant_video'),
+  }
 }
 
 /** The percentiles of a time (seconds), exact to 2%, and the number of calls for which it is known; null without calls. */

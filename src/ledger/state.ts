@@ -64,8 +64,6 @@ export type SyncState = {
    * clock. After 30 days without one, the next is the first.
    */
   readonly webhooks?: Readonly<Partial<Record<Trigger | 'any', readonly [first: number, last: number]>>>
-  /** Whether a call counts that had ended when the target was created. */
-  readonly countsPast?: true
   /** Whether the service has shown a session with several calls (identity.ts). */
   readonly reusesSessions?: true
   /** How many calls the last complete sweep excluded. */
@@ -129,11 +127,6 @@ export type Delta = {
  */
 export function knownSince({ created, past }: Pick<SyncState, 'created' | 'past'>, now = Infinity): number {
   return past !== undefined && past.readAt <= now ? past.from : created
-}
-
-/** Calls that had all finished before this raise no alert. */
-export function newsSince({ created, countsPast }: Pick<SyncState, 'created' | 'countsPast'>): number {
-  return countsPast === true ? Math.floor(created) : -Infinity
 }
 
 /** The ledger of a new target. `created` in UNIX seconds by the host's clock. */

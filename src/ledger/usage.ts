@@ -36,16 +36,6 @@ export type Used = {
 /** The minutes used since a time (UNIX seconds), to the quarter of an hour; NaN if they are not known. */
 export function usedSince({ usage, userMinutes }: Used, time: number, of: UsageFormula): number {
   const minutes = of === 'duration' ? userMinutes : usage
-  return minutes === undefined ? NaN : usedBetween(minutes, time, Infinity)
-}
-
-/** The minutes used between two times (UNIX seconds), to the quarter of an hour. */
-export function usedBetween(
-  usage: Iterable<readonly [quarterHour: number, minutes: number]>,
-  from: number,
-  to: number,
-): number {
-  let sum = 0
-  for (const [quarterHour, minutes] of usage) if (quarterHour >= from && quarterHour < to) sum += minutes
-  return sum
+  if (minutes === undefined) return NaN
+  return minutes.entries().reduce((sum, [quarterHour, used]) => (quarterHour >= time ? sum + used : sum), 0)
 }

@@ -1,16 +1,19 @@
 import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
 import { coverageOf, lengthOf } from '../history/coverage.ts'
+import { figuresOf } from '../history/sums.ts'
+import { usageOf } from '../history/usage.ts'
+import { knownSince, type SyncState } from '../ledger/state.ts'
 import type { Store } from '../store/store.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
 export type DigestOptions = {
-  /** The time of day (`HH:MM`), its time zone and the recipients; undefined if no digest is configured. */
-  digest: () => { at: string; timezone: string; receivers: readonly string[] } | undefined
+  /** The recipients, and the time of day (`HH:MM`) and its time zone; undefined if no digest is configured. */
+  settings: () => { receivers: readonly string[]; digest: { at: string; timezone: string } | undefined }
   clock: Clock
-  store: Pick<Store, 'countFinished' | 'usedMinutes' | 'enqueueOnce' | 'rows'>
-  /** All targets, and when each was created (UNIX seconds). */
-  targets: () => readonly { name: string; created: number }[]
+  store: Pick<Store, 'enqueueOnce' | 'rows'>
+  /** All targets, and since when the calls of each are counted. */
+  targets: () => readonly (Pick<SyncState, 'created' | 'past'> & { name: string })[]
 }
 
 const MINUTE = 60
@@ -38,9 +41,9 @@ export function dailyDigest(options: DigestOptions): () => Promise<void> {
     // Another daemon may have been responsible meanwhile.
     if (clock.monotonic() - calledAt > 2 * MINUTE) begun = clock.wall()
     calledAt = clock.monotonic()
-    const configured = options.digest()
+    const { digest: configured, receivers } = options.settings()
     if (configured === undefined) return
-    const { at, timezone, receivers } = configured
+    const { at, timezone } = configured
     const [hour, minute] = at.split(':').map(Number)
     const now = clock.wall()
     const due = lastTime(`${minute} ${hour} * * *`, timezone, now)
@@ -66,26 +69,28 @@ async function digestOf(
   const day = dayOf(dayOf(due, timezone).from - 1, timezone)
   // Noon minus seven days is in the same calendar day of the week before, even if daylight saving time changed.
   const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
-  const existing = targets().filter(({ created }) => created < day.to)
+  const existing = targets().filter((target) => knownSince(target) < day.to)
   const names = existing.map(({ name }) => name)
   const blindIn = async (period: typeof day) => (await coverageOf(store, period, { targets: names, now })).blind
   const blind = [...(await blindIn(day)), ...(await blindIn(weekBefore))]
   if (mayWait && blind.some(({ kind, from, to }) => kind === 'now' && to - from >= MISSING_SECONDS)) return undefined
-  const figuresOf = async (name: string, { from, to }: typeof day): Promise<DayFigures> => {
-    const [counts, minutes] = [store.countFinished(name, from, to), store.usedMinutes(name, from, to)]
-    const unseen = blind.filter((time) => time.target === name && time.from >= from && time.to <= to)
-    return { counts: await counts, minutes: await minutes, blindSeconds: lengthOf(unseen) }
+  const figuresIn = async ({ from, to }: typeof day) => {
+    const rows = await usageOf(store, { from, to, by: ['target'], zone: timezone, targets: names })
+    const sums = new Map(rows.map((row) => [row.keys.target, row.sums]))
+    return (name: string): DayFigures => {
+      const unseen = blind.filter((time) => time.target === name && time.from >= from && time.to <= to)
+      return { ...figuresOf(sums.get(name)), blindSeconds: lengthOf(unseen) }
+    }
   }
+  const [ofDay, ofWeekBefore] = [await figuresIn(day), await figuresIn(weekBefore)]
   return {
     kind: 'digest',
     day: dayName(day.from, timezone),
     timezone,
-    targets: await Promise.all(
-      existing.map(async ({ name, created }) => ({
-        target: name,
-        day: await figuresOf(name, day),
-        weekBefore: created <= weekBefore.from ? await figuresOf(name, weekBefore) : undefined,
-      })),
-    ),
+    targets: existing.map((target) => ({
+      target: target.name,
+      day: ofDay(target.name),
+      weekBefore: knownSince(target) <= weekBefore.from ? ofWeekBefore(target.name) : undefined,
+    })),
   }
 }

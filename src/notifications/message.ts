@@ -1,5 +1,5 @@
 import type { Past } from '../history/past.ts'
-import type { FinishedCounts } from '../ledger/finished-calls.ts'
+import type { Figures } from '../history/sums.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { AlertMatch, Severity } from '../alerts/match-keys.ts'
@@ -92,18 +92,15 @@ export type DigestMessage = {
   targets: { target: string; day: DayFigures; weekBefore: DayFigures | undefined }[]
 }
 
-/**
- * A day of a target: outcomes of its calls, participant minutes counted, and how much of the day is not covered
- * (history/coverage.ts).
- */
-export type DayFigures = { counts: FinishedCounts; minutes: number; blindSeconds: number }
+/** A day of a target, and how much of it is not covered (history/coverage.ts). */
+export type DayFigures = Figures & { blindSeconds: number }
 
 /** What happened before some targets were set up. It is sent once, when their lists were read. */
 export type PastMessage = Past & {
   kind: 'past'
   timezone: string
   /** What raises alerts from now on. */
-  rules: readonly { alert: string; when: string }[]
+  rules: readonly string[]
 }
 
 /** The store cannot be written, or can be written again. Sent without the outbox, which is in the store. */

@@ -16,12 +16,10 @@ export type SetUpTarget = Pick<SyncState, 'created' | 'past'> & {
 
 export type PastReportOptions = {
   targets: () => readonly SetUpTarget[]
-  /** The recipients, the time zone of hours, and the rules. */
-  settings: () => { receivers: readonly string[]; timezone: string; rules: readonly Rule[] }
-  store: PastStore & Pick<Store, 'enqueueOnce'>
+  /** The time zone of hours is that of the digest. */
+  settings: () => { receivers: readonly string[]; digest: { timezone: string } | undefined; rules: readonly Rule[] }
+  store: Pick<Store, 'rows' | 'openCalls' | 'enqueueOnce'>
 }
-
-type PastStore = Parameters<typeof pastOf>[0]
 
 const DAY = 86_400
 /** Targets that were set up together are reported together, unless the sweep of one takes longer than this (seconds). */
@@ -34,22 +32,21 @@ const MAX_WAIT_SECONDS = 600
  * @throws {StoreError}
  */
 export function pastReport({ targets, settings, store }: PastReportOptions): () => Promise<void> {
-  const done = new Set<string>()
   return async () => {
     const added = targets().filter(({ created, serviceNow }) => serviceNow - created < DAY)
     const keyOf = ({ name, created }: SetUpTarget) => `past of ${name} before ${created}`
     if (added.some(({ isSwept, created, serviceNow }) => !isSwept && serviceNow - created < MAX_WAIT_SECONDS)) return
-    const counted = added.filter((target) => target.past !== undefined && !done.has(keyOf(target)))
-    if (counted.length === 0) return
+    const due = new Map(added.flatMap((target) => (target.past === undefined ? [] : [[keyOf(target), target]])))
     const query = 'SELECT key FROM callwatch.deduplication_keys WHERE key IN texts($1)'
-    for (const { key } of await store.rows(query, [list(counted.map(keyOf))])) done.add(String(key))
-    const reported = counted.filter((target) => !done.has(keyOf(target)))
+    for (const { key } of await store.rows(query, [list(due.keys())])) due.delete(String(key))
+    const reported = [...due.values()]
     if (reported.length === 0) return
     const to = Math.max(...reported.map(({ serviceNow }) => serviceNow))
     const from = Math.max(to - DAY, Math.min(...reported.map((target) => knownSince(target))))
     const past = await pastOf(store, reported.map(({ name }) => name), { from, to }) // oxfmt-ignore
-    const { receivers, ...given } = settings()
-    await store.enqueueOnce(reported.map(keyOf), { kind: 'digest', digest: pastMessage(past, given) }, receivers)
+    const { receivers, digest: { timezone } = { timezone: 'UTC' }, rules } = settings()
+    const digest = pastMessage(past, { timezone, rules })
+    await store.enqueueOnce([...due.keys()], { kind: 'digest', digest }, receivers)
   }
 }
 
@@ -58,8 +55,7 @@ export function pastMessage(
   past: Past,
   { timezone, rules }: { timezone: string; rules: readonly Rule[] },
 ): PastMessage {
-  const watched = rules.map((rule) => {
-    return { alert: titleOf({ alert: rule.name, labels: rule.match }), when: ruleText({ ...rule, alert: rule.name }) }
-  })
-  return { kind: 'past', ...past, timezone, rules: watched }
+  const textOf = ({ name: alert, ...rule }: Rule) =>
+    `${titleOf({ alert, labels: rule.match })}: ${ruleText({ ...rule, alert })}`
+  return { kind: 'past', ...past, timezone, rules: rules.map(textOf) }
 }

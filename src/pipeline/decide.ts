@@ -4,7 +4,7 @@ import { monthOf } from '../clock/calendar.ts'
 import { wholeMilliseconds } from '../clock/times.ts'
 import { newDraft } from '../ledger/delta/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
-import { knownSince, newsSince, type Delta, type LedgerState } from '../ledger/state.ts'
+import { knownSince, type Delta, type LedgerState } from '../ledger/state.ts'
 import { computeDelta, type EvictedCalls } from '../ledger/delta/compute-delta.ts'
 import type { Observation, PollSuccess } from '../ledger/observation.ts'
 import { usedSince } from '../ledger/usage.ts'
@@ -84,7 +84,7 @@ function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited
     finished: withFinishes(ledger.finished, delta.finishes, delta.recorded),
     open: [...unchanged, ...changed],
     knownFrom: knownSince(delta.sync),
-    newsSince: newsSince(delta.sync),
+    created: delta.sync.created,
     earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes, delta.recorded) },
     usedSince: (time, of) => usedSince(ledger, time, of) + usedSince(delta, time, of),
   }

@@ -30,7 +30,7 @@ const given = section({
     .describe('For all targets of an app together, follow-ups included; never exceeded'),
   baseline: oneOf(['skip', 'count'])
     .prefault('count')
-    .describe('Calls that had ended when the target was set up, back to `lookback`'),
+    .describe('Calls that had ended at the set-up, back to `lookback`'),
   details: oneOf(['missing', 'never'])
     .prefault('missing')
     .describe('Whether a final call that is listed without participants is requested once by its id'),

@@ -1,6 +1,5 @@
 import { LOST_CODE, finalStatusOf } from '../ledger/call-codes.ts'
-import { addCall, countByStatus, keptFinishes, type Period } from '../ledger/finished-calls.ts'
-import { usedBetween } from '../ledger/usage.ts'
+import { addCall, keptFinishes, type Period } from '../ledger/finished-calls.ts'
 import { sessionOf } from '../ledger/identity.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOf, callOfRow, IS_OPEN } from './call-columns.ts'
@@ -10,17 +9,12 @@ import type { HistoryStore } from './store.ts'
 
 const COLUMNS = CALL_COLUMNS.join(', ')
 
-const COUNT_FINISHED = `
-  SELECT status, count(*) AS n FROM callwatch.calls
-  WHERE ${OF_TARGET} AND finished >= $2 AND finished < $3 AND status <> ${LOST_CODE} GROUP BY status`
 const COUNT_PER_MINUTE = `
   SELECT target, floor((finished - $2::float8) / 60) AS minute, status, count(*) AS n FROM callwatch.calls
   WHERE target IN wholes($1) AND finished >= $2::float8 AND finished < $3::float8 AND status <> ${LOST_CODE} GROUP BY 1, 2, 3`
 const OPEN = `
   SELECT name, ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
   WHERE target = number AND name IN texts($1) AND ${IS_OPEN}`
-const USAGE = `
-  SELECT quarter, minutes FROM callwatch.usage WHERE ${OF_TARGET} AND quarter >= $2::float8 AND quarter < $3::float8 ORDER BY quarter`
 
 const GAPS = `SELECT began, ended FROM callwatch.gaps WHERE ${OF_TARGET} AND ended - began > $2::float8`
 const EXPIRED = 'SELECT expired FROM callwatch.targets WHERE name = $1 AND expired IS NOT NULL'
@@ -64,10 +58,6 @@ export function history(sql: Sql, isEager = false): Omit<HistoryStore, 'newestEn
   return {
     evictedCalls: callsBySession(sql, 'NOT tracked'),
     earlierCalls: earlierCallsIn(sql),
-    countFinished: async (target, from, to) => {
-      const rows = await sql.all(COUNT_FINISHED, [target, from, to])
-      return countByStatus(rows.map(({ status, n }) => ({ status: finalStatusOf(Number(status)), n: Number(n) })))
-    },
     finishedPerMinute: async (targets, from, minutes) => {
       const found = await sql.all('SELECT number, name FROM callwatch.targets WHERE name IN texts($1)', [list(targets)])
       const names = new Map(found.map(({ number, name }) => [Number(number), String(name)]))
@@ -85,14 +75,6 @@ export function history(sql: Sql, isEager = false): Omit<HistoryStore, 'newestEn
         calls.push({ target: String(target), call: callOf(values) }),
       )
       return calls
-    },
-    usedMinutes: async (target, from, to) => {
-      const rows = await sql.all(USAGE, [target, from, to])
-      return usedBetween(
-        rows.map(({ quarter, minutes }) => [Number(quarter), Number(minutes)]),
-        from,
-        to,
-      )
     },
     pausedUntil,
     pauseUntil: async (key, until) => {

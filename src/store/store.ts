@@ -6,7 +6,7 @@ import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { FinalStatus } from '../ledger/call.ts'
-import type { EarlierCalls, FinishedCounts, KeptFinishes, Period } from '../ledger/finished-calls.ts'
+import type { EarlierCalls, KeptFinishes, Period } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { ClusterStore } from './cluster-store.ts'
@@ -119,8 +119,6 @@ export type HistoryStore = {
    * @param lookback how far back the list shows calls (seconds): after a longer time without a poll, some were never seen
    */
   earlierCalls: (target: string, periods: readonly Period[], lookback: number) => Promise<EarlierCalls<KeptFinishes>>
-  /** The outcomes of a target's calls that finished in a period, without its end. */
-  countFinished: (target: string, from: number, to: number) => Promise<FinishedCounts>
   /**
    * Counts the calls of these targets that finished in each minute of a period, by the status with which they were counted. The first
    * minute is 0.
@@ -132,8 +130,6 @@ export type HistoryStore = {
   ) => Promise<{ target: string; minute: number; status: FinalStatus; n: number }[]>
   /** Reads the open calls of targets, in no particular order. */
   openCalls: (targets: readonly string[]) => Promise<{ target: string; call: TrackedCall }[]>
-  /** The participant minutes of a target in a period, to the quarter of an hour (ledger/usage.ts). */
-  usedMinutes: (target: string, from: number, to: number) => Promise<number>
   /**
    * The newest end of a call by the service's clock, among the newest thousand of each target; undefined without one. Ends that only
    * callwatch noticed are left out, because they are by callwatch's clock.

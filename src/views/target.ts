@@ -6,7 +6,7 @@ import { horizon } from '../ledger/horizon.ts'
 import { listWarnings } from '../ledger/list-warnings.ts'
 import { COUNTERS, type DurableCounter } from '../ledger/series.ts'
 import { knownSince, type LedgerState, type SyncState } from '../ledger/state.ts'
-import { usedBetween } from '../ledger/usage.ts'
+import { usedSince } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import { isMap, parseMap } from '../schema/path.ts'
@@ -17,6 +17,12 @@ import { byName, byOutcome, count, minutes, namedObject, outcomes, ratio, second
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
 export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'ledger' | 'pollAge'>): number {
   return (sync.lastSuccess ?? sync.created) + pollAge()
+}
+
+/** When a target was set up, since when its calls are counted, and whether a confirmed sweep has read its list. */
+export function setUpOf(target: TargetStatus) {
+  const { created, past, confirmedSweep } = target.ledger.sync
+  return { name: target.name, created, past, isSwept: confirmedSweep !== undefined, serviceNow: serviceNow(target) }
 }
 
 const warningKind = z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks'])
@@ -219,7 +225,7 @@ export function usedMinutes(usage: ReadonlyMap<number, number>, now: number) {
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
   const since = (milliseconds: number) => {
     const from = milliseconds / 1000
-    return { since: isoTime(from), minutes: usedBetween(usage, from, Infinity) }
+    return { since: isoTime(from), minutes: usedSince({ usage }, from, 'participants') }
   }
   return {
     participant_minutes_today: since(Date.UTC(year, month, date.getUTCDate())),
@@ -288,11 +294,8 @@ export function writeOverview(target: TargetStatus, wall: number): string {
   return JSON.stringify({
     version: 2,
     at: wall,
-    created: sync.created,
-    past: sync.past,
-    isSwept: sync.confirmedSweep !== undefined,
+    ...setUpOf(target),
     lastSuccess: sync.lastSuccess,
-    serviceNow: serviceNow(target),
     evaluationAge: target.evaluationAge(),
     alerts: [...target.alerts.values()].map(({ values: _values, ...alert }) => alert),
     current: withoutNoise(currentView(target)),

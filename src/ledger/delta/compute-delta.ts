@@ -170,9 +170,8 @@ function trackNew({ seen, answer }: SeenIn, { draft, options, oldest }: Computat
   if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
   // The call counts, but causes no event.
   const { length } = delta.transitions
-  const counted = observeCall(undefined, seen, { ...answer, wasOver: true }, draft)
+  const counted = observeCall(undefined, seen, { ...answer, marks: MARK.overAtSetUp }, draft)
   delta.transitions.length = length
-  if (delta.sync.countsPast !== true) delta.sync = { ...delta.sync, countsPast: true }
   return counted
 }
 

@@ -21,8 +21,8 @@ export type AnswerContext = {
   askForDetails: boolean
   /** How precisely `retainUntil` records the last listing of a call without an own time (seconds). */
   listedPrecision: number
-  /** Whether the call was over when the target was created. */
-  wasOver?: boolean
+  /** The marks of the call if it is new. */
+  marks?: number
 }
 
 /**
@@ -49,10 +49,10 @@ export function baselineCall(
 export function observeCall(
   before: TrackedCall | undefined,
   seen: SeenCall,
-  { serviceTime, hostTime, source, askForDetails, listedPrecision, wasOver }: AnswerContext,
+  { serviceTime, hostTime, source, askForDetails, listedPrecision, marks }: AnswerContext,
   draft: DeltaDraft,
 ): TrackedCall {
-  const known = before ?? newCall(seen, serviceTime, wasOver)
+  const known = before ?? newCall(seen, serviceTime, marks)
   const call = withAnswer(known, seen)
   countAppearance(before, call.labels, draft)
   const final = call.phase === 'final'
@@ -60,12 +60,8 @@ export function observeCall(
   const noticed = noticedAt(call, serviceTime)
   call.counted = countAllMinutes(call, seen, { final, now: noticed }, draft)
   if (ending !== undefined) {
-    call.finish = finish(
-      call,
-      ending,
-      { at: finishedAt(call, serviceTime), known: noticed, knownHostTime: hostTime },
-      draft,
-    )
+    const times = { at: finishedAt(call, serviceTime), known: noticed, knownHostTime: hostTime }
+    call.finish = finish(call, ending, times, draft)
     if (askForDetails) call.marks |= MARK.detailsWanted
   }
   const change = { call, participants: seen.participants, at: serviceTime }
@@ -131,8 +127,7 @@ const NEW: TrackedCall = {
   ),
   labels: labelsOf('other', 'other', 'other'),
 }
-const newCall = ({ id, session }: SeenCall, firstSeen: number, wasOver = false): TrackedCall => {
-  const marks = wasOver ? MARK.overAtSetUp : 0
+const newCall = ({ id, session }: SeenCall, firstSeen: number, marks = 0): TrackedCall => {
   return { ...NEW, id, session: session === id ? undefined : session, firstSeen, marks }
 }
 

@@ -146,11 +146,9 @@ function digestIn(all: readonly OutboxEntry[]): Composed[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- daily-digest.ts and past-report.ts enqueue them
     entry.content.kind === 'digest' ? { entry, message: entry.content.digest as DigestMessage | PastMessage } : [],
   )
-  const isPast = ({ message }: (typeof digests)[number]) => message.kind === 'past'
-  const batches = [digests.filter(isPast).slice(0, 1), digests.filter((one) => !isPast(one))]
-  return batches.flatMap((batch) => {
-    const entries = batch.map(({ entry }) => entry)
-    return batch.slice(-1).map(({ message }) => ({ subject: DIGESTS, entries, message }))
+  const batches = Map.groupBy(digests, ({ entry, message }) => (message.kind === 'past' ? entry.id : DIGESTS))
+  return [...batches.values()].map((batch) => {
+    return { subject: DIGESTS, entries: batch.map(({ entry }) => entry), message: batch.at(-1)!.message }
   })
 }
 

@@ -1,3 +1,4 @@
+import type { Figures } from '../../history/sums.ts'
 import { FINAL_STATUSES } from '../../ledger/call.ts'
 import { failureCount, failureRatio } from '../../ledger/failure-ratio.ts'
 import type { DayFigures, DigestMessage } from '../message.ts'
@@ -6,8 +7,6 @@ import { formatNumber, formatSeconds, formatShare } from '../../text/format.ts'
 
 /** How many targets a digest has at most, and the characters of their texts. */
 const MOST = { targets: 20, name: 100, line: 250, split: 150 }
-
-type Figures = Pick<DayFigures, 'counts' | 'minutes'>
 
 /** A message that reports numbers, as each receiver shows it. All texts are bounded. */
 export type Bulletin = { title: string; parts: { name: string; lead: string; lines: string[] }[]; notes: string[] }

@@ -5,7 +5,7 @@ import { firstOf, nameIn, oneLine } from './bounded.ts'
 import { digestSplit, figuresText, type Bulletin } from './digest-text.ts'
 
 /** How many rules are named at most, and the characters of their texts. */
-const MOST = { rules: 10, name: 60, rule: 190, line: 250 }
+const MOST = { rules: 10, name: 60, line: 250 }
 
 /** What happened before some targets were set up, and what raises alerts from now on. */
 export function pastBulletin(message: PastMessage): Bulletin {
@@ -17,7 +17,7 @@ export function pastBulletin(message: PastMessage): Bulletin {
     ...(open.calls === 0 ? [] : [openText(open)]),
   ]
   const { first, more } = firstOf(rules, MOST.rules)
-  const watched = first.map(({ alert, when }) => `${oneLine(alert, MOST.name)}: ${oneLine(when, MOST.rule)}`)
+  const watched = first.map((rule) => oneLine(rule, MOST.line))
   const lead = oneLine(`the last ${Math.round((to - from) / 3600)}h: ${figuresText(message)}`, MOST.line)
   return {
     title: `callwatch watches ${name}`,
@@ -43,6 +43,5 @@ function worstText({ from, counts }: NonNullable<PastMessage['worstHour']>, time
 }
 
 function openText({ longerThan, calls, oldest }: PastMessage['open']): string {
-  const are = `${plural(calls, 'call')} ${calls === 1 ? 'has' : 'have'}`
-  return `${are} been open for longer than ${formatSeconds(longerThan)}, ${calls === 1 ? '' : 'one of them '}for ${formatSeconds(oldest)}`
+  return `Open for longer than ${formatSeconds(longerThan)}: ${plural(calls, 'call')}, the oldest for ${formatSeconds(oldest)}`
 }

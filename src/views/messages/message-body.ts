@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { failuresOf, type Notification } from '../../alerts/notification.ts'
 import { CHANGES, sum, windowOf } from '../../alerts/signal.ts'
 import { isoTime } from '../../clock/times.ts'
+import type { Figures } from '../../history/sums.ts'
 import { failureRatio } from '../../ledger/failure-ratio.ts'
-import type { DayFigures, FlappedAlert, Message, PastMessage } from '../../notifications/message.ts'
+import type { FlappedAlert, Message, PastMessage } from '../../notifications/message.ts'
 import { digestLine } from '../../notifications/text/digest-text.ts'
 import { descriptionOf, flappedText, summaryOf } from '../../notifications/text/notification-text.ts'
 import { pastSummary } from '../../notifications/text/past-text.ts'
@@ -235,6 +236,6 @@ function contributorView({ ofFailures, ofCalls, ...contributor }: NonNullable<No
 }
 
 /** Finished calls, participant minutes, and the share of the calls that failed (null of none). */
-function dayView({ counts, minutes }: Pick<DayFigures, 'counts' | 'minutes'>) {
+function dayView({ counts, minutes }: Figures) {
   return { calls: counts, minutes: finiteOf(minutes), failure_ratio: finiteOf(failureRatio(counts, 'any')) }
 }

@@ -63,16 +63,6 @@ export function historyContract(newPlace: NewPlace): void {
       expect(await picked({ target: 'c' })).toEqual([])
     })
 
-    test('is counted for one target, from one moment to but not at another', async () => {
-      const store = await (await newPlace()).open()
-      await filled(store, A, { a1: 10, a2: 20, a3: 30 }, ['a2'])
-      await filled(store, B, { b1: 10, b2: 20 }, ['b1'])
-      const total = async (name: string, from: number, to: number) =>
-        (await store.countFinished(name, CREATED + from, CREATED + to)).total
-      expect([await total('a', 10, 30), await total('a', 10.1, 30.1), await total('a', 0, 10)]).toEqual([2, 2, 0])
-      expect([await total('b', 0, 100), await total('c', 0, 100)]).toEqual([2, 0])
-    })
-
     test('is counted by minutes from a moment on, for several targets, by the status that was counted', async () => {
       const store = await (await newPlace()).open()
       await filled(store, A, { early: 9.9, a1: 10, a2: 69.9, a3: 70, a4: 129.9, late: 130 }, ['a2', 'a4'])

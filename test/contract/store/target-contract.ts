@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../../src/ledger/state.ts'
-import { usedBetween } from '../../../src/ledger/usage.ts'
 import { asked, completePoll, contents, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { A, B, DAY, instance, NO_ALERTS, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 import { finishedCalls } from '../../kit/store/finished-calls.ts'
@@ -62,26 +61,6 @@ export function targetContract(newPlace: NewPlace): void {
       expect(await open('a', 'b', 'c')).toStrictEqual(new Map([['a', ofA], ['b', ofB]])) // oxfmt-ignore
       expect(await open('b')).toStrictEqual(new Map([['b', ofB]]))
       expect(await open()).toEqual(new Map())
-    })
-
-    test('has the minutes between two moments, as the ledger has them', async () => {
-      const { ledger, see, store } = await openAt(newPlace)
-      const b = await openIn(store, B)
-      for (const [i, quarter] of [0, 1, 1, 2, 5].entries()) {
-        const minutes = { participantMinutes: { audio: 0.1 * (i + 1), video: 0.7, total: undefined } }
-        for (const target of [see, b.see]) {
-          await target(completePoll(quarter * 900 + i + 1, seen(`call ${i}`, 'ongoing', minutes)))
-        }
-      }
-      expect(ledger.usage.size).toBe(4)
-      const first = Math.min(...ledger.usage.keys())
-      const moments = [first - 0.5, first, first + 0.5, first + 900, first + 2700.5, first + 9000]
-      for (const from of moments) {
-        for (const to of moments) {
-          expect(await store.usedMinutes('a', from, to)).toBe(usedBetween(ledger.usage, from, to))
-        }
-      }
-      expect(await store.usedMinutes('c', first, first + 9000)).toBe(0)
     })
 
     test('that is new is set up at the moment at which it was first opened', async () => {

@@ -293,8 +293,8 @@ export const PAST: PastMessage = {
   open: { longerThan: 10_800, calls: 2, oldest: 32_700 },
   timezone: 'UTC',
   rules: [
-    { alert: 'HighFailureRate', when: 'more than 30% of the calls in the last 15m failed (at least 20 calls), for 2m' },
-    { alert: 'NoGoodPoll', when: 'no successful poll for 5m' },
+    'HighFailureRate: more than 30% of the calls in the last 15m failed (at least 20 calls), for 2m',
+    'NoGoodPoll: no successful poll for 5m',
   ],
 }
 

@@ -10,11 +10,8 @@ export type AlertOracle = {
   notified: () => readonly string[]
 }
 
-/**
- * @param interval seconds between polls
- * @param countsPast whether calls count that had all finished at the set-up: these alone raise no alert
- */
-export function alertOracle(rule: Rule, interval: number, countsPast: boolean): AlertOracle {
+/** @param interval seconds between polls */
+export function alertOracle(rule: Rule, interval: number): AlertOracle {
   if (rule.signal.name !== 'failure_ratio') throw new Error('the oracle knows of failure ratios only')
   const { reason, window, minCalls } = rule.signal
   const finishes: Finish[] = []
@@ -64,7 +61,7 @@ export function alertOracle(rule: Rule, interval: number, countsPast: boolean): 
       recovery = undefined
       return
     }
-    const isOfPast = countsPast && inside.every((finish) => finish.at < Math.floor(created))
+    const isOfPast = inside.every((finish) => finish.at < Math.floor(created))
     if (tooFew || ratio <= rule.threshold || isOfPast) {
       breach = undefined
       return

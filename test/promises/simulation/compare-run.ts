@@ -1,7 +1,7 @@
 import { relativeTo } from '../../../src/alerts/relative.ts'
 import type { LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
 import { sessionOf } from '../../../src/ledger/identity.ts'
-import { usedBetween } from '../../../src/ledger/usage.ts'
+import { usedSince } from '../../../src/ledger/usage.ts'
 import { callsOf } from '../../kit/world/oracle/call-of.ts'
 import { callsUntil } from '../../kit/world/oracle/expected-calls.ts'
 import { setAside } from '../../kit/world/oracle/set-aside.ts'
@@ -130,7 +130,7 @@ function shiftedPastSetUp(
 
 /** For all labels together the counters are the sums over the rows that there are, and over those that were deleted. */
 async function sumProblems({ store, storeFile }: Run, { name, ledger }: Target): Promise<string[]> {
-  const used = usedBetween(ledger.usage, 0, Infinity)
+  const used = usedSince(ledger, 0, 'participants')
   const { participantMinutes } = sumsOfCounters(ledger)
   const isUsed = Math.abs(used - participantMinutes) <= 1e-6
   const charts = await rollupProblems(store, [name])

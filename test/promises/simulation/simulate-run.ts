@@ -137,9 +137,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
   )
   /** When each call was first seen, by id: none is started twice. */
   const firstSeen = new Map<string, number>()
-  const oracles = new Map(
-    FAILURE_RULES.map((rule) => [rule.name, alertOracle(rule, INTERVAL, drawn.settings.baseline === 'count')]),
-  )
+  const oracles = new Map(FAILURE_RULES.map((rule) => [rule.name, alertOracle(rule, INTERVAL)]))
   // Deleted rows are read from the file; in memory the rest takes a fraction of the time.
   const isDeleting =
     drawn.settings.retention !== undefined || (trouble && drawn.settings.lookback[0] < days * 86_400 + TO_END)

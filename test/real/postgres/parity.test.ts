@@ -22,10 +22,8 @@ async function kept(store: Store, target: string) {
     alerts,
     finished: text(finished),
     history: text(history.filter((row) => row.target === target)),
-    counted: await store.countFinished(target, CREATED + 10, CREATED + 1000),
     perMinute: text(await store.finishedPerMinute([target], CREATED + 10.3, 20)),
     open: text(await store.openCalls([target])),
-    used: await store.usedMinutes(target, CREATED, CREATED + 2000),
   }
 }
 

@@ -15,7 +15,7 @@ const few = ruleOn({ name: 'calls_finished', window: 900 }, { breach: 'below', t
 
 function stateAfter(rule: Rule, finished: readonly FinishedCall[], more: PartOfPoll = {}, now = NOW): string {
   const target = evaluatedTarget([rule])
-  target.evaluate(pollAt(now, { newsSince: CREATED, knownFrom: CREATED - 86_400, finished, ...more }), now)
+  target.evaluate(pollAt(now, { created: CREATED, knownFrom: CREATED - 86_400, finished, ...more }), now)
   return target.state(rule.name)
 }
 
@@ -35,7 +35,7 @@ describe('calls that had all finished when the target was set up', () => {
     const target = evaluatedTarget([rule])
     const labels = labelsOf('video', 'call', 'user')
     const others = failed(CREATED + 20).map((call) => ({ ...call, labels }))
-    target.evaluate(pollAt(NOW, { newsSince: CREATED, finished: [...failed(CREATED - 60), ...others] }), NOW)
+    target.evaluate(pollAt(NOW, { created: CREATED, finished: [...failed(CREATED - 60), ...others] }), NOW)
     expect([...target.instances.keys()]).toEqual([`${rule.name}{type="video"}`])
   })
 

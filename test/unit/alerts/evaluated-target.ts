@@ -47,7 +47,7 @@ export function pollAt(now: number, { finished = [], recorded = [], ...differing
     earlier: { finished: kept, periods: [], gaps: [] },
     open: [],
     knownFrom: 0,
-    newsSince: -Infinity,
+    created: 0,
     usedSince: () => 0,
     ...differing,
   }

@@ -8,7 +8,7 @@ import type { Rule } from '../../../src/alerts/rule.ts'
 import { signals, type Signal } from '../../../src/alerts/signals.ts'
 import { monthOf } from '../../../src/clock/calendar.ts'
 import type { Finish } from '../../../src/ledger/tracked-call.ts'
-import { usedBetween, usedSince, type Used } from '../../../src/ledger/usage.ts'
+import { usedSince, type Used } from '../../../src/ledger/usage.ts'
 import { summaryOf } from '../../../src/notifications/text/notification-text.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, firingOf, ruleOn } from '../../kit/alerts/sample-rules.ts'
@@ -281,7 +281,7 @@ test.each([
     [november - 3600, 20],
     [november, 10],
   ])
-  const trigger = pollAt(november + 900, { usedSince: (time) => usedBetween(usage, time, Infinity) })
+  const trigger = pollAt(november + 900, { usedSince: (time) => usedSince({ usage }, time, 'participants') })
   const rule = ruleOn({ name: 'budget_minutes', limit: 100, of: 'participants', timezone })
   expect(ruleValueOf(rule, trigger)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { quarterHourOf, usedBetween } from '../../../src/ledger/usage.ts'
+import { quarterHourOf, usedSince } from '../../../src/ledger/usage.ts'
 import { completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 
 const participantMinutes = (audio: number, video = 0) => ({ participantMinutes: { audio, video, total: undefined } })
 const ended = (audio: number, video = 0) =>
   seen('a', 'ended', { endedAt: CREATED + 5, ...participantMinutes(audio, video) })
 const quarter = (seconds: number) => quarterHourOf(CREATED + seconds)
-const used = ({ state }: ReturnType<typeof ledgerBook>) => usedBetween(state.usage, 0, Infinity)
+const used = ({ state }: ReturnType<typeof ledgerBook>) => usedSince(state, 0, 'participants')
 
 describe('the usage of a quarter of an hour', () => {
   test('is the participant minutes of both media, when they became known', () => {

@@ -1,58 +1,64 @@
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
-import { usedBetween } from '../../../src/ledger/usage.ts'
-import { countByStatus, type FinishedCounts } from '../../../src/ledger/finished-calls.ts'
+import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
 import { runJobs } from '../../../src/daemon/jobs.ts'
-import { dailyDigest, type DigestOptions } from '../../../src/notifications/daily-digest.ts'
+import { dailyDigest } from '../../../src/notifications/daily-digest.ts'
 import type { DigestMessage } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { commitOf } from '../../kit/store/place.ts'
 
 const utc = (text: string) => Date.parse(text) / 1000
 const DAY = 86_400
 
-/** As many calls finished in a stretch of time as it has hours, each in the middle of one; every fourth was rejected. */
-function hourly(from: number, to: number): FinishedCounts {
+/** A call finished in the middle of each hour, with four participant minutes. Every fourth was rejected. */
+function hourly(from: number, to: number) {
   const hours = Array.from({ length: Math.round((to - from) / 3600) }, (_, i) => i)
-  return countByStatus(
-    hours.map((hour) => ({ status: hour % 4 === 3 ? ('rejected' as const) : ('ended' as const), n: 1 })),
-  )
+  return hours.map((hour) => {
+    const endedAt = from + hour * 3600 + 1800
+    const participantMinutes = { audio: 4, video: 0, total: undefined }
+    return seen(`${endedAt}`, hour % 4 === 3 ? 'rejected' : 'ended', { endedAt, participantMinutes })
+  })
 }
 
-type Setting = Partial<NonNullable<ReturnType<DigestOptions['digest']>>> & { created?: Record<string, string> }
+type Setting = { at?: string; timezone?: string; receivers?: readonly string[]; created?: Record<string, string> }
 
-/** A digest at nine in the morning in Berlin, of targets with a call an hour and a minute in each quarter of an hour. */
-function digesting(now: string, setting: Setting = {}) {
+/** A digest at nine in the morning in Berlin, of targets with a call an hour. */
+async function digesting(now: string, setting: Setting = {}) {
   const { at = '09:00', timezone = 'Europe/Berlin', receivers = ['slack'] } = setting
   const { created = { production: '2026-01-01T00:00:00Z' } } = setting
   const clock = virtualClock(utc(now))
   const draining$ = new Subject<void>()
   const store = openSqliteStore({ path: ':memory:' })
-  const broken = { isBusy: false }
-  const counted: string[] = []
+  const storing = { isBusy: false, reads: 0 }
   const targets = Object.entries(created).map(([name, since]) => {
     return { name, created: utc(since) }
   })
-  const usage = new Map<number, number>()
-  const first = Math.ceil((utc(now) - 10 * DAY) / 900) * 900
-  for (let quarter = first; quarter < utc(now) + 3 * DAY; quarter += 900) usage.set(quarter, 1)
+  const midnight = Math.floor(utc(now) / DAY) * DAY
+  const calls = hourly(midnight - 10 * DAY, midnight + 3 * DAY)
+  for (const { name, created: since } of targets) {
+    const { ledger } = await store.openTarget({ name, fingerprint: '' }, since, DAY)
+    const options = { lookback: 1000 * DAY, baseline: 'count', details: 'missing' } as const
+    await store.commit(
+      name,
+      commitOf(computeDelta(ledger, completePoll(midnight + 3 * DAY - CREATED, ...calls), options)!),
+    )
+  }
   const start = () => {
     const run = dailyDigest({
-      digest: () => ({ at, timezone, receivers }),
+      settings: () => ({ digest: { at, timezone }, receivers }),
       clock,
       targets: () => targets,
       store: {
-        countFinished: async (target, from, to) => {
-          counted.push(target)
-          return hourly(from, to)
+        rows: (...query) => {
+          storing.reads += 1
+          return store.rows(...query)
         },
-        rows: store.rows,
-        usedMinutes: async (_target, from, to) => usedBetween(usage, from, to),
         enqueueOnce: (...put) => {
-          if (broken.isBusy) return Promise.reject(new StoreError('unavailable', 'the store is busy'))
+          if (storing.isBusy) return Promise.reject(new StoreError('unavailable', 'the store is busy'))
           return store.enqueueOnce(...put)
         },
       },
@@ -79,8 +85,7 @@ function digesting(now: string, setting: Setting = {}) {
     poll,
     clock,
     draining$,
-    broken,
-    counted,
+    storing,
     digests,
     days: async () => (await digests()).map(({ day }) => day),
     restart: () => {
@@ -92,7 +97,7 @@ function digesting(now: string, setting: Setting = {}) {
 
 describe('the digest', () => {
   test('is sent each day at its time, for the day before', async () => {
-    const { clock, days } = digesting('2026-11-18T12:00:00Z')
+    const { clock, days } = await digesting('2026-11-18T12:00:00Z')
     await clock.advance(0)
     expect(await days()).toEqual(['2026-11-17'])
     await clock.advance(20 * 3600 - 1)
@@ -104,7 +109,7 @@ describe('the digest', () => {
   })
 
   test('is sent once, however often the daemon is started', async () => {
-    const { clock, days, restart } = digesting('2026-11-18T08:00:00Z')
+    const { clock, days, restart } = await digesting('2026-11-18T08:00:00Z')
     for (let i = 0; i < 5; i += 1) {
       await clock.advance(600)
       restart()
@@ -113,39 +118,41 @@ describe('the digest', () => {
   })
 
   test('is not computed again once it is enqueued', async () => {
-    const { clock, counted } = digesting('2026-11-18T08:00:00Z')
+    const { clock, storing } = await digesting('2026-11-18T08:00:00Z')
+    await clock.advance(0)
+    const { reads } = storing
     await clock.advance(6 * 3600)
-    expect(counted).toEqual(['production', 'production'])
+    expect([reads > 0, storing.reads]).toEqual([true, reads])
   })
 
   test('is sent within half a day if the daemon did not run at its time', async () => {
-    const late = digesting('2026-11-18T19:59:00Z')
+    const late = await digesting('2026-11-18T19:59:00Z')
     await late.clock.advance(0)
     expect(await late.days()).toEqual(['2026-11-17'])
-    const tooLate = digesting('2026-11-18T20:01:00Z')
+    const tooLate = await digesting('2026-11-18T20:01:00Z')
     await tooLate.clock.advance(0)
     expect(await tooLate.days()).toEqual([])
   })
 
   test('is sent once the store can be used, which is tried each minute', async () => {
-    const { clock, days, broken } = digesting('2026-11-18T07:59:00Z')
-    broken.isBusy = true
+    const { clock, days, storing } = await digesting('2026-11-18T07:59:00Z')
+    storing.isBusy = true
     await clock.advance(600)
     expect(await days()).toEqual([])
-    broken.isBusy = false
+    storing.isBusy = false
     await clock.advance(60)
     expect(await days()).toEqual(['2026-11-17'])
   })
 
   test('comes to each receiver', async () => {
-    const { clock, digests } = digesting('2026-11-18T12:00:00Z', { receivers: ['slack', 'webhook'] })
+    const { clock, digests } = await digesting('2026-11-18T12:00:00Z', { receivers: ['slack', 'webhook'] })
     await clock.advance(0)
     expect(await digests('webhook')).toEqual(await digests('slack'))
     expect(await digests('webhook')).toHaveLength(1)
   })
 
   test('is not sent once the daemon stops', async () => {
-    const { clock, days, draining$ } = digesting('2026-11-18T07:59:00Z')
+    const { clock, days, draining$ } = await digesting('2026-11-18T07:59:00Z')
     await clock.advance(30)
     draining$.next()
     await clock.advance(600)
@@ -157,7 +164,7 @@ describe('the digest', () => {
     ['at a time that the clocks leave out', '02:30', '2026-03-29T00:59:30Z', '2026-03-28'],
     ['at a time that comes twice', '02:30', '2026-10-25T00:29:30Z', '2026-10-24'],
   ])('is sent once %s', async (_case, at, now, day) => {
-    const { clock, days } = digesting(now, { at })
+    const { clock, days } = await digesting(now, { at })
     await clock.advance(0)
     const before = await days()
     await clock.advance(3 * 3600)
@@ -167,9 +174,10 @@ describe('the digest', () => {
 
 describe('a digest', () => {
   test('has the calls and minutes of the day, and of the same weekday before', async () => {
-    const { clock, digests } = digesting('2026-11-18T08:00:00Z')
+    const { clock, digests } = await digesting('2026-11-18T08:00:00Z')
     await clock.advance(0)
-    const figures = { counts: hourly(0, DAY), minutes: 96, blindSeconds: 0 }
+    const counts = { ended: 18, rejected: 6, unanswered: 0, canceled: 0, other: 0, total: 24 }
+    const figures = { counts, minutes: 96, blindSeconds: 0 }
     expect(await digests()).toEqual([
       {
         kind: 'digest',
@@ -181,7 +189,7 @@ describe('a digest', () => {
   })
 
   test('has all of a day of 25 hours, and the 24 of the week before', async () => {
-    const { clock, digests } = digesting('2026-10-26T08:00:00Z')
+    const { clock, digests } = await digesting('2026-10-26T08:00:00Z')
     await clock.advance(0)
     const [digest] = await digests()
     expect(digest).toMatchObject({
@@ -191,7 +199,7 @@ describe('a digest', () => {
   })
 
   test('has no week before of a target that was not polled for all of that day', async () => {
-    const { clock, digests } = digesting('2026-11-18T08:00:00Z', {
+    const { clock, digests } = await digesting('2026-11-18T08:00:00Z', {
       created: { young: '2026-11-09T23:00:01Z', old: '2026-11-09T23:00:00Z' },
     })
     await clock.advance(0)
@@ -203,13 +211,15 @@ describe('a digest', () => {
   })
 
   test('has the same weekday before, though the clocks were set forward in between', async () => {
-    const { clock, digests } = digesting('2026-03-31T08:00:00Z', { created: { production: '2026-03-22T23:00:00Z' } })
+    const { clock, digests } = await digesting('2026-03-31T08:00:00Z', {
+      created: { production: '2026-03-22T23:00:00Z' },
+    })
     await clock.advance(0)
     expect(await digests()).toMatchObject([{ day: '2026-03-30', targets: [{ weekBefore: { minutes: 96 } }] }])
   })
 
   test('leaves out a target that did not exist on that day', async () => {
-    const { clock, digests } = digesting('2026-11-18T08:00:00Z', {
+    const { clock, digests } = await digesting('2026-11-18T08:00:00Z', {
       created: { production: '2026-11-17T22:59:59Z', new: '2026-11-17T23:00:00Z' },
     })
     await clock.advance(0)
@@ -217,7 +227,7 @@ describe('a digest', () => {
   })
 
   test('of no target is not sent', async () => {
-    const { clock, days } = digesting('2026-11-18T08:00:00Z', { created: { new: '2026-11-18T00:00:00Z' } })
+    const { clock, days } = await digesting('2026-11-18T08:00:00Z', { created: { new: '2026-11-18T00:00:00Z' } })
     await clock.advance(600)
     expect(await days()).toEqual([])
   })
@@ -225,13 +235,13 @@ describe('a digest', () => {
 
 describe('a digest of a day that was not seen for all of its time', () => {
   const HOUR = 3600
-  const covered = async ({ digests }: ReturnType<typeof digesting>) =>
+  const covered = async ({ digests }: Awaited<ReturnType<typeof digesting>>) =>
     (await digests()).map(({ targets }) =>
       targets.map(({ day, weekBefore }) => [day, weekBefore].map((of) => of?.blindSeconds)),
     )
 
   test('waits while its calls may still be counted, and then says what polls did not cover', async () => {
-    const digest = digesting('2026-11-18T07:59:00Z')
+    const digest = await digesting('2026-11-18T07:59:00Z')
     await digest.poll('2026-11-17T22:00:00Z')
     await digest.clock.advance(HOUR)
     expect(await digest.days()).toEqual([])
@@ -245,7 +255,7 @@ describe('a digest of a day that was not seen for all of its time', () => {
     ['that was due hours ago, when the daemon starts', '2026-11-18T12:00:00Z', 0],
     ['that was due half a day ago, less an hour', '2026-11-18T19:00:00Z', -HOUR - 60],
   ])('%s, waits two hours at most, and not so long that it is not sent', async (_what, now, seconds) => {
-    const digest = digesting(now)
+    const digest = await digesting(now)
     await digest.poll('2026-11-17T10:00:00Z')
     await digest.clock.advance(2 * HOUR + seconds - 60)
     expect(await digest.days()).toEqual([])
@@ -262,7 +272,7 @@ describe('a digest of a day that was not seen for all of its time', () => {
       15 * HOUR + 3 * HOUR,
     ],
   ])('does not wait for %s', async (_what, at, after, seconds) => {
-    const digest = digesting('2026-11-18T08:00:00Z')
+    const digest = await digesting('2026-11-18T08:00:00Z')
     await digest.poll(at, after)
     if (after !== undefined) await digest.poll('2026-11-18T07:59:59Z', at)
     await digest.clock.advance(0)
@@ -270,7 +280,7 @@ describe('a digest of a day that was not seen for all of its time', () => {
   })
 
   test('says it of the day with which it is compared as well', async () => {
-    const digest = digesting('2026-11-18T08:00:00Z')
+    const digest = await digesting('2026-11-18T08:00:00Z')
     await digest.poll('2026-11-10T20:00:00Z', '2026-11-10T18:00:00Z')
     await digest.poll('2026-11-18T07:59:59Z')
     await digest.clock.advance(0)

@@ -39,7 +39,7 @@ function reporting(names: readonly string[], calls = YESTERDAY) {
     pastReport({
       store,
       targets: () => [...targets.values()],
-      settings: () => ({ receivers: ['slack'], timezone: 'Europe/Berlin', rules: shippedRules() }),
+      settings: () => ({ receivers: ['slack'], digest: { timezone: 'Europe/Berlin' }, rules: shippedRules() }),
     })
   const messages = async () =>
     (await store.outbox('slack')).map(({ content }) => {
@@ -79,7 +79,7 @@ test('the past of a target has its calls, the hour with most failures, minutes a
     timezone: 'Europe/Berlin',
   })
   expect(message!.worstHour!.from).toBe(Math.floor((CREATED - 5.2 * HOUR) / HOUR) * HOUR)
-  expect(message!.rules).toContainEqual({ alert: 'NoGoodPoll', when: 'no successful poll for 5m' })
+  expect(message!.rules).toContain('NoGoodPoll: no successful poll for 5m')
 })
 
 describe('the report of the past', () => {
