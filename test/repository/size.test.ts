@@ -36,8 +36,8 @@ const ROOMS: Record<string, number> = {
   'src/text': 162,
   'src/views': 2001,
   'src/web': 2025,
-  'src/web/page': 5223,
-  test: 66218,
+  'src/web/page': 5231,
+  test: 66232,
 }
 
 /** How far a folder of src may be below its line. */

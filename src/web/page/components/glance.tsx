@@ -3,7 +3,7 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Alert, Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
-import { ageOfTargets, staleTargets } from '../model/notices.ts'
+import { ageOfTargets, isSyncing, staleTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
   isPolled,
@@ -22,16 +22,17 @@ import { badge, bar, coloured, facts, Section, soft, Table, type Column } from '
 /** The five most important numbers, large enough for a wall display. */
 export function Tiles({ state }: { state: State }) {
   const [targets, alerts] = [shownTargets(state), shownAlerts(state)]
-  const inCalls = `${formatNumber(sum(targets, (one) => one.participants_in_progress))} participants`
+  const polled = targets.filter(isPolled)
+  const inCalls = `${formatNumber(sum(polled, (one) => one.participants_in_progress))} participants`
   // Nothing is 0 that nobody has counted.
-  const isKnown = targets.some(isPolled)
+  const isKnown = polled.length > 0
   const known = (is: boolean, otherwise: string, ...[id, name, ...rest]: Parameters<typeof tile>) =>
     is ? tile(id, name, ...rest) : tile(id, name, '–', otherwise)
   return (
     <section class="glance" aria-label="At a glance">
       <dl class="tiles">
         {[
-          known(isKnown, 'never polled', 'calls-now', 'Calls in progress', inProgress(targets), inCalls),
+          known(isKnown, 'never polled', 'calls-now', 'Calls in progress', inProgress(polled), inCalls),
           known(isKnown, 'not evaluated', ...failedTile(targets)),
           known(isKnown || alerts.length > 0, 'not evaluated', 'alerts-firing', 'Alerts firing', ...firingTile(alerts)),
           pollsTile(state, targets),
@@ -86,7 +87,7 @@ function pollsTile(state: State, targets: Target[]) {
   const ago = oldest && `${formatSeconds(oldest.lag_seconds + ageOfTargets(state))} ago`
   const note = oldest === undefined ? 'none succeeded yet' : `${targets.length > 1 ? `${oldest.name}: ` : ''}${ago}`
   const value = `${formatNumber(targets.length - stale)} of ${formatNumber(targets.length)}`
-  return tile('polls', 'Targets polled', value, note, stale > 0 ? 'bad' : '')
+  return tile('polls', 'Targets polled', value, note, stale > 0 && !isSyncing(state) ? 'bad' : '')
 }
 
 /** Whether notifications arrive: what fails, and for how long, or the newest one. Changes also wait for their group, or because something suppresses them. */
@@ -139,8 +140,8 @@ function budgets(targets: Target[]) {
 
 /** Calls in progress, by type and mode. Undocumented types and modes are shown only if there are such calls. */
 export function InProgress({ state }: { state: State }) {
-  const targets = shownTargets(state)
-  if (!targets.some(isPolled)) return false
+  const targets = shownTargets(state).filter(isPolled)
+  if (targets.length === 0) return false
   const counts = targets.flatMap(({ in_progress_by: by }) => by)
   const calls = (types: readonly string[], modes: readonly string[]) =>
     sum(counts, ({ type, mode, calls }) => (types.includes(type) && modes.includes(mode) ? calls : 0))

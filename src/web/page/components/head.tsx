@@ -62,7 +62,7 @@ function calmText(state: State) {
 }
 
 const unreadText = (polled: number, of: number) =>
-  of === 1 ? 'The target cannot be read.' : `Only ${formatNumber(polled)} of ${formatNumber(of)} targets can be read.`
+  of === 1 ? 'The target cannot be read.' : `Polls succeed on ${formatNumber(polled)} of ${formatNumber(of)} targets.`
 
 function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident

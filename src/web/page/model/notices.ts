@@ -72,7 +72,8 @@ export function noCallsYet(state: State) {
 }
 
 /** Whether the initial sync of a target has not ended, and nothing is wrong with it. */
-const isFirst = ({ last_success: last, problem }: Target) => last === null && problem === undefined
+const isFirst = ({ last_success: last, problem, fault }: Target) =>
+  last === null && (problem === undefined || fault === 'list')
 
 /** Whether data are missing only because initial syncs have not ended. */
 export function isSyncing(state: State) {
@@ -98,12 +99,20 @@ function staleNotice(target: Target, age: number, now: string): Notice {
   return { text, age: `last successful poll ${formatSeconds(lag_seconds + age)} ago` }
 }
 
-function firstNotice({ name, fault, listing }: Target, why: string): Notice {
-  const { pages_read: pagesRead = 0, pages, seconds_left: secondsLeft } = listing ?? {}
-  if (pagesRead === 0) return { text: `${name}: waiting for the initial sync.${why}`, age: '' }
-  const age = formatSync({ pagesRead, pages: pages ?? undefined, secondsLeft: secondsLeft ?? undefined })
+function firstNotice(target: Target, why: string): Notice {
+  const { name, fault } = target
+  const age = syncText(target)
+  if (age === '') return { text: `${name}: waiting for the initial sync.${why}`, age }
   // The progress says that the list is long, and more.
   return { text: `${name}: the past calls are read first.${fault === 'list' ? '' : why}`, age }
+}
+
+/** How far the reading of a target's list is; empty before its first page. */
+export function syncText({ listing }: Target) {
+  const { pages_read: pagesRead = 0, pages, seconds_left: secondsLeft } = listing ?? {}
+  return pagesRead === 0
+    ? ''
+    : formatSync({ pagesRead, pages: pages ?? undefined, secondsLeft: secondsLeft ?? undefined })
 }
 
 /**
@@ -119,8 +128,8 @@ export function isStale({ last_success, lag_seconds, interval_seconds }: Target,
  * @param age of the ages of targets (seconds)
  */
 export function healthOf(target: Target, age: number): 'up' | 'initial sync' | 'stale' | 'down' {
-  if (!target.up) return 'down'
   if (isFirst(target)) return 'initial sync'
+  if (!target.up) return 'down'
   return isStale(target, age) ? 'stale' : 'up'
 }
 

@@ -51,7 +51,7 @@ function rowsOf(state: State) {
 
 /** How two targets differ, the most important first; below zero if the first one is worse. */
 function differences(a: OverviewRow, b: OverviewRow) {
-  const failing = ({ health }: OverviewRow) => (health === 'down' || health === 'stale' ? 0 : 1)
+  const failing = ({ health }: OverviewRow) => (health === 'up' ? 1 : 0)
   const urgency = ({ alerts: [first] }: OverviewRow) => urgencyOf(first)
   return [failing(a) - failing(b), urgency(a) - urgency(b), (b.main?.any ?? -1) - (a.main?.any ?? -1)]
 }

@@ -224,6 +224,12 @@ test('the tiles of the page add up the targets', () => {
   expect(textOf(render(Tiles, twoTargets({ target: 'production' })), { id: 'calls-now' })).toBe('2')
 })
 
+test('the tiles of the page leave out the calls of a target whose list is still read', () => {
+  const state = twoTargets()
+  state.snapshot!.targets.find(({ name }) => name === 'production')!.last_success = null
+  expect(textOf(render(Tiles, state), { id: 'calls-now' })).toBe('1')
+})
+
 test('the minutes of the page name the budgets of the month', () => {
   const elements = render(InProgress, twoTargets())
   expect(textOf(elements, { class: 'facts' })).toBe(
@@ -397,6 +403,15 @@ describe('the banner of the page', () => {
     expect(banner(stateOf([{ ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) }]))).toEqual([
       'production: the past calls are read first. (the initial sync has read 3 of 80 pages)',
     ])
+    const over = [
+      shownTarget({ target: 'b', sync: POLLED }),
+      { ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) },
+    ]
+    const rows = rowsOf(render(Overview, stateOf(over)))
+    expect(rows[1]).toMatch(
+      /^production initial sync the initial sync has read 3 of 80 pages not evaluated never polled/,
+    )
+    expect(isSyncing(stateOf(over))).toBe(true)
     expect(isSyncing(state)).toBe(true)
     expect(isSyncing(stateOf([refused]))).toBe(false)
     expect(isSyncing(stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: POLLED })]))).toBe(true)

@@ -186,7 +186,7 @@ describe('the head of the overview', () => {
       [shownTarget({ sync: POLLED }), shownTarget({ target: 'b', sync: POLLED })],
     ],
     [
-      'No alert fires, 1 alert pending. Only 1 of 2 targets can be read.',
+      'No alert fires, 1 alert pending. Polls succeed on 1 of 2 targets.',
       [
         shownTarget({ rules: [CRITICAL], alerts: [{ ...firing(CRITICAL), state: 'pending' }], sync: POLLED }),
         shownTarget({ target: 'b', sync: POLLED, pollAge: 400 }),
