@@ -123,7 +123,7 @@ export function digests(parts: DaemonParts): Job[] {
   const jobOf = (every: number, work: () => Promise<void>): Job => {
     return { every, first: 0, leaderOnly: true, run: async () => (notifies(parts) ? work() : undefined) }
   }
-  return [jobOf(60, dailyDigest(options)), jobOf(PAST_REPORT_SECONDS, pastReport(options))]
+  return [jobOf(60, dailyDigest(options)), jobOf(PAST_REPORT_SECONDS, () => pastReport(options))]
 }
 
 /** The state of all targets, including those of other daemons. */

@@ -31,23 +31,22 @@ const MAX_WAIT_SECONDS = 600
  *
  * @throws {StoreError}
  */
-export function pastReport({ targets, settings, store }: PastReportOptions): () => Promise<void> {
-  return async () => {
-    const added = targets().filter(({ created, serviceNow }) => serviceNow - created < DAY)
-    const keyOf = ({ name, created }: SetUpTarget) => `past of ${name} before ${created}`
-    if (added.some(({ isSwept, created, serviceNow }) => !isSwept && serviceNow - created < MAX_WAIT_SECONDS)) return
-    const due = new Map(added.flatMap((target) => (target.past === undefined ? [] : [[keyOf(target), target]])))
-    const query = 'SELECT key FROM callwatch.deduplication_keys WHERE key IN texts($1)'
-    for (const { key } of await store.rows(query, [list(due.keys())])) due.delete(String(key))
-    const reported = [...due.values()]
-    if (reported.length === 0) return
-    const to = Math.max(...reported.map(({ serviceNow }) => serviceNow))
-    const from = Math.max(to - DAY, Math.min(...reported.map((target) => knownSince(target))))
-    const past = await pastOf(store, reported.map(({ name }) => name), { from, to }) // oxfmt-ignore
-    const { receivers, digest: { timezone } = { timezone: 'UTC' }, rules } = settings()
-    const digest = pastMessage(past, { timezone, rules })
-    await store.enqueueOnce([...due.keys()], { kind: 'digest', digest }, receivers)
-  }
+export async function pastReport({ targets, settings, store }: PastReportOptions): Promise<void> {
+  const added = targets().filter(({ created, serviceNow }) => serviceNow - created < DAY)
+  const keyOf = ({ name, created }: SetUpTarget) => `past of ${name} before ${created}`
+  if (added.some(({ isSwept, created, serviceNow }) => !isSwept && serviceNow - created < MAX_WAIT_SECONDS)) return
+  const due = new Map(added.flatMap((target) => (target.past === undefined ? [] : [[keyOf(target), target]])))
+  if (due.size === 0) return
+  const query = 'SELECT key FROM callwatch.deduplication_keys WHERE key IN texts($1)'
+  for (const { key } of await store.rows(query, [list(due.keys())])) due.delete(String(key))
+  const reported = [...due.values()]
+  if (reported.length === 0) return
+  const to = Math.max(...reported.map(({ serviceNow }) => serviceNow))
+  const from = Math.max(to - DAY, Math.min(...reported.map((target) => knownSince(target))))
+  const past = await pastOf(store, reported.map(({ name }) => name), { from, to }) // oxfmt-ignore
+  const { receivers, digest: { timezone } = { timezone: 'UTC' }, rules } = settings()
+  const digest = pastMessage(past, { timezone, rules })
+  await store.enqueueOnce([...due.keys()], { kind: 'digest', digest }, receivers)
 }
 
 /** @param timezone in which the hour of most failures is named */

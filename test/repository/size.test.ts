@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 105,
   'src/metrics': 683,
   'src/network': 204,
-  'src/notifications': 3222,
+  'src/notifications': 3221,
   'src/pipeline': 1302,
   'src/polling': 2119,
   'src/rx': 126,

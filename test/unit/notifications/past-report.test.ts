@@ -35,7 +35,7 @@ function reporting(names: readonly string[], calls = YESTERDAY) {
       past: { from: CREATED - 2 * DAY, readAt: CREATED + 20 },
       ...differing,
     })
-  const start = () =>
+  const start = () => () =>
     pastReport({
       store,
       targets: () => [...targets.values()],
