@@ -27,7 +27,7 @@ const ROOMS: Record<string, number> = {
   'src/network': 204,
   'src/notifications': 3221,
   'src/pipeline': 1302,
-  'src/polling': 2119,
+  'src/polling': 2128,
   'src/rx': 126,
   'src/schema': 430,
   'src/service': 1031,

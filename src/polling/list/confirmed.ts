@@ -23,16 +23,28 @@ export function confirm(
   before: KnownList['unsure'],
   times: Times,
 ): { isConfirmed: boolean; unsure: KnownList['unsure'] } {
-  const { reachedHorizon, order, pages, rows } = reading
-  const isRefused = at === 'refused'
-  if ((reachedHorizon && !order.isBroken) || (!isRefused && isWhole(reading)))
+  const { reachedHorizon, order } = reading
+  if ((reachedHorizon && !order.isBroken) || (at !== 'refused' && isWhole(reading)))
     return { isConfirmed: true, unsure: undefined }
-  const { now, lookback, sweepInterval } = times
-  const apart = before === undefined ? Infinity : Math.abs(now - before.at)
-  // What was before a long outage says nothing about the list after it.
-  const recent = apart < Math.max(lookback, 2 * sweepInterval) ? before : undefined
-  const isSameEnd = !isRefused && rows.last === recent?.last
-  if (isSameEnd && apart < Math.min(CACHED_SECONDS, sweepInterval / 2)) return { isConfirmed: false, unsure: recent }
+  return confirmEarly(reading, at, recentOf(before, times), times)
+}
+
+/** The sweep before, unless it is so long ago that it says nothing about the list now. */
+function recentOf(before: KnownList['unsure'], { now, lookback, sweepInterval }: Times): KnownList['unsure'] {
+  const isRecent = before !== undefined && Math.abs(now - before.at) < Math.max(lookback, 2 * sweepInterval)
+  return isRecent ? before : undefined
+}
+
+/** Whether a sweep that ended early is confirmed by a recent one. */
+function confirmEarly(
+  { pages, rows }: Reading,
+  at: Ended['at'],
+  recent: KnownList['unsure'],
+  { now, lookback, sweepInterval }: Times,
+): ReturnType<typeof confirm> {
+  const isSameEnd = recent !== undefined && at !== 'refused' && rows.last === recent.last
+  if (isSameEnd && Math.abs(now - recent.at) < Math.min(CACHED_SECONDS, sweepInterval / 2))
+    return { isConfirmed: false, unsure: recent }
   const since = isSameEnd ? now : Math.min(recent?.since ?? now, now)
   const isAccepted = now - since >= Math.max(DAY, lookback) && pages.furthest + 1 >= (recent?.pages ?? Infinity)
   return {
