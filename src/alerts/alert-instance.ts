@@ -4,7 +4,7 @@ import { isMoreSevere } from './match-keys.ts'
 import { relativeTo, type Compared } from './relative.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
-import { isBeyond, windowOf, type Change, type Contributor, type Window } from './signal.ts'
+import { isBeyond, windowOf, type Change, type Contributor, type OldestCall, type Window } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
 export const STATES = ['pending', 'firing', 'recovering'] as const
@@ -15,6 +15,8 @@ export type Evidence = {
   contributor?: Contributor
   /** The values of the latest windows, oldest first; null for a window with too few calls. */
   trend?: readonly (number | null)[]
+  /** Of calls that are open for too long, the one that began first. */
+  oldest?: OldestCall
   /** For a budget: the share of the limit that the month will reach at this rate. */
   forecast?: number
   /** For a budget: the minutes of the month by the formula that its rule does not use. */

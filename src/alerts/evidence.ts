@@ -48,12 +48,15 @@ export function evidenceOf(
     const otherMinutes = definition.otherMinutes?.(poll, monthOf, signal) ?? NaN
     return { ...(forecast !== undefined && { forecast }), ...(!Number.isNaN(otherMinutes) && { otherMinutes }) }
   }
-  const window = windowOf(signal)
-  if (window === undefined) return {}
   const { now } = poll
   const group = { match: { ...rule.match, ...labels } }
   const between = (from: number, to: number) =>
     definition.calls(poll, { from, to }, signal).filter((call) => isMatched(group, call.labels))
+  const window = windowOf(signal)
+  if (window === undefined) {
+    const oldest = definition.oldest?.(between(now, now))
+    return oldest === undefined ? {} : { oldest }
+  }
   const begin = windowStart(window, poll)
   const latest = between(begin, now)
   const measuredIn = { from: begin - offsetOf(signal), to: now - offsetOf(signal) }

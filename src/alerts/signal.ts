@@ -51,6 +51,9 @@ export type Contributor = {
   ofCalls: number
 }
 
+/** An open call, and when it began (UNIX seconds by the service's clock). */
+export type OldestCall = { session: string; began: number }
+
 /** A window, both ends included (UNIX seconds). */
 export type Window = { from: number; to: number }
 
@@ -109,6 +112,8 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
    * significant.
    */
   contributor?(calls: readonly Call[], rule: RuleOn<Signal>): Contributor | undefined
+  /** Of a signal of single calls: the one that began first. */
+  oldest?(calls: readonly Call[]): OldestCall | undefined
 }
 
 /** A signal of the target as a whole, without labels. */

@@ -55,9 +55,10 @@ export const declare: Declare = (command, { configured, print, warn, succeed }) 
       gapsOf(found).forEach(warn)
     })
 
+/** No daemon watches yet. */
 function liveLines(message: PastMessage): string[] {
   return pastBulletin(message).parts.flatMap(({ name, lead, lines }) => [
-    `${name}: ${lead}`,
+    `${name.replace('From now on', 'A daemon raises')}: ${lead}`,
     ...lines.map((line) => `  ${line}`),
   ])
 }

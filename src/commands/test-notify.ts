@@ -30,6 +30,7 @@ export const declare: Declare = (command, { configured, print, stdout, succeed }
     if (receivers.some(({ name }) => name === LOG)) {
       print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
     }
+    if (config.http.publicUrl === undefined) print('messages have links once `http.public_url` is set')
     for (const receiver of receivers) {
       const { name } = receiver
       for (const example of examples(config.targets[0]!.name, systemClock.wall())) {

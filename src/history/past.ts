@@ -1,4 +1,4 @@
-import { failureCount } from '../ledger/failure-ratio.ts'
+import { failureRatio } from '../ledger/failure-ratio.ts'
 import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
 import type { RowReader } from '../store/sql.ts'
@@ -12,7 +12,7 @@ import { usageOf } from './usage.ts'
 export type Past = Period &
   Figures & {
     targets: readonly string[]
-    /** The hour with the most failed calls, and its calls; absent without a failed call. */
+    /** The hour in which the largest share of calls failed, if clearly more than of all, and its calls. */
     worstHour?: { from: number; counts: FinishedCounts }
     /** The calls that have been open for longer than some hours, and the age of the oldest of them (seconds). */
     open: { longerThan: number; calls: number; oldest: number }
@@ -20,6 +20,9 @@ export type Past = Period &
 
 const HOUR = 3600
 const LONG_OPEN_SECONDS = 3 * HOUR
+/** An hour is worse than others with so many calls, of which so many times as large a share failed. */
+const MIN_HOUR_CALLS = 10
+const WORSE_BY = 1.5
 
 /** @throws {StoreError} if the store cannot be read now */
 export async function pastOf(
@@ -30,15 +33,18 @@ export async function pastOf(
   const [all] = await usageOf(store, { from, to, by: [], zone: 'UTC', targets })
   const { points, ...hours } = await seriesOf(store, { from, to, step: HOUR, targets }, to)
   const byHour = points.map(({ sums }, i) => ({ from: hours.from + i * HOUR, counts: figuresOf(sums).counts }))
-  const failedIn = (hour: (typeof byHour)[number]) => failureCount(hour.counts, 'any')
-  const worstHour = byHour.toSorted((a, b) => failedIn(b) - failedIn(a)).find((hour) => failedIn(hour) > 0)
+  const figures = figuresOf(all?.sums)
+  const shareOf = (counts: FinishedCounts) => failureRatio(counts, 'any')
+  const isBad = ({ counts }: (typeof byHour)[number]) =>
+    counts.total >= MIN_HOUR_CALLS && shareOf(counts) > WORSE_BY * shareOf(figures.counts)
+  const [worstHour] = byHour.filter(isBad).toSorted((a, b) => shareOf(b.counts) - shareOf(a.counts))
   const ages = (await store.openCalls(targets)).map(({ call }) => to - beganAt(call))
   const long = ages.filter((age) => age > LONG_OPEN_SECONDS)
   return {
     targets,
     from,
     to,
-    ...figuresOf(all?.sums),
+    ...figures,
     ...(worstHour && { worstHour }),
     open: { longerThan: LONG_OPEN_SECONDS, calls: long.length, oldest: Math.max(0, ...long) },
   }

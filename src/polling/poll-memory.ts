@@ -30,8 +30,7 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined): Pol
 }
 
 /**
- * How many pages a running sweep has read. If the service says so, how many the list has, and how long the rest takes at this
- * pace.
+ * How many pages a running sweep has read, about how many it reads, if that is known, and how long the rest takes at this pace.
  */
 export type SweepProgress = { pagesRead: number; pages: number | undefined; secondsLeft?: number | undefined }
 
@@ -39,13 +38,23 @@ export type SweepProgress = { pagesRead: number; pages: number | undefined; seco
  * The progress of the running sweep; undefined if none runs.
  *
  * @param now monotonic seconds
+ * @param times by the service's clock (UNIX seconds): now, and the horizon
  */
-export function sweepProgress({ list }: PollMemory, now: number): SweepProgress | undefined {
+export function sweepProgress(
+  { list }: PollMemory,
+  now: number,
+  times: { now: number; horizon: number },
+): SweepProgress | undefined {
   const reading = list.catchUp ?? (list.sweep.state === 'running' ? list.sweep.reading : undefined)
   if (reading === undefined) return undefined
-  const { read: pagesRead, last } = reading.pages
+  const { read: pagesRead, last = Infinity } = reading.pages
+  const { goal, order, rows } = reading
+  // A sorted list is read to the horizon. It has about as many calls at one time as at another.
+  const share = goal === 'end' || order.isBroken ? NaN : (times.now - rows.oldest) / (times.now - times.horizon)
+  const estimated = share > 0 ? Math.ceil(pagesRead / share) : Infinity
   // A sweep may read a page twice while the list moves.
-  const pages = last && Math.max(pagesRead, last)
-  const secondsLeft = pages && pagesRead && ((now - reading.startedAt) / pagesRead) * (pages - pagesRead)
+  const expected = Math.max(pagesRead, Math.min(last, estimated))
+  const pages = pagesRead > 0 && Number.isFinite(expected) ? expected : undefined
+  const secondsLeft = pages && ((now - reading.startedAt) / pagesRead) * (pages - pagesRead)
   return { pagesRead, pages, secondsLeft: secondsLeft && Math.round(secondsLeft) }
 }

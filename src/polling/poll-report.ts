@@ -1,5 +1,6 @@
 import type { RequestRecord } from './request-with-retries.ts'
 import type { ListMemory } from './list/list-state.ts'
+import { formatSeconds } from '../text/format.ts'
 import type { RunningPoll } from './poll.ts'
 
 /** The result of a poll, even if none of it was committed. */
@@ -46,7 +47,11 @@ export function reportOf(
     ...measured,
     outcome: storeFailed ? 'failed' : outcomeOf(poll),
     successful,
-    ...problemOf(storeProblem, poll.problem, successful ? undefined : catchUpProgress(memory)),
+    ...problemOf(
+      storeProblem,
+      poll.problem,
+      successful ? undefined : catchUpProgress(memory, measured.seconds / poll.pages),
+    ),
     ...(poll.singleCalls && { singleCalls: poll.singleCalls }),
     ...(memory.depth.refusedFrom !== undefined && { refusedFrom: memory.depth.refusedFrom }),
     ...slowSweepOf(memory, slice, settings),
@@ -80,9 +85,13 @@ function slowSweepOf(
   return seconds > sweepInterval ? { slowSweep: { pages, seconds, polls } } : {}
 }
 
+/** From so many seconds a page on, a report says that the service is slow. */
+const SLOW_SECONDS = 2
+
 /** The progress of the reading that the next poll continues. */
-function catchUpProgress({ catchUp: reading }: ListMemory): string | undefined {
+function catchUpProgress({ catchUp: reading }: ListMemory, secondsEach: number): string | undefined {
   if (reading === undefined) return undefined
   const { read, last = 'an unknown number of' } = reading.pages
-  return `the list is being read: ${read} of ${last} pages so far`
+  const slow = secondsEach < SLOW_SECONDS ? '' : `; the service is slow: ${formatSeconds(secondsEach)} a page`
+  return `the list is being read: ${read} of ${last} pages so far${slow}`
 }

@@ -84,10 +84,11 @@ export function someCalls(count: number, kind = ''): string {
 /** The progress of an initial sync, as a sentence without its full stop. */
 export function formatSync(sync: {
   pagesRead: number
-  pages: number | undefined
-  secondsLeft?: number | undefined
+  pages: number | null | undefined
+  secondsLeft?: number | null | undefined
 }): string {
-  const { pagesRead, pages = 'an unknown number of', secondsLeft } = sync
-  const left = secondsLeft === undefined ? '' : `, and takes about ${formatSeconds(secondsLeft)} more`
-  return `the initial sync has read ${pagesRead} of ${pages} pages${left}`
+  const { pagesRead, secondsLeft } = sync
+  if (pagesRead === 0) return 'the initial sync begins'
+  const left = secondsLeft == null ? '' : `, and takes about ${formatSeconds(secondsLeft)} more`
+  return `the initial sync has read ${pagesRead} of ${sync.pages ?? 'an unknown number of'} pages${left}`
 }

@@ -18,9 +18,9 @@ export const status = namedObject('Status', {
 export type Status = z.output<typeof status>
 
 /** What `callwatch status` takes from the answers of the daemon. */
-export const heardStatus = status
-  .pick({ problem: true })
-  .extend({ targets: z.array(target.pick({ name: true, up: true, problem: true, warnings: true })) })
+export const heardStatus = status.pick({ problem: true }).extend({
+  targets: z.array(target.pick({ name: true, up: true, problem: true, fault: true, listing: true, warnings: true })),
+})
 export const heardReceivers = z.object({
   receivers: z.array(receiver.pick({ name: true, failing_since: true, problem: true, next_attempt: true })),
 })
@@ -36,7 +36,7 @@ export const storedStatus = z.object({
   targets: z.array(
     target.pick({ last_success: true, in_progress: true, problem: true, warnings: true }).extend({
       target: z.string(),
-      state: z.enum(['up', 'stale', 'never polled']),
+      state: z.enum(['up', 'stale', 'initial sync', 'never polled']),
       lag_seconds: seconds.nullable().describe('Since the last successful poll'),
       firing: count,
     }),

@@ -1,7 +1,8 @@
 import { duration } from '../../schema/duration.ts'
 import { amount, oneOf } from '../../schema/scalars.ts'
 import { OPEN_STATUSES } from '../../ledger/call.ts'
-import { beganAt } from '../../ledger/tracked-call.ts'
+import { sessionOf } from '../../ledger/identity.ts'
+import { beganAt, type TrackedCall } from '../../ledger/tracked-call.ts'
 import { formatSeconds, someCalls } from '../../text/format.ts'
 import { clear, labelled } from '../rule-keys.ts'
 import { beyond, callSignal, measureNumber } from '../signal.ts'
@@ -24,6 +25,10 @@ export const stuckCalls = callSignal({
     open.filter((call) => (status ?? call.status) === call.status && beganAt(call) < now - longerThan),
   statuses: ({ status }) => [status ?? 'in_progress'],
   measure: measureNumber,
+  oldest: (calls: readonly TrackedCall[]) => {
+    const [first] = calls.toSorted((a, b) => beganAt(a) - beganAt(b))
+    return first && { session: sessionOf(first), began: beganAt(first) }
+  },
   describe: ({ value }, signal) => `${someCalls(value)} ${value > 1 ? 'have' : 'has'} been ${longer(signal)}`,
   inWords: (rule) => `${beyond(rule, 'calls')} ${longer(rule.signal)}`,
   // One stuck call is already a problem.

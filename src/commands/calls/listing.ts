@@ -32,7 +32,12 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => string>> = {
   mode: ({ mode }) => mode,
   receiver: ({ receiver_type }) => receiver_type,
   status: ({ status }) => status,
-  duration: ({ duration_seconds: seconds }) => (seconds === undefined ? '-' : formatSeconds(seconds)),
+  duration: ({ duration_seconds: seconds, finished, began }) => {
+    if (seconds !== undefined) return formatSeconds(seconds)
+    return finished === undefined
+      ? `${formatSeconds(Math.max(0, (Date.now() - Date.parse(began)) / 1000))} so far`
+      : '-'
+  },
   participants: ({ participants }) => String(participants),
 }
 

@@ -22,10 +22,10 @@ export function printProblems(status: StoredStatus, { print }: Pick<CommandConte
     ...receivers.flatMap(receiverProblem),
   ]
   for (const problem of problems) print(problem, 'red')
-  if (problems.length > 0 && !daemon.answers)
-    print(`no daemon of this configuration answers at ${daemon.url}: is it running? It knows the reasons`)
+  if (!daemon.answers) print(`no daemon of this configuration answers at ${daemon.url}: is it running?`)
   for (const line of remarks(status)) print(line)
   if (problems.length > 0 || incidents.length > 0) return print(nextStep(status))
+  if (targets.some(({ state }) => state === 'initial sync')) return
   const what = targets.length === 1 ? `${targets[0]!.target} is` : `All ${formatNumber(targets.length)} targets are`
   print(`${what} polled; no alert fires; no receiver fails`, 'green')
 }
@@ -65,8 +65,9 @@ function onTargets(targets: readonly TargetStatus[], textOf: (target: TargetStat
   })
 }
 
-/** Why a target is not polled; '' if it is. */
+/** Why a target is not polled; '' if it is, or if its past is read first. */
 function targetProblem({ state, last_success: last, problem }: TargetStatus): string {
+  if (state === 'initial sync') return ''
   const reason = problem === undefined ? '' : `: ${problem}`
   if (last === null) return `never polled successfully${reason}`
   return state === 'stale' ? `no successful poll since ${timeOf(last)}${reason}` : (problem ?? '')
@@ -94,6 +95,7 @@ function remarks({ daemon, targets, receivers, alerts, pending }: StoredStatus):
     (alert) => alert.suppressed.join(', '),
   )
   return [
+    ...onTargets(targets, ({ state, problem = '' }) => (state === 'initial sync' ? problem : '')),
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
     ...receivers.flatMap((each) => {
       const text = waitingText(`receiver ${each.name}: `, each)

@@ -9,10 +9,12 @@ import { grouping } from '../../notifications/grouping.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { parse } from '../../store/sql.ts'
+import { formatSync } from '../../text/format.ts'
 import { alertData } from '../../views/alert.ts'
 import { incidentView } from '../../views/incident.ts'
 import { receiverView, waitingOf } from '../../views/receiver-status.ts'
 import type { Heard, StoredStatus } from '../../views/status.ts'
+import type { TargetView } from '../../views/target.ts'
 
 /** After so many intervals without a successful poll a target is stale. */
 const STALE_INTERVALS = 3
@@ -76,10 +78,13 @@ async function readTargets(
   return targets.map(({ name }) => {
     const last = known.get(name)?.lastSuccessHostTime
     const lag = last === undefined ? null : Math.max(0, now - last)
-    const { problem, warnings } = told.get(name) ?? {}
+    const { listing, fault, warnings, problem: failure }: Partial<Heard['targets'][number]> = told.get(name) ?? {}
+    const isFirst = lag === null && listing !== undefined && (failure === undefined || fault === 'list')
+    const problem = isFirst ? syncText(listing) : failure
+    const never = isFirst ? 'initial sync' : 'never polled'
     return {
       target: name,
-      state: lag === null ? 'never polled' : lag > STALE_INTERVALS * poll.interval ? 'stale' : 'up',
+      state: lag === null ? never : lag > STALE_INTERVALS * poll.interval ? 'stale' : 'up',
       last_success: last === undefined ? null : isoTime(last),
       lag_seconds: lag,
       in_progress: inProgress.get(name) ?? 0,
@@ -89,6 +94,9 @@ async function readTargets(
     }
   })
 }
+
+const syncText = ({ pages_read: pagesRead, pages, seconds_left: secondsLeft }: NonNullable<TargetView['listing']>) =>
+  formatSync({ pagesRead, pages, secondsLeft })
 
 async function readReceivers(
   { reader, heard }: Pick<Told, 'reader' | 'heard'>,

@@ -36,6 +36,11 @@ export function forecastOf(notification: Notification): string | undefined {
   return 'value' in definition ? definition.describeForecast?.(forecast, signal) : undefined
 }
 
+/** `since 2026-11-20 08:00:00 UTC, session v1.us.123`. */
+function oldestOf({ oldest }: Notification): string | undefined {
+  return oldest && `since ${formatTime(oldest.began)}, session ${oldest.session}`
+}
+
 function sparkline(values: readonly (number | null)[], threshold: number): string {
   const known = values.flatMap((value) => (value !== null && Number.isFinite(value) ? value : []))
   const top = Math.max(...known, Number.isFinite(threshold) ? threshold : 0)
@@ -57,6 +62,7 @@ export function factsOf(notification: Notification, now: number): [name: string,
   const facts: [name: string, value: string | undefined][] = [
     ...courseOf(notification, now),
     ['Outcomes', splitOf(notification)],
+    ['Oldest call', isOver ? undefined : oldestOf(notification)],
     ['Last good poll', notification.lastPoll === undefined ? undefined : formatTime(notification.lastPoll)],
     ['Rule', isOver ? undefined : ruleText(notification)],
     ['Cause', isOver ? undefined : notification.cause],

@@ -25,7 +25,9 @@ export function pastBulletin(message: PastMessage): Bulletin {
       { name, lead, lines: details.map((detail) => oneLine(detail, MOST.line)) },
       { name: 'From now on', lead: `alerts by ${plural(rules.length, 'rule')}`, lines: [...watched, ...more] },
     ],
-    notes: ['These calls alone raise no alert, and have no event. callwatch says this once.'],
+    notes: [
+      'An alert needs a call that ends after the set-up, and these calls have no event. callwatch says this once.',
+    ],
   }
 }
 
@@ -39,7 +41,7 @@ function worstText({ from, counts }: NonNullable<PastMessage['worstHour']>, time
   const time = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', hour: '2-digit', minute: '2-digit' })
   const failed = `${formatNumber(failureCount(counts, 'any'))} of ${plural(counts.total, 'call')} failed`
   const share = formatShare(failureRatio(counts, 'any'))
-  return `The hour with most failed calls, from ${time.format(from * 1000)} (${timeZone}): ${failed}, ${share}`
+  return `Worst hour, from ${time.format(from * 1000)} (${timeZone}): ${failed}, ${share}`
 }
 
 function openText({ longerThan, calls, oldest }: PastMessage['open']): string {

@@ -157,7 +157,7 @@ export const SIGNALS = {
   stuck_calls: firingOf(
     'StuckCalls',
     { name: 'stuck_calls', longerThan: 10_800 },
-    { value: 3, threshold: 0, calls: 3, peak: 3 },
+    { value: 3, threshold: 0, calls: 3, peak: 3, oldest: { session: 'v1.us.3f9c2a', began: AT - 15_130 } },
   ),
   poll_age: NO_POLL,
   request_errors: firingOf(

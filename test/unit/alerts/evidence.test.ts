@@ -228,12 +228,21 @@ describe('the trend of an alert', () => {
     expect(evidence(RATIO, { finished }).trend?.at(-1)).toBe(value)
   })
 
-  test.each<Rule['signal']>([{ name: 'in_progress' }, { name: 'stuck_calls', longerThan: 60 }, { name: 'poll_age' }])(
+  test.each<Rule['signal']>([{ name: 'in_progress' }, { name: 'poll_age' }])(
     'of $name is absent, because it has no window',
     (signal) => {
       expect(evidence(ruleOn(signal), { open: [openSince(at(-100))] })).toEqual({})
     },
   )
+})
+
+test('calls that are open for too long are explained with the oldest of those that match', () => {
+  const rule: Rule = { ...ruleOn({ name: 'stuck_calls', longerThan: 60 }), match: { type: 'video' } }
+  const video = (seconds: number) => openSince(at(-seconds), labelled('video'))
+  const open = [video(100), video(200), openSince(at(-300)), video(5)]
+  const { oldest } = evidence(rule, { open })
+  expect(oldest).toEqual({ session: open[1]!.id, began: at(-200) })
+  expect(evidence(rule, { open: [] })).toEqual({})
 })
 
 test('a budget is explained with the minutes by the other formula, if they are known', () => {

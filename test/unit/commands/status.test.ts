@@ -46,6 +46,7 @@ notify: { slack: { webhook_url: 'http://127.0.0.1:1/hook' } }
 `)
 }
 
+const NO_DAEMON = 'no daemon of this configuration answers at http://127.0.0.1:1/: is it running?'
 const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g
 
 /** Runs the command, and replaces all times in its output. */
@@ -63,13 +64,26 @@ describe('status', () => {
   test('says in a line that nothing is wrong, and succeeds', async () => {
     expect(await status(await polled(4, { targets: ['production'] }))).toEqual({
       code: 0,
-      lines: ['production is polled; no alert fires; no receiver fails'],
+      lines: [NO_DAEMON, 'production is polled; no alert fires; no receiver fails'],
+    })
+  })
+
+  test('says how far an initial sync is, which is no failure', async () => {
+    const listing = { pagesRead: 42, pages: 594, secondsLeft: 180 }
+    const problem = 'the list is being read: 42 of 594 pages so far'
+    const first = { ...shownTarget({ target: 'new', sync: {}, problem, fault: 'list' }), progress: () => listing }
+    const served = await serve([first], { auth: AUTH })
+    const { code, lines } = await status(await polled(4, { http: httpOf(served), targets: ['new'] }))
+    expect({ code, lines }).toEqual({
+      code: 1,
+      lines: ['new: the initial sync has read 42 of 594 pages, and takes about 3m more'],
     })
   })
 
   test('--all also prints what is fine', async () => {
     const { lines } = await status(await polled(4, { targets: ['production'] }), '--all')
     const expected = [
+      NO_DAEMON,
       'production is polled; no alert fires; no receiver fails',
       '',
       'target state lag in progress firing',
@@ -91,7 +105,7 @@ describe('status', () => {
     expect(lines.slice(end + 1)).toEqual([
       'production: no successful poll since TIME',
       'staging: never polled successfully',
-      'no daemon of this configuration answers at http://127.0.0.1:1/: is it running? It knows the reasons',
+      NO_DAEMON,
       expect.stringMatching(/^receiver slack: 1 change waiting, the oldest from 10m/),
       'next: callwatch alerts calls HighFailureRate --target production lists its calls',
     ])
@@ -147,6 +161,7 @@ describe('status', () => {
     const config = await polled(4, { fires: true, silenced: true, targets: ['production'] })
     const { lines } = await status(config)
     expect(lines.slice(lines.indexOf('') + 1)).toEqual([
+      NO_DAEMON,
       'suppressed now: HighFailureRate, silence 1 until TIME: known',
       expect.stringMatching(/^next: /),
     ])

@@ -86,6 +86,7 @@ test.each([
     }).ended
     expect(stderr).toBe('')
     expect(stdout.split('\n')).toEqual([
+      'messages have links once `http.public_url` is set',
       'email: the sample "firing" was accepted',
       'email: the sample "resolved" was accepted',
       'on-call: the sample "firing" was accepted',

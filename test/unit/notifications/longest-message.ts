@@ -14,7 +14,16 @@ export function longestMessage(text: string, count: number): Message {
   const values = { value: 1e300, threshold: 1e300, peak: 1e300, calls: 1e300, counts: most, forecast: 1e300 }
   const texts = { target: text, alert: text, description: text, cause: text, match: { type: text, mode: text } }
   const contributor = { ...FIRING.contributor!, value: text }
-  const notification = { ...FIRING, ...values, ...texts, asOf: AT, lastPoll: AT, contributor, runbookUrl: long }
+  const notification = {
+    ...FIRING,
+    ...values,
+    ...texts,
+    asOf: AT,
+    lastPoll: AT,
+    oldest: { session: text, began: AT },
+    contributor,
+    runbookUrl: long,
+  }
   const times = <T>(length: number, one: T): T[] => Array.from({ length }, () => one)
   return messageOf(times(count, { notification, flaps: 1e9, links }), {
     target: text,

@@ -63,8 +63,8 @@ function reporting(names: readonly string[], calls = YESTERDAY) {
   }
 }
 
-test('the past of a target has its calls, the hour with most failures, minutes and long calls of a day, and the rules', async () => {
-  const { setUp, start, messages } = reporting(['production'])
+test('the past of a target has its calls, minutes and long calls of a day, its worst hour, and the rules', async () => {
+  const { setUp, start, messages } = reporting(['production'], YESTERDAY)
   await setUp()
   await start()()
   const [message] = await messages()
@@ -74,12 +74,32 @@ test('the past of a target has its calls, the hour with most failures, minutes a
     to: CREATED + 30,
     counts: { ended: 1, rejected: 3, total: 4 },
     minutes: 12,
-    worstHour: { counts: { rejected: 2, total: 2 } },
     open: { calls: 1, oldest: 9 * HOUR + 30 },
     timezone: 'Europe/Berlin',
   })
-  expect(message!.worstHour!.from).toBe(Math.floor((CREATED - 5.2 * HOUR) / HOUR) * HOUR)
+  // So few calls show no bad hour.
+  expect(message).not.toHaveProperty('worstHour')
   expect(message!.rules).toContain('NoGoodPoll: no successful poll for 5m')
+})
+
+test('the worst hour is that with the largest share of failures, and not the busiest one', async () => {
+  const hour = (ago: number, calls: number, rejected: number) =>
+    Array.from({ length: calls }, (_, i) => over(`${ago} ${i}`, ago + i / 1000, i < rejected ? 'rejected' : 'ended'))
+  const worstOf = async (...hours: [ago: number, calls: number, rejected: number][]) => {
+    const { setUp, start, messages } = reporting(
+      ['a'],
+      hours.flatMap((each) => hour(...each)),
+    )
+    await setUp()
+    await start()()
+    return (await messages())[0]!.worstHour
+  }
+  const busy = [8.1, 100, 20] as const
+  expect(await worstOf([...busy], [5.1, 20, 12], [3.1, 2, 2])).toMatchObject({
+    from: Math.floor((CREATED - 5.1 * HOUR) / HOUR) * HOUR,
+    counts: { rejected: 12, total: 20 },
+  })
+  expect(await worstOf([...busy], [5.1, 20, 5])).toBeUndefined()
 })
 
 describe('the report of the past', () => {
