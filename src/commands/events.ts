@@ -35,9 +35,9 @@ function eventJson({ event, cursor }: ReadEvent): string {
 }
 
 /** `2026-11-20 08:15:30 UTC  production  ended         v1.us.…  audio call, 5m 30s, inferred`. */
-export function eventLine({ type, event: { time, data } }: ReadEvent): string {
+export function eventLine({ event: { type, time, data } }: Pick<ReadEvent, 'event'>): string {
   const [what, details] = 'alert' in data ? [titleOf(data), alertDetails(data)] : [idsOf(data), callDetails(data)]
-  const kind = type.slice(type.indexOf('.') + 1).padEnd(LONGEST)
+  const kind = type.slice(type.lastIndexOf('.') + 1).padEnd(LONGEST)
   // The service and the configuration may have line breaks.
   return [formatTime(Date.parse(time) / 1000), data.target, kind, what, details.join(', ')].map(inOneLine).join('  ')
 }

@@ -31,10 +31,11 @@ import { createLogger } from '../../log/logger.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
 import { past, positive, whole } from '../options/option-values.ts'
+import { eventLine } from '../events.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { DAY_SECONDS, demoConfig, HOOK } from './config.ts'
-import { newLags, type Lags, areDelivered, demoSummary, slackLines, transitionLine, webhookLines } from './lines.ts'
+import { newLags, type Lags, areDelivered, demoSummary, slackLines } from './lines.ts'
 import { LISTED_SECONDS, loggedEvents, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
@@ -117,9 +118,8 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     clock: () => serviceTime ?? systemClock.wall(),
     mostRecordedResponses: RECORDED_RESPONSES,
   })
-  const receiver = await startEventReceiver(systemClock.wall, (blocks) => {
-    if (!options.quiet) slackLines(blocks).forEach(print)
-  })
+  const printing = { print, printDetail: options.quiet ? () => {} : print }
+  const receiver = await printingReceiver(printing)
   const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   try {
     const configAt = (port: number) => demoConfig({ simulator, receiver, store, history, port })
@@ -143,8 +143,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
       return serviceTime
     }
     const world = { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }
-    const { target, comparison, logged, lag } = await runDemo(world, { ...options, callsPerMinute }, print)
-    if (!options.quiet) webhookLines(receiver.take()).forEach(print)
+    const { target, comparison, logged, lag } = await runDemo(world, { ...options, callsPerMinute }, printing)
     print('')
     if (comparison === undefined) {
       print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
@@ -181,6 +180,16 @@ const pastCalls = (seconds: number, start: number) => ({
   switches: { listedSeconds: LISTED_SECONDS },
 })
 
+/** `printDetail` prints nothing if the demo is to be quiet. */
+type Printing = Record<'print' | 'printDetail', (line: string) => void>
+
+const printingReceiver = ({ printDetail }: Printing) =>
+  startEventReceiver(
+    systemClock.wall,
+    (event) => printDetail(eventLine({ event })),
+    (blocks) => slackLines(blocks).forEach(printDetail),
+  )
+
 type DemoWorld = {
   config: Config
   simulator: Simulator
@@ -203,8 +212,8 @@ const DELIVERY_CHECK_SECONDS = 0.2
  */
 async function runDemo(
   { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
-  { speed, callsPerMinute, seed, history, quiet }: DemoOptions & { callsPerMinute: number },
-  print: (line: string) => void,
+  { speed, callsPerMinute, seed, history }: DemoOptions & { callsPerMinute: number },
+  { print, printDetail }: Printing,
 ): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number; lag: string | undefined }> {
   const draining$ = new ReplaySubject<void>(1)
   const readings$ = stopRequested$.pipe(map(() => ({ config: inHaste(config) })))
@@ -215,14 +224,13 @@ async function runDemo(
   print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)
   print(`the page:    ${daemon.url}`)
   print(`metrics:     ${daemon.url}metrics`)
-  print(`the webhook: ${receiver.url} (a small receiver, which verifies each event)`)
+  print(`the webhook: ${receiver.url} (a small receiver, which verifies each event, and prints it)`)
   print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
   print(`in ${FIRST_WEBHOOK_SECONDS} s the service begins to send webhooks, a tenth of which are lost`)
   print('')
 
-  const printDetail = quiet ? () => {} : print
   const lags = newLags(systemClock.wall())
-  const shown = daemonEvents(target, { simulator, receiver }, lags, { print, printDetail })
+  const shown = daemonEvents(target, simulator, lags, { print, printDetail })
   const scenes$ = scenes(simulator, daemon.url, lags, { history, print: printDetail }).pipe(takeUntil(stopRequested$))
   const timeout$ = stopRequested$.pipe(
     tap(() => {
@@ -245,22 +253,13 @@ async function runDemo(
   return { target: target(), comparison: shown.last(), logged: await logged(), lag: lags.line(simulator.webhooks()) }
 }
 
-/** Prints what the daemon does, and every ten seconds how its counters compare with what the simulator recorded. */
-function daemonEvents(
-  target: () => TargetStatus,
-  { simulator, receiver }: Pick<DemoWorld, 'simulator' | 'receiver'>,
-  lags: Lags,
-  { print, printDetail }: Record<'print' | 'printDetail', (line: string) => void>,
-) {
+/** Every ten seconds prints how its counters compare with what the simulator recorded. */
+function daemonEvents(target: () => TargetStatus, simulator: Simulator, lags: Lags, { print, printDetail }: Printing) {
   let last: Comparison | undefined
   const compared$ = new ReplaySubject<Comparison>(1)
   let frozen: number | undefined
   let pollsLeft = FINAL_POLLS
   let summarized = systemClock.monotonic()
-  const onCommit = ({ ledger }: Extract<DaemonEvent, { kind: 'committed' }>['committed']) => {
-    lags.note(ledger.finishes, systemClock.wall())
-    for (const transition of ledger.transitions) printDetail(transitionLine(transition))
-  }
   /** Compares right after a complete poll, before anything newer is requested. */
   const onCompletePoll = () => {
     if (frozen !== undefined) {
@@ -280,10 +279,8 @@ function daemonEvents(
     )
   }
   const show = (event: DaemonEvent) => {
-    if (event.kind === 'committed') onCommit(event.committed)
-    if (event.kind !== 'polled') return
-    webhookLines(receiver.take()).forEach(printDetail)
-    if (event.report.outcome === 'complete') onCompletePoll()
+    if (event.kind === 'committed') lags.note(event.committed.ledger.finishes, systemClock.wall())
+    if (event.kind === 'polled' && event.report.outcome === 'complete') onCompletePoll()
   }
   return {
     show,

@@ -3,10 +3,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { verifyWebhook, WebhookRefused } from '../../events/webhooks/verify.ts'
+import type { CallwatchEvent } from '../../views/event.ts'
 import type { SlackBlock } from './lines.ts'
-
-/** An event that arrived. */
-export type ReceivedEvent = { id: string; type: string }
 
 /** Receivers of a webhook, and of messages to Slack, on loopback. */
 export type EventReceiver = Awaited<ReturnType<typeof startEventReceiver>>
@@ -18,20 +16,24 @@ const SLACK_PATH = '/slack'
  * recognizes an event that arrives again. Messages to Slack arrive there, too.
  *
  * @param wall the host's clock (UNIX seconds)
+ * @param onEvent gets each event once
  * @param onMessage gets the blocks of each message to Slack
  */
-export async function startEventReceiver(wall: () => number, onMessage: (blocks: SlackBlock[]) => void = () => {}) {
+export async function startEventReceiver(
+  wall: () => number,
+  onEvent: (event: CallwatchEvent) => void,
+  onMessage: (blocks: SlackBlock[]) => void = () => {},
+) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const ids = new Set<string>()
-  let arrived: ReceivedEvent[] = []
   let refused = 0
 
   /** @returns the status of the response */
   function receive(headers: IncomingHttpHeaders, body: string): number {
     try {
-      const { id, type } = verifyWebhook({ headers, body }, secret, wall())
-      if (!ids.has(id)) arrived.push({ id, type })
-      ids.add(id)
+      const event = verifyWebhook({ headers, body }, secret, wall())
+      if (!ids.has(event.id)) onEvent(event)
+      ids.add(event.id)
       return 204
     } catch (error) {
       if (!(error instanceof WebhookRefused)) throw error
@@ -58,12 +60,6 @@ export async function startEventReceiver(wall: () => number, onMessage: (blocks:
     slackUrl: `http://127.0.0.1:${address.port}${SLACK_PATH}`,
     /** With which the webhook signs. */
     secret,
-    /** The events that arrived and were not taken yet, each once. */
-    take: () => {
-      const taken = arrived
-      arrived = []
-      return taken
-    },
     /** How many events arrived, and how many requests were refused. */
     counts: () => ({ events: ids.size, refused }),
     close: () => {

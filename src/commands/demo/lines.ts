@@ -1,23 +1,13 @@
 import { failureRatio } from '../../ledger/failure-ratio.ts'
-import { EVENT_TYPES } from '../../views/event.ts'
-import type { Transition } from '../../ledger/state.ts'
 import { windows } from '../../metrics/derived-metrics.ts'
-import { formatTime, plural } from '../../text/format.ts'
+import { plural } from '../../text/format.ts'
 import { targetView } from '../../views/target.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { AuditReport } from '../../views/audit.ts'
 import { auditLines, auditVerdict } from '../audit/report.ts'
 import type { Finish } from '../../ledger/tracked-call.ts'
 import type { Comparison } from './compare-with-simulator.ts'
-import type { EventReceiver, ReceivedEvent } from './event-receiver.ts'
-
-/** `08:15:30  audio call  with user   initiated → ongoing  v1.us.…`. An inferred step is marked. */
-export function transitionLine({ call, from, to, observed, at }: Transition): string {
-  const { type, mode, receiverType } = call.labels
-  const time = formatTime(at).slice(11, 19)
-  const step = `${from} → ${to}`.padEnd(24)
-  return `${time}  ${`${type} ${mode}`.padEnd(16)}${receiverType.padEnd(7)}${step}${call.id}${observed ? '' : '  (inferred)'}`
-}
+import type { EventReceiver } from './event-receiver.ts'
 
 type Text = { text: string }
 /** What a block of a message to Slack may have: texts, and buttons with their addresses. */
@@ -40,17 +30,6 @@ export function slackLines(blocks: readonly SlackBlock[]): string[] {
 function plain({ text }: Text): string {
   const unmarked = text.replaceAll(/<[^|>]*\|([^>]*)>/g, '$1').replaceAll(/\*([^*\n]+)\*/g, '$1')
   return unmarked.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
-}
-
-/** One line about the events that arrived at the webhook, below the transitions that they report; empty if none arrived. */
-export function webhookLines(events: readonly ReceivedEvent[]): string[] {
-  if (events.length === 0) return []
-  const byType = Map.groupBy(events, ({ type }) => type)
-  const types = EVENT_TYPES.flatMap((type) => {
-    const { length } = byType.get(`callwatch.${type}`) ?? []
-    return length === 0 ? [] : `${length} ${type}`
-  })
-  return [`          webhook: ${plural(events.length, 'event')}, verified: ${types.join(', ')}`]
 }
 
 /** The results at the end: the audit, and how many events were logged and arrived. */

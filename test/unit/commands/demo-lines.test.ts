@@ -1,25 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { targetAuditView, type AuditReport } from '../../../src/views/audit.ts'
 import type { ComparedCall } from '../../../src/views/audit.ts'
-import {
-  areDelivered,
-  demoSummary,
-  slackLines,
-  transitionLine,
-  webhookLines,
-} from '../../../src/commands/demo/lines.ts'
+import { areDelivered, demoSummary, slackLines } from '../../../src/commands/demo/lines.ts'
 import { link, section } from '../../../src/notifications/receivers/slack/slack-blocks.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
 import { seen } from '../../kit/ledger/seen.ts'
-import { finish, finishedCall, POLLED, NOW, openCall } from '../../kit/metrics/hand-made-target.ts'
+import { finish, finishedCall, POLLED, NOW } from '../../kit/metrics/hand-made-target.ts'
 import { AT, FIRING, messageOf, update } from '../../kit/notifications/sample.ts'
 import { shownTarget } from '../../kit/web/serve.ts'
-
-const STEP = { call: openCall('v1.us.a'), from: 'initiated', to: 'ongoing', observed: true, at: NOW } as const
-test('a transition is one line, with a mark when inferred', () => {
-  expect(transitionLine(STEP)).toBe('14:13:20  audio call      user   initiated → ongoing     v1.us.a')
-  expect(transitionLine({ ...STEP, observed: false })).toMatch(/v1\.us\.a {2}\(inferred\)$/)
-})
 
 test('a message to Slack is shown as its text, with the addresses of its buttons', () => {
   const { blocks } = slackMessage(messageOf([update(FIRING)]), { now: AT + 22, dashboardUrl: 'https://x.example/?a&b' })
@@ -39,18 +27,6 @@ test('a message to Slack is shown as its text, with the addresses of its buttons
   )
   expect(lines.slice(-2)).toEqual(['  └─', ''])
   expect(lines.filter((line) => /\*|&amp;|\|/.test(line))).toEqual([])
-})
-
-test('what arrived at the webhook is one line, by type', () => {
-  const events = ['alert.firing', 'call.ended', 'call.initiated', 'call.ended'].map((type, i) => ({
-    id: `${i}`,
-    type: `callwatch.${type}`,
-  }))
-  expect(webhookLines(events)).toEqual([
-    '          webhook: 4 events, verified: 1 call.initiated, 2 call.ended, 1 alert.firing',
-  ])
-  expect(webhookLines(events.slice(0, 1))).toEqual(['          webhook: 1 event, verified: 1 alert.firing'])
-  expect(webhookLines([])).toEqual([])
 })
 
 test('the summary shows the counts, and whether they equal what the simulator recorded', () => {
