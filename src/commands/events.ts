@@ -144,14 +144,9 @@ export async function printEvents(
   }
   const now = systemClock.wall()
   const from = since === undefined ? now : momentOf('--since', since, 'UTC', now)
-  let opened = await openReader(config.store)
+  // Opened anew each time: a restored backup may have replaced it meanwhile.
   const readOn = async () => {
-    // A backup was restored meanwhile.
-    if (opened.isReplaced?.()) {
-      const replaced = opened
-      opened = await openReader(config.store)
-      await replaced.close()
-    }
+    await using opened = await openReader(config.store)
     const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
     const filter = { types, targets: options.target }
     if (cursor === undefined && since === undefined) {
@@ -172,8 +167,6 @@ export async function printEvents(
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error
     throw new UsageError(`${error.message}; \`--after ${error.oldest}\` reads all that are left`)
-  } finally {
-    await opened.close()
   }
 }
 

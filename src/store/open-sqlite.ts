@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { Sql } from './sql.ts'
 import type { Say } from './migrations.ts'
 import { startCheck } from './sqlite/damage.ts'
@@ -55,8 +54,5 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
 export function openSqliteBeside(path: string, options: { readOnly: boolean }): Sql {
-  const file = () => statSync(path, { throwIfNoEntry: false })
-  const opened = file()
-  const sql = sqlInPlace(sqliteEngine(openExisting(path, options)), path)
-  return { ...sql, isReplaced: () => file()?.ino !== opened?.ino }
+  return sqlInPlace(sqliteEngine(openExisting(path, options)), path)
 }

@@ -89,7 +89,6 @@ export function readerOf(sql: Sql) {
     events,
     latestEvents,
     rows: sql.all,
-    isReplaced: sql.isReplaced,
     close: sql.close,
   }
 }

@@ -38,8 +38,6 @@ export type Sql = {
   readonly transaction: <T>(work: (sql: Sql) => Promise<T>, kind?: TransactionKind) => Promise<T>
   /** The size of the database (bytes), with SQLite's log of writes next to the file. */
   readonly size: () => Promise<number>
-  /** Whether another file has replaced the opened one, so that it must be opened again. Undefined for a database. */
-  readonly isReplaced?: () => boolean
   readonly close: () => Promise<void>
 }
 

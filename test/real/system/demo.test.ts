@@ -15,35 +15,39 @@ const [SLOW, END_SECONDS] = [{ timeout: 90_000 }, 30]
 const EVENT = /^\S+ \S+ UTC {2}demo {2}/m
 const FINISH = /^\S+ \S+ UTC {2}demo {2}(?:ended|unanswered|rejected|canceled) /m
 
-test('demo prints each event that its webhook gets, and ends with all series, calls and events equal', SLOW, async () => {
-  const folder = emptyFolder()
-  // So fast that calls would change between the last poll and the audit, if they could.
-  const args = ['demo', '--calls-per-minute', '3000', '--speed', '300']
-  const running = start(args, { env: { TMPDIR: folder } })
-  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
-  expect((await fetch(page!)).status).toBe(200)
-  // Or the next one that is free.
-  const port = Number(new URL(page!).port)
-  expect([port >= 9464, port < 9564], page).toEqual([true, true])
-  // SQLite creates its temporary files there, too.
-  expect(readdirSync(folder).filter((name) => name.startsWith('callwatch-'))).toHaveLength(1)
-  await running.printed(FINISH)
-  const { code, stdout, stderr } = await endedWithin(END_SECONDS, running, 'SIGINT')
-  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
-  const [, end] = stdout.split('\nthe end:\n')
-  const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
-  const [, audited] = /^ {2}audit {5}equal: all (\d+) finished calls that the service lists match the ledger$/m.exec(
-    end!,
-  )!
-  // The others are its history of 5000 calls: less those that were open at the set-up, and some that ended just before it.
-  expect(Number(audited) - finished).toBeGreaterThan(4700)
-  expect(Number(audited) - finished).toBeLessThan(5300)
-  const events = stdout.split('\n').filter((line) => EVENT.test(line)).length
-  expect(end).toContain(`\n  events    all ${events} events of the log were delivered to the webhook, and verified\n`)
-  expect(events).toBeGreaterThan(finished)
-  expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
-  expect(readdirSync(folder)).toEqual([])
-})
+test(
+  'demo prints each event that its webhook gets, and ends with all series, calls and events equal',
+  SLOW,
+  async () => {
+    const folder = emptyFolder()
+    // So fast that calls would change between the last poll and the audit, if they could.
+    const args = ['demo', '--calls-per-minute', '3000', '--speed', '300']
+    const running = start(args, { env: { TMPDIR: folder } })
+    const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
+    expect((await fetch(page!)).status).toBe(200)
+    // Or the next one that is free.
+    const port = Number(new URL(page!).port)
+    expect([port >= 9464, port < 9564], page).toEqual([true, true])
+    // SQLite creates its temporary files there, too.
+    expect(readdirSync(folder).filter((name) => name.startsWith('callwatch-'))).toHaveLength(1)
+    await running.printed(FINISH)
+    const { code, stdout, stderr } = await endedWithin(END_SECONDS, running, 'SIGINT')
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+    const [, end] = stdout.split('\nthe end:\n')
+    const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
+    const [, audited] = /^ {2}audit {5}equal: all (\d+) finished calls that the service lists match the ledger$/m.exec(
+      end!,
+    )!
+    // The others are its history of 5000 calls: less those that were open at the set-up, and some that ended just before it.
+    expect(Number(audited) - finished).toBeGreaterThan(4700)
+    expect(Number(audited) - finished).toBeLessThan(5300)
+    const events = stdout.split('\n').filter((line) => EVENT.test(line)).length
+    expect(end).toContain(`\n  events    all ${events} events of the log were delivered to the webhook, and verified\n`)
+    expect(events).toBeGreaterThan(finished)
+    expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
+    expect(readdirSync(folder)).toEqual([])
+  },
+)
 
 type Call = { session_id: string; status: string; finished: string }
 
