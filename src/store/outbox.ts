@@ -2,7 +2,7 @@ import { episodeRow, type EpisodeNote } from '../alerts/episode.ts'
 import { hasEnded, type Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
-import { list, type Sql, type Step, parse } from './sql.ts'
+import { list, parse, type RowReader, type Sql, type Step } from './sql.ts'
 import { onlyStoreErrors, StoreError } from './store-error.ts'
 import type { OutboxContent, OutboxStore, RoutedChange, ToldGroup, Waiting } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
@@ -57,13 +57,11 @@ const NOTE = `
 
 const TELL = insertInto('told_groups', ['receiver', 'name', 'data'], replacing('told_groups', ['data']))
 
-/** The changes of alerts that wait, each with its receiver and since when it waits (UNIX seconds). */
-export async function waitingChangesIn(sql: Sql) {
-  const rows = await sql.all('SELECT receiver, data FROM callwatch.outbox')
-  return rows.flatMap(({ receiver, data }) => {
-    const content = parse<OutboxContent>(data)
-    return content.kind === 'digest' ? [] : { ...content, receiver: String(receiver) }
-  })
+/** What waits in the outbox, by receiver. */
+export async function waitingContents({ rows }: RowReader): Promise<Map<string, OutboxContent[]>> {
+  const found = await rows('SELECT receiver, data FROM callwatch.outbox')
+  const byReceiver = Map.groupBy(found, ({ receiver }) => String(receiver))
+  return new Map([...byReceiver].map(([name, own]) => [name, own.map(({ data }) => parse<OutboxContent>(data))]))
 }
 
 /** What waits for each receiver; `since` is absent if no alert does. */

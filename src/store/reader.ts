@@ -8,7 +8,6 @@ import { CALL_COLUMNS, callOf } from './call-columns.ts'
 import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
 import { callsBySession, gapsOf, history } from './history.ts'
-import { waitingChangesIn } from './outbox.ts'
 import { silences } from './silences.ts'
 import { OF_TARGET, parse, type Sql } from './sql.ts'
 
@@ -84,7 +83,6 @@ export function readerOf(sql: Sql) {
       return finishes
     },
     pausedUntil,
-    waitingChanges: () => waitingChangesIn(sql),
     silences: silences(sql).silences,
     events,
     latestEvents,

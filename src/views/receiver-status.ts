@@ -22,24 +22,25 @@ export const receivers = namedObject('Receivers', { receivers: z.array(receiver)
 /** Since when nothing can be delivered, why, and when the next attempt is due (UNIX seconds by the host's clock). */
 export type Failure = { since: number; problem: string; next?: number }
 type Configured = { name: string; failure?: Failure | undefined }
-/** What waits for a receiver: what is due, since when the oldest change of it waits (UNIX seconds), and what is suppressed. */
-type Waiting = { pending: number; since?: number; suppressed: number }
 
-/** @param suppressed the alerts that are not notified now, by their names (alert.ts) */
-export function waitingOf(contents: readonly OutboxContent[], suppressed: ReadonlyMap<string, unknown>): Waiting {
+/**
+ * @param contents what waits for it
+ * @param suppressed the alerts that are not notified now, by their names (alert.ts)
+ * @param now the host's clock (UNIX seconds)
+ */
+export function receiverView(
+  { name, failure }: Configured,
+  contents: readonly OutboxContent[],
+  suppressed: ReadonlyMap<string, unknown>,
+  now: number,
+): ReceiverView {
   const due = contents.filter((content) => content.kind === 'digest' || !suppressed.has(nameOf(content)))
   const times = due.flatMap((content) => (content.kind === 'digest' ? [] : content.at))
-  const since = times.length > 0 && { since: Math.min(...times) }
-  return { pending: due.length, suppressed: contents.length - due.length, ...since }
-}
-
-/** @param now the host's clock (UNIX seconds) */
-export function receiverView({ name, failure }: Configured, waiting: Waiting, now: number): ReceiverView {
-  const { since, ...counts } = waiting
   return {
     name,
-    ...counts,
-    ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
+    pending: due.length,
+    suppressed: contents.length - due.length,
+    ...(times.length > 0 && { oldest_pending_seconds: Math.max(0, now - Math.min(...times)) }),
     ...(failure !== undefined && {
       failing_since: isoTime(failure.since),
       problem: failure.problem,

@@ -7,12 +7,13 @@ import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
 import { grouping } from '../../notifications/grouping.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
+import { waitingContents } from '../../store/outbox.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { parse } from '../../store/sql.ts'
 import { formatSync } from '../../text/format.ts'
 import { alertData } from '../../views/alert.ts'
 import { incidentView } from '../../views/incident.ts'
-import { receiverView, waitingOf } from '../../views/receiver-status.ts'
+import { receiverView } from '../../views/receiver-status.ts'
 import type { Heard, StoredStatus } from '../../views/status.ts'
 import type { TargetView } from '../../views/target.ts'
 
@@ -102,12 +103,9 @@ async function readReceivers(
   { reader, heard }: Pick<Told, 'reader' | 'heard'>,
   { notify, suppressed, now }: Pick<Config, 'notify'> & { suppressed: ReadonlyMap<string, unknown>; now: number },
 ): Promise<StoredStatus['receivers']> {
-  const changes = await reader.waitingChanges()
-  return notify.receivers.map(({ name }) => {
-    const own = changes.filter(({ receiver }) => receiver === name)
-    return {
-      ...receiverView({ name }, waitingOf(own, suppressed), now),
-      ...heard?.receivers.find((each) => each.name === name),
-    }
-  })
+  const waiting = await waitingContents(reader)
+  return notify.receivers.map(({ name }) => ({
+    ...receiverView({ name }, waiting.get(name) ?? [], suppressed, now),
+    ...heard?.receivers.find((each) => each.name === name),
+  }))
 }

@@ -1,6 +1,7 @@
 import { webhookViews } from '../../events/webhooks/webhook-views.ts'
+import { waitingContents } from '../../store/outbox.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
-import { receivers, receiverView, waitingOf } from '../../views/receiver-status.ts'
+import { receivers, receiverView } from '../../views/receiver-status.ts'
 import { webhooks } from '../../views/webhook-status.ts'
 import type { WebOptions } from '../server.ts'
 import { liveAlerts } from './alerts.ts'
@@ -25,26 +26,12 @@ export const receiversRoute = route(
   (options: WebOptions) => async () => ({ receivers: await receiverViews(options) }),
 )
 
-/** What is due is counted apart from what is suppressed, for which the entries are read if there may be any. */
+/** What is due is counted apart from what is suppressed. */
 export async function receiverViews({ store, receivers, wall, ...options }: WebOptions) {
-  const [counts, now] = [await store.waiting(), wall()]
+  const [waiting, now] = [await waitingContents(store), wall()]
   const suppressed =
-    counts.size === 0
+    waiting.size === 0
       ? new Map()
       : options.suppressed(liveAlerts(options.targets), await store.silences(now).catch(onlyStoreErrors([])))
-  return Promise.all(
-    receivers().map(async (each) => {
-      const { pending, ...since } = counts.get(each.name) ?? { pending: 0 }
-      if (pending === 0 || suppressed.size === 0) return receiverView(each, { pending, suppressed: 0, ...since }, now)
-      const entries = await store.outbox(each.name)
-      return receiverView(
-        each,
-        waitingOf(
-          entries.map(({ content }) => content),
-          suppressed,
-        ),
-        now,
-      )
-    }),
-  )
+  return receivers().map((each) => receiverView(each, waiting.get(each.name) ?? [], suppressed, now))
 }

@@ -8,13 +8,15 @@ import { shownTarget } from '../../kit/web/serve.ts'
 test('what waits for a receiver is counted without what is silenced, muted or inhibited, as `status` counts it', async () => {
   const target = (name: string) => shownTarget({ target: name, rules: [RATIO], alerts: [firing(RATIO)] })
   const changes = ['a', 'b', 'c'].map((name, i) => firingOf(RATIO, name, NOW - 60 * i))
-  const entries = [...changes, { kind: 'digest' as const, digest: {} }].map((content) => ({ content }))
+  const entries = [...changes, { kind: 'digest' as const, digest: {} }].map((content) => ({
+    receiver: 'slack',
+    data: JSON.stringify(content),
+  }))
   const viewOf = async (silences: readonly object[]) => {
     const options = {
       store: {
-        waiting: async () => new Map([['slack', { pending: 4, since: NOW - 120 }]]),
         silences: async () => silences,
-        outbox: async () => entries,
+        rows: async () => entries,
       },
       targets: { own: () => ['a', 'b', 'c'].map(target), others: () => [] },
       receivers: () => [{ name: 'slack' }, { name: 'pager' }],
