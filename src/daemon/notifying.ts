@@ -1,5 +1,4 @@
 import { map, merge, tap, type Observable } from 'rxjs'
-import type { LiveAlert } from '../alerts/alert.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { takesMessages } from '../notifications/configured-receivers.ts'
@@ -15,6 +14,7 @@ import { pastReport } from '../notifications/past-report.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
 import { runWhile } from '../rx/run-while.ts'
 import { setUpOf } from '../views/target.ts'
+import { liveAlerts } from '../web/api/alerts.ts'
 import { STALE_AFTER_INTERVALS } from '../web/readiness.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
@@ -130,10 +130,7 @@ export function digests(parts: DaemonParts): Job[] {
 function stateOf({ config, clock, targets, overviews: { others } }: DaemonParts): State {
   const begun = clock.monotonic()
   return {
-    alerts: () =>
-      [...targets.loaded(), ...others()].flatMap(({ name: target, alerts }) =>
-        [...alerts.values()].map((instance): LiveAlert => ({ target, instance })),
-      ),
+    alerts: () => liveAlerts({ own: targets.loaded, others }),
     isWorking: () => {
       const { interval } = config().poll
       const [loaded, elsewhere] = [targets.loaded(), others()]

@@ -5,6 +5,7 @@ import { writeCursor } from '../../events/cursor.ts'
 import { readLatest, type ReadEvent } from '../../events/read-events.ts'
 import { isSelected, type CallFilter } from '../../history/call-filter.ts'
 import { serviceNow } from '../../history/coverage.ts'
+import { expectTargets } from '../../history/usage.ts'
 import { MARK } from '../../ledger/tracked-call.ts'
 import { openReader } from '../../store/open-store.ts'
 import { readCallsQuery } from '../../history/calls-query.ts'
@@ -53,7 +54,7 @@ export const declare: Declare = (command, context) =>
         has_recording: recorded ? 'true' : undefined,
       }
       // One more, to know whether there are more.
-      const { found, cursor, filter } = await newestCalls(config, targetsOf(config, options.target), query, limit + 1)
+      const { found, cursor, filter } = await newestCalls(config, options.target, query, limit + 1)
       const calls = found.slice(0, limit)
       if (found.length > limit)
         context.warn(`these are the ${since === undefined ? 'first' : 'newest'} ${limit}; --limit prints more`)
@@ -77,18 +78,14 @@ export const declare: Declare = (command, context) =>
       )
     })
 
-function targetsOf({ targets }: Config, wanted: readonly string[] | undefined): readonly string[] {
-  const known = targets.map(({ name }) => name)
-  const unknown = wanted?.find((name) => !known.includes(name))
-  if (unknown === undefined) return wanted ?? known
-  throw new UsageError(`--target ${unknown}: there is no such target; there is: ${known.join(', ')}`)
-}
-
 type Query = Readonly<Record<string, string | undefined>>
 
 /** The newest calls that a query of the API selects, and the cursor of the events since then. */
-async function newestCalls({ store }: Config, targets: readonly string[], query: Query, most: number) {
-  await using reader = await openReader(store)
+async function newestCalls(config: Config, asked: readonly string[] | undefined, query: Query, most: number) {
+  await using reader = await openReader(config.store)
+  const configured = config.targets.map(({ name }) => name)
+  await expectTargets(reader, asked ?? [], configured)
+  const targets = asked ?? configured
   const wanted = wantedOf(query, await serviceNow(reader, targets, systemClock.wall()))
   // What happens while the calls are listed is printed afterwards.
   const { next } = await readLatest(reader, 0)

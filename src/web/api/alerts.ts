@@ -49,10 +49,9 @@ export function incidentsNow({ targets, groupOf, freshFrom }: Asked): Incident[]
   return incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom())
 }
 
-export function liveAlerts(targets: WebOptions['targets']): LiveAlert[] {
-  const own = targets.own().map(({ name, alerts }) => ({ name, alerts: [...alerts.values()] }))
-  return [...own, ...targets.others()].flatMap(({ name, alerts }) =>
-    alerts.map((instance) => ({ target: name, instance })),
+export function liveAlerts({ own, others }: Pick<WebOptions['targets'], 'own' | 'others'>): LiveAlert[] {
+  return [...own(), ...others()].flatMap(({ name: target, alerts }) =>
+    [...alerts.values()].map((instance) => ({ target, instance })),
   )
 }
 

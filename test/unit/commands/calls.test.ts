@@ -114,7 +114,7 @@ test.each([
   [['--since', '2026'], '--since: must be a time: ISO 8601 in UTC like 2026-11-20T08:00:00Z or 2026-11-20'],
   [['--type', 'fax'], '--type: '],
   [['--status', 'rejected'], 'status=rejected is a status of finished calls'],
-  [['--target', 'b'], '--target b: there is no such target; there is: a'],
+  [['--target', 'b'], 'there is no target b; there is: a'],
 ])('calls %j is refused', async (more, message) => {
   const { args, store } = await counted()
   const { code, stderr } = await callwatch([...args, ...more])
