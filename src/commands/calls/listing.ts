@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock/clock.ts'
 import { callView, type CallView } from '../../views/call.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { formatSeconds } from '../../text/format.ts'
@@ -35,7 +36,7 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => string>> = {
   duration: ({ duration_seconds: seconds, finished, began }) => {
     if (seconds !== undefined) return formatSeconds(seconds)
     return finished === undefined
-      ? `${formatSeconds(Math.max(0, (Date.now() - Date.parse(began)) / 1000))} so far`
+      ? `${formatSeconds(Math.max(0, systemClock.wall() - Date.parse(began) / 1000))} so far`
       : '-'
   },
   participants: ({ participants }) => String(participants),

@@ -15,7 +15,6 @@ import { alertData } from '../../views/alert.ts'
 import { incidentView } from '../../views/incident.ts'
 import { receiverView } from '../../views/receiver-status.ts'
 import type { Heard, StoredStatus } from '../../views/status.ts'
-import type { TargetView } from '../../views/target.ts'
 
 /** After so many intervals without a successful poll a target is stale. */
 const STALE_INTERVALS = 3
@@ -79,25 +78,30 @@ async function readTargets(
   return targets.map(({ name }) => {
     const last = known.get(name)?.lastSuccessHostTime
     const lag = last === undefined ? null : Math.max(0, now - last)
-    const { listing, fault, warnings, problem: failure }: Partial<Heard['targets'][number]> = told.get(name) ?? {}
-    const isFirst = lag === null && listing !== undefined && (failure === undefined || fault === 'list')
-    const problem = isFirst ? syncText(listing) : failure
-    const never = isFirst ? 'initial sync' : 'never polled'
+    const heardOf: Partial<Heard['targets'][number]> = told.get(name) ?? {}
     return {
       target: name,
-      state: lag === null ? never : lag > STALE_INTERVALS * poll.interval ? 'stale' : 'up',
+      ...stateOf(heardOf, lag, poll.interval),
       last_success: last === undefined ? null : isoTime(last),
       lag_seconds: lag,
       in_progress: inProgress.get(name) ?? 0,
       firing: firing.get(name)?.length ?? 0,
-      ...(problem !== undefined && { problem }),
-      ...(warnings !== undefined && { warnings }),
     }
   })
 }
 
-const syncText = ({ pages_read: pagesRead, pages, seconds_left: secondsLeft }: NonNullable<TargetView['listing']>) =>
-  formatSync({ pagesRead, pages, secondsLeft })
+/** @param lag since the last successful poll, and the interval of polls (seconds) */
+function stateOf(
+  { listing, fault, problem, warnings }: Partial<Heard['targets'][number]>,
+  lag: number | null,
+  interval: number,
+): Pick<StoredStatus['targets'][number], 'state' | 'problem' | 'warnings'> {
+  const known = { ...(problem !== undefined && { problem }), ...(warnings !== undefined && { warnings }) }
+  if (lag !== null) return { ...known, state: lag > STALE_INTERVALS * interval ? 'stale' : 'up' }
+  if (listing === undefined || (problem !== undefined && fault !== 'list')) return { ...known, state: 'never polled' }
+  const { pages_read: pagesRead, pages, seconds_left: secondsLeft } = listing
+  return { ...known, state: 'initial sync', problem: formatSync({ pagesRead, pages, secondsLeft }) }
+}
 
 async function readReceivers(
   { reader, heard }: Pick<Told, 'reader' | 'heard'>,
