@@ -19,7 +19,7 @@ export async function bundlePage(): Promise<{ files: Map<string, string>; module
     moduleTypes: { '.css': 'text' },
     plugins: [
       { name: 'small-styles', transform: { filter: { id: /\.css$/ }, handler: smallStyle } },
-      { name: 'small-charts', transform: { filter: { id: /\buPlot\./ }, handler: withoutCurves } },
+      { name: 'small-charts', transform: { filter: { id: /\buPlot\./ }, handler: withoutRest } },
     ],
     transform: { jsx: { runtime: 'automatic', importSource: 'preact', pure: false } },
   })
@@ -35,9 +35,11 @@ function smallStyle(style: string): string {
   return style
     .replaceAll(/\/\*[^]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([{};,]) ?/g, '$1')
+    .replaceAll(/ ?([{};,>]) ?|(:) /g, '$1$2')
+    .replaceAll(';}', '}')
     .replaceAll(/[^{}]*\.u-(?:legend|inline|series|title)\b[^{}]*\{[^{}]*\}/g, '')
 }
 
-/** Removes the kinds of lines of uPlot that no chart has. */
-const withoutCurves = (library: string) => library.replaceAll(/\(paths\.(?:stepped|spline) += \w+\);/g, '')
+/** Removes the kinds of lines of uPlot that no chart has, and what it offers besides charts. */
+const withoutRest = (library: string) =>
+  library.replaceAll(/\(paths\.(?:stepped|spline) += \w+\);|uPlot\.(?:join|addGap|clipGaps|range\w+) += \w+;/g, '')

@@ -83,7 +83,9 @@ test('all modules, libraries and styles of the page are in one script, which bro
   expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   const script = await answer.text()
   // Nor has it comments, such as those of the styles, and what no chart needs of its library.
-  expect(script).not.toMatch(/^import\b|@import|sourceMappingURL|\/\* (?!@__PURE__)|\.spline|\.u-legend th/m)
+  expect(script).not.toMatch(
+    /^import\b|@import|sourceMappingURL|\/\* (?!@__PURE__)|\.spline|\.addGap|\.u-legend th|;}\.page/m,
+  )
   for (const style of ['uplot', '--accent', '.tiles']) expect(script).toContain(style)
   // The whole first load may have 120 KB.
   expect(brotliCompressSync(script).length).toBeLessThan(60_000)
