@@ -73,14 +73,16 @@ export async function alertHistory(
 function pastEpisode(row: Row, blind: readonly BlindTime[], now: number): PastEpisode {
   const since = Number(row['since'])
   const until = row['until'] === null ? null : Number(row['until'])
+  const episode = latest(row)
   return {
     target: String(row['target']),
     rule: String(row['rule']),
     key: String(row['alert']),
     since,
     until,
-    episode: latest(row),
-    blind: blind
+    episode,
+    // An alert about polls is evaluated without them.
+    blind: (episode.signal.name === 'poll_age' ? [] : blind)
       .map(({ from, to }) => ({ from: Math.max(from, since), to: Math.min(to, until ?? now) }))
       .filter(({ from, to }) => from < to),
     ...readNotes(String(row['notes'])),

@@ -7,6 +7,7 @@ import { type AlertHistoryQuery } from '../../../src/history/alert-history.ts'
 import { alertHistory } from '../../kit/history/as-shown.ts'
 import { pastSince } from '../../../src/notifications/delivery/moment.ts'
 import type { Commit, RoutedChange, Store } from '../../../src/store/store.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED } from '../../kit/ledger/seen.ts'
 import { B, commitOf, instance, NO_ALERTS, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 
@@ -118,8 +119,23 @@ export function alertHistoryContract(newPlace: NewPlace): void {
           ],
           notified: [],
           suppressed: [],
-          blind: [{ since: time(220), until: time(5000) }],
+          blind: [],
         },
+      ])
+    })
+
+    test('says when its target was not seen, unless it is about that', async () => {
+      const { store, see } = await openAt(newPlace)
+      const other = (seconds: number) => firing(seconds, { key: RATIO.name, rule: RATIO })
+      const alert = other(100)
+      await see(completePoll(100), begins(alert))
+      await see(completePoll(200), { ...resolves(alert, 200), gap: { began: CREATED + 90, ended: CREATED + 150 } })
+      await see(completePoll(220), begins(other(220)))
+      await see(completePoll(221), begins(firing(221)))
+      expect((await whole(store)).map(({ alert, blind }) => [alert, blind])).toEqual([
+        ['NoGoodPoll', []],
+        ['HighFailureRate', [{ since: time(221), until: time(5000) }]],
+        ['HighFailureRate', [{ since: time(100), until: time(150) }]],
       ])
     })
 
@@ -140,7 +156,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
       const clears = { ...instance.rule, clear: 60 }
       const alert = firing(100, { peak: 500, rule: clears })
       await see(completePoll(100), begins(alert))
-      await see(completePoll(200), { ...resolves(alert, 200), gap: { began: CREATED + 90, ended: CREATED + 150 } })
+      await see(completePoll(200), resolves(alert, 200))
       expect(await whole(store)).toMatchObject([
         {
           threshold: 300,
@@ -151,7 +167,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
             { at: time(100), value: 400 },
             { at: time(200), value: 3 },
           ],
-          blind: [{ since: time(100), until: time(150) }],
+          blind: [],
         },
       ])
       const before = await whole(store)
