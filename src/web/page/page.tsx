@@ -4,7 +4,7 @@ import coloursStyle from './colours.css'
 import { Page } from './components/page.tsx'
 import { followLink, readAddress, showAddress } from './model/address.ts'
 import { receiveEvents } from './model/events.ts'
-import { isAllStale, staleTargets } from './model/notices.ts'
+import { isAllStale, isSyncing, staleTargets } from './model/notices.ts'
 import { startClock } from './model/snapshots.ts'
 import { current, onChange } from './model/state.ts'
 import { shownAlerts } from './model/totals.ts'
@@ -31,7 +31,7 @@ onChange((state) => {
     return
   }
   const parts = [
-    isAllStale(state) ? 'not live' : stale > 0 && `${stale} stale`,
+    isSyncing(state) ? 'initial sync' : isAllStale(state) ? 'not live' : stale > 0 && `${stale} stale`,
     firing > 0 && `${firing} firing`,
     name !== 'overview' && title,
     'callwatch',

@@ -87,7 +87,7 @@ function pollsTile(state: State, targets: Target[]) {
   const ago = oldest && `${formatSeconds(oldest.lag_seconds + ageOfTargets(state))} ago`
   const note = oldest === undefined ? 'none succeeded yet' : `${targets.length > 1 ? `${oldest.name}: ` : ''}${ago}`
   const value = `${formatNumber(targets.length - stale)} of ${formatNumber(targets.length)}`
-  return tile('polls', 'Targets polled', value, note, stale > 0 && !isSyncing(state) ? 'bad' : '')
+  return tile('polls', 'Targets polled', value, note, stale === 0 ? '' : isSyncing(state) ? 'warning' : 'bad')
 }
 
 /** Whether notifications arrive: what fails, and for how long, or the newest one. Changes also wait for their group, or because something suppresses them. */

@@ -7,7 +7,7 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
 import { shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
-import { noCallsYet, staleTargets } from '../model/notices.ts'
+import { isSyncing, noCallsYet, staleTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
 import { isPolled, shownAlerts, shownTargets, windowsOf } from '../model/totals.ts'
@@ -49,7 +49,8 @@ function calmText(state: State) {
   const [first] = targets
   const all = targets.length === 1 ? first!.name : `All ${formatNumber(targets.length)} targets`
   if (first === undefined) return 'There is nothing to show.'
-  if (!targets.some(isPolled)) return 'Nothing is known yet: no poll has succeeded.'
+  if (!targets.some(isPolled))
+    return `Nothing is known yet: ${isSyncing(state) ? 'the initial sync has not ended' : 'no poll has succeeded'}.`
   const waiting = shownAlerts(state).length
   const pending = waiting === 0 ? '' : `, ${plural(waiting, 'alert')} pending`
   if (polled < targets.length) return `No alert fires${pending}. ${unreadText(polled, targets.length)}`

@@ -87,9 +87,8 @@ function liveness(state: State) {
 
 /** Says why the data below are not live, and why notifications do not arrive; to screen readers without ages, which change each second. */
 export function Banner({ state }: { state: State }) {
-  const undelivered = deliveryNotices(state)
-  const notices = [...noticesOf(state), ...undelivered]
-  const isProgress = isSyncing(state) && undelivered.length === 0
+  const notices = [...noticesOf(state), ...deliveryNotices(state)]
+  const isProgress = notices.every(({ isCalm }) => isCalm)
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending')
   const alerts = [...Map.groupBy(firing, ({ alert, severity }) => `Alert ${alert}, ${severity}`)].map(
     ([name, [first, ...others]]) =>
@@ -102,7 +101,7 @@ export function Banner({ state }: { state: State }) {
         {announced}
       </div>
       {notices.length > 0 && (
-        <ul class={isProgress ? 'banner progress' : 'banner'} aria-label={isProgress ? 'Progress' : 'Problems'}>
+        <ul class={isProgress ? 'banner progress' : 'banner'} aria-label={isProgress ? 'Notes' : 'Problems'}>
           {notices.map(({ text, age }) => (
             <li>
               {text} {age !== '' && <strong>{`(${age})`}</strong>}

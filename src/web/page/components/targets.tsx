@@ -3,7 +3,7 @@ import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
 import type { PerMinute, Target, Webhook } from '../model/api.ts'
 import { capital, moment, zone } from '../model/format.ts'
-import { ageOfTargets, healthOf, syncText, snapshotAge } from '../model/notices.ts'
+import { ageOfTargets, healthOf, problemOf, snapshotAge, syncText } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { isPolled, once, onlyOf, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
@@ -177,18 +177,18 @@ const requestsOf = ({ name, requests_last_minute: requests, max_requests_per_min
 ]
 
 function healthText(target: Target, age: number) {
-  const { problem, rate_limit_pause_seconds: held, slow_sweep: slow, warnings = [] } = target
+  const { rate_limit_pause_seconds: held, slow_sweep: slow, warnings = [] } = target
   const { slowed_to_requests_per_minute: slowed, refused_from_page: refused } = target
   const health = healthOf(target, age)
   const reasons = [
-    health === 'initial sync' ? syncText(target) : problem !== undefined && plainText(problem),
+    health === 'initial sync' ? syncText(target) : problemOf(target),
     held > age && `rate limit pause: no requests for ${formatSeconds(held - age)}`,
     slowed !== undefined && `the service has ${slowed} requests a minute left for callwatch`,
     slow !== undefined &&
       `the whole list (${plural(slow.pages, 'page')}) is read once in ${formatSeconds(slow.seconds)}`,
     refused !== undefined && `the service refuses page ${refused} of its list and later pages`,
     ...warnings.map(({ message }) => message),
-  ].filter((reason) => reason !== false && reason !== '')
+  ].filter(Boolean)
   return [badge(health, HEALTH_TONES[health]), reasons.length > 0 && [' ', words(reasons.join('; '))]]
 }
 

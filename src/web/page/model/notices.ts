@@ -9,8 +9,8 @@ import { isPolled, shownTargets } from './totals.ts'
 /** What a snapshot may take. */
 const SNAPSHOT_SECONDS = 3
 
-/** What is wrong, such as why the shown data are not live. Screen readers read `text` once; `age` changes each second. */
-export type Notice = { text: string; age: string }
+/** What is wrong, such as why the shown data are not live. Screen readers read `text` once; `age` changes each second. Nothing is wrong with `isCalm`. */
+export type Notice = { text: string; age: string; isCalm?: boolean }
 
 /** The reason why the shown data are not live, the one that explains others; none if they are. */
 export function noticesOf(state: State): Notice[] {
@@ -28,10 +28,10 @@ export function noticesOf(state: State): Notice[] {
     (a, b) => Number(isFirst(a)) - Number(isFirst(b)) || b.lag_seconds - a.lag_seconds,
   )
   if (first === undefined) return []
-  const { text, age } = staleNotice(first, ageOfTargets(state), now)
+  const { text, ...rest } = staleNotice(first, ageOfTargets(state), now)
   const of = plural(shownTargets(state).length, 'target')
   const all = others.length === 0 ? '' : `${formatNumber(others.length + 1)} of ${of} have no successful poll. `
-  return [{ text: `${all}${text}`, age }]
+  return [{ text: `${all}${text}`, ...rest }]
 }
 
 /** The receiver that callwatch has without any other. */
@@ -44,7 +44,7 @@ export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'vi
   if (view === 'overview' && receivers.every(({ name }) => name === LOG)) {
     const text =
       'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
-    return [{ text, age: '' }]
+    return [{ text, age: '', isCalm: true }]
   }
   const [first, ...others] = receivers.filter(({ failing_since: since }) => since !== undefined)
   if (first?.failing_since === undefined) return []
@@ -75,6 +75,9 @@ export function noCallsYet(state: State) {
 const isFirst = ({ last_success: last, problem, fault }: Target) =>
   last === null && (problem === undefined || fault === 'list')
 
+/** What is wrong with a target; '' if nothing is. */
+export const problemOf = (target: Target) => (isFirst(target) ? '' : plainText(target.problem ?? ''))
+
 /** Whether data are missing only because initial syncs have not ended. */
 export function isSyncing(state: State) {
   const stale = staleTargets(state)
@@ -92,19 +95,18 @@ export function isAllStale(state: State) {
  * @param age of the ages of targets (seconds)
  */
 function staleNotice(target: Target, age: number, now: string): Notice {
-  const { name, last_success, lag_seconds, problem } = target
-  const why = problem === undefined ? '' : ` ${sentence(plainText(problem))}`
-  if (last_success === null) return firstNotice(target, why)
+  const { name, last_success, lag_seconds } = target
+  const problem = problemOf(target)
+  const why = problem && ` ${sentence(problem)}`
+  if (last_success === null) return { ...firstNotice(target, why), isCalm: problem === '' }
   const text = `${name}: no successful poll since ${momentInZone(last_success, now)}.${why}`
   return { text, age: `last successful poll ${formatSeconds(lag_seconds + age)} ago` }
 }
 
 function firstNotice(target: Target, why: string): Notice {
-  const { name, fault } = target
   const age = syncText(target)
-  if (age === '') return { text: `${name}: waiting for the initial sync.${why}`, age }
-  // The progress says that the list is long, and more.
-  return { text: `${name}: the past calls are read first.${fault === 'list' ? '' : why}`, age }
+  const what = age === '' ? 'waiting for the initial sync.' : 'the past calls are read first.'
+  return { text: `${target.name}: ${what}${why}`, age }
 }
 
 /** How far the reading of a target's list is; empty before its first page. */

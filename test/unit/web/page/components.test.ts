@@ -355,6 +355,8 @@ describe('the banner of the page', () => {
       .filter(({ type }) => type === 'li')
       .map(({ text }) => text)
 
+  const bannerClass = (state: State) => render(Banner, state).find(({ type }) => type === 'ul')?.props['class']
+
   test('is absent while all data are live', () => {
     expect(banner(twoTargets())).toEqual([])
   })
@@ -400,7 +402,8 @@ describe('the banner of the page', () => {
       'b: the past calls are read first. (the initial sync has read 3 of an unknown number of pages)',
     ])
     const reading = shownTarget({ sync: {}, problem: 'the list is being read: 2 of 80 pages so far', fault: 'list' })
-    expect(banner(stateOf([{ ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) }]))).toEqual([
+    const long = stateOf([{ ...reading, progress: () => ({ pagesRead: 3, pages: 80 }) }])
+    expect(banner(long)).toEqual([
       'production: the past calls are read first. (the initial sync has read 3 of 80 pages)',
     ])
     const over = [
@@ -412,6 +415,14 @@ describe('the banner of the page', () => {
       /^production initial sync the initial sync has read 3 of 80 pages not evaluated never polled/,
     )
     expect(isSyncing(stateOf(over))).toBe(true)
+    // It says the pages once, and is no outage.
+    expect(isSyncing(long)).toBe(true)
+    expect(bannerClass(long)).toBe('banner progress')
+    expect(textOf(render(TargetFacts, long), { class: 'facts' })).toMatch(
+      /^Health initial sync the initial sync has read 3/,
+    )
+    expect(render(Tiles, long).find(({ props }) => props['id'] === 'polls')?.props['class']).toBe('big warning')
+    expect(bannerClass(stateOf([refused]))).toBe('banner')
     expect(isSyncing(state)).toBe(true)
     expect(isSyncing(stateOf([refused]))).toBe(false)
     expect(isSyncing(stateOf([shownTarget({ sync: {} }), shownTarget({ target: 'b', sync: POLLED })]))).toBe(true)
@@ -576,11 +587,15 @@ describe('the overview of the page', () => {
 })
 
 describe('the banner about notifications', () => {
-  const banner = (receivers: NonNullable<State['snapshot']>['receivers'], given: Partial<State> = {}) => {
+  type Receivers = NonNullable<State['snapshot']>['receivers']
+  const shown = (receivers: Receivers, given: Partial<State> = {}) => {
     const state = twoTargets(given)
     state.snapshot!.receivers = receivers
-    return render(Banner, state).flatMap(({ type, text }) => (type === 'li' ? text : []))
+    return render(Banner, state)
   }
+  const banner = (...given: Parameters<typeof shown>) =>
+    shown(...given).flatMap(({ type, text }) => (type === 'li' ? text : []))
+  const classOf = (receivers: Receivers) => shown(receivers).find(({ type }) => type === 'ul')?.props['class']
   const failing = {
     name: 'slack',
     pending: 2,
@@ -600,6 +615,8 @@ describe('the banner about notifications', () => {
     const line =
       'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
     expect(banner([{ name: 'log', pending: 0, suppressed: 0 }])).toEqual([line])
+    expect(classOf([{ name: 'log', pending: 0, suppressed: 0 }])).toBe('banner progress')
+    expect(classOf([failing])).toBe('banner')
     expect(banner([{ name: 'log', pending: 0, suppressed: 0 }], { view: 'calls' })).toEqual([])
     expect(banner(undefined)).toEqual([])
   })

@@ -193,7 +193,8 @@ describe('the head of the overview', () => {
       ],
     ],
     ['No alert fires. The target cannot be read.', [shownTarget({ sync: POLLED, pollAge: 400 })]],
-    ['Nothing is known yet: no poll has succeeded.', [shownTarget({ sync: {} })]],
+    ['Nothing is known yet: the initial sync has not ended.', [shownTarget({ sync: {} })]],
+    ['Nothing is known yet: no poll has succeeded.', [shownTarget({ sync: {}, problem: 'no answer' })]],
   ])('says in a line that nothing is wrong: %s', (line, targets) => {
     expect(textOf(render(Head, amid(targets)), { class: 'calm' })).toBe(line)
   })
