@@ -65,10 +65,10 @@ function calmText(state: State) {
 const unreadText = (polled: number, of: number) =>
   of === 1 ? 'The target cannot be read.' : `Polls succeed on ${formatNumber(polled)} of ${formatNumber(of)} targets.`
 
-function incidentCard({ incident, lead, lines, waits }: ShownIncident) {
+function incidentCard({ incident, lead, lines, waits, isQuiet }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident
   const hasList = lines.length > 1
-  const tone = waits === '' && course !== 'ends' ? severity : ''
+  const tone = !isQuiet && course !== 'ends' ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
       <div class="title">

@@ -1,4 +1,3 @@
-import { formatNumber } from '../../../text/format.ts'
 import { addressOf } from './address.ts'
 import type { Alert, Incident } from './api.ts'
 import { labelText, named } from './format.ts'
@@ -29,15 +28,6 @@ export function alertGroups(state: State): readonly AlertGroup[] {
   const worst = [...groups.values()].map((same) => same.toSorted(worstFirst))
   const inOrder = worst.toSorted((a, b) => Number(a.every(why)) - Number(b.every(why)))
   return steady(state, 'alerts', inOrder, ([first]) => keyOf(first!))
-}
-
-/** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited. */
-export function waitsText(reasons: readonly string[]) {
-  const [first = ''] = reasons
-  if (reasons.every((reason) => reason === first)) return first
-  const kinds = Map.groupBy(reasons, (reason) => reason.split(' ')[0]!)
-  kinds.delete('')
-  return [...kinds].map(([kind, { length }]) => `${formatNumber(length)} ${kind}`).join(', ')
 }
 
 /** How bad a value is: the greater it is past its threshold, the worse. */

@@ -1,4 +1,5 @@
 import { instanceKey } from '../../../alerts/groups.ts'
+import { formatNumber } from '../../../text/format.ts'
 import type { Alert, Incident } from './api.ts'
 import { labelText, minute, unitOf } from './format.ts'
 import { nowOf, type State } from './state.ts'
@@ -8,13 +9,14 @@ import { shownAlerts } from './totals.ts'
 /** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1. */
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }
 
-/** An incident with its worst alerts; `waits` says why nobody is notified, '' if somebody is. */
+/** An incident with its worst alerts; `waits` says of which alerts nobody is notified, and why, and `isQuiet` that it is all of them. */
 export type ShownIncident = {
   incident: Incident
   /** The worst alert, or one that is within its threshold again. */
   lead: Alert | undefined
   lines: readonly WorstLine[]
   waits: string
+  isQuiet: boolean
 }
 
 const keyOf = ({ target, key }: { target: string; key: string }) => `${target}|${key}`
@@ -44,7 +46,7 @@ export function shownIncidents(state: State): ShownIncident[] {
         suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
       const waits = own.filter((alert) => !isLess(alert)).map(why)
       const lead = lines[0]?.live ?? shown.find((alert) => isPart(alert, incident))
-      return { incident, lead, lines, waits: waits.includes('') ? '' : (waits[0] ?? '') }
+      return { incident, lead, lines, waits: waitsText(waits), isQuiet: waits.length > 0 && waits.every(Boolean) }
     })
 }
 
@@ -77,4 +79,15 @@ export function waitsFor(state: State) {
       .map(textOf)
       .map(({ what, more }) => `${what} ${more}`.trim())
       .join(', ')
+}
+
+/** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited: `2 silenced until 15:13 by ops`. */
+export function waitsText(reasons: readonly string[]) {
+  const [first = ''] = reasons
+  if (reasons.every((reason) => reason === first)) return first
+  const kinds = Map.groupBy(reasons, (reason) => reason.split(' ')[0]!)
+  kinds.delete('')
+  return [...kinds]
+    .map(([kind, alike]) => `${formatNumber(alike.length)} ${alike.every((one) => one === alike[0]) ? alike[0] : kind}`)
+    .join(', ')
 }

@@ -115,7 +115,7 @@ describe('the head of the overview', () => {
     expect(linksOf(state)).toHaveLength(4)
   })
 
-  test('says that all of it is silenced, and is not coloured then, nor while it ends', () => {
+  test('says that a part or all of it is silenced, and is not coloured then, nor while it ends', () => {
     const state = amid(several(2))
     const silence = { id: 1, match: {}, since: '', until: '2026-09-21T16:00:00Z', author: 'ops', reason: '', edits: 0 }
     const classOf = () => render(Head, state).find(({ type }) => type === 'article')?.props['class']
@@ -123,13 +123,15 @@ describe('the head of the overview', () => {
     const suppressed = [{ by: 'silence', silence: 1, until: silence.until }] as const
     state.snapshot!.alerts.at(0)!.suppressed = [...suppressed]
     expect(classOf()).toBe('card incident critical')
+    const waits = () => render(Head, state).find(({ type }) => type === 'strong')?.text
+    expect(waits()).toBe('1 silenced until 16:00 by ops')
     state.snapshot!.incidents.at(0)!.course = 'ends'
     expect(classOf()).toBe('card incident ')
     expect(textOf(render(Head, state), { class: 'badge ' })).toBe('critical')
     state.snapshot!.incidents.at(0)!.course = 'lasts'
     state.snapshot!.alerts.at(1)!.suppressed = [...suppressed]
     expect(classOf()).toBe('card incident ')
-    expect(render(Head, state).find(({ type }) => type === 'strong')?.text).toBe('silenced until 16:00 by ops')
+    expect(waits()).toBe('silenced until 16:00 by ops')
   })
 
   test('is inhibited only if all of it is, and never by an alert of its own', () => {
