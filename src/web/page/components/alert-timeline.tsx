@@ -1,6 +1,6 @@
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { formatSeconds } from '../../../text/format.ts'
-import { alertOf } from '../model/alert-page.ts'
+import { alertOf, failingFor } from '../model/alert-page.ts'
 import type { PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { suppressedBy } from '../model/incidents.ts'
@@ -72,6 +72,10 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
       return isSent
         ? [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']
         : [at, sent, `: ${kind} to ${receiver}`, 'warning']
+    }),
+    ...failingFor(state, alert).map(({ name, since: failing, problem, next }): Step => {
+      const again = next ? `; the next attempt is at ${moment(next, nowOf(state))}` : ''
+      return [failing < since ? since : failing, name, ` fails: ${problem}${again}`, 'bad']
     }),
     ...alert.blind.map((one): Step => {
       return [one.since, 'not seen', ` for ${formatSeconds(secondsBetween(one.since, one.until))}`]

@@ -11,6 +11,7 @@ import {
   askedAlert,
   breachOf,
   countOf,
+  failingFor,
   failedOf,
   periodOf,
   NO_CALLS,
@@ -65,7 +66,7 @@ export function AlertFacts({ state }: { state: State }) {
         {answer !== undefined && alert === undefined && quiet(missing(live))}
       </Note>
       {linesOf(state).map((line) => line && <p>{line}</p>)}
-      {shown !== undefined && factsOf(shown, alert, live, now)}
+      {shown !== undefined && factsOf(state, shown)}
       {other !== undefined && <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>}
     </section>
   )
@@ -127,7 +128,9 @@ function notResolvedText(live: Alert) {
 const fact = (name: string, value: ComponentChildren, about: string | false = false) =>
   [name, [value, about && [' ', soft(about)]]] as const
 
-function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: Alert | undefined, now: string) {
+function factsOf(state: State, shown: PastAlert | Alert) {
+  const { alert, live } = alertOf(state)
+  const now = nowOf(state)
   const { signal, severity, breach, threshold } = shown
   const { since } = live ?? shown
   const until = alert?.until ?? null
@@ -144,7 +147,7 @@ function factsOf(shown: PastAlert | Alert, alert: PastAlert | undefined, live: A
     fact('Threshold', `${breach} ${valueOf(shown, threshold)}`, live && `clears at ${valueOf(live, live.clear)}`),
     expectedFact(live),
     fact('Signal', signal, signalText(alert)),
-    alert !== undefined && notifiedFact(alert, now),
+    alert !== undefined && notifiedFact(state, alert),
   ])
 }
 
@@ -168,10 +171,13 @@ function callsText(alert: PastAlert | undefined, { calls }: Alert) {
   return calls ? `of ${plural(calls, 'call')}${window && ` in ${window}`}; ` : ''
 }
 
-function notifiedFact({ notified }: PastAlert, now: string) {
-  const sent = notified.filter(({ outcome }) => outcome === 'sent')
+function notifiedFact(state: State, alert: PastAlert) {
+  const now = nowOf(state)
+  const sent = alert.notified.filter(({ outcome }) => outcome === 'sent')
   const names = [...new Set(sent.map(({ receiver }) => receiver))].join(', ')
-  return fact('Notified', names || 'nobody', sent[0] && moment(sent[0].at, now))
+  const failing = failingFor(state, alert).map(({ name, since }) => `${name} fails since ${moment(since, now)}`)
+  const about = [...(sent[0] ? [moment(sent[0].at, now)] : []), ...failing].join('; ')
+  return fact('Notified', names || (failing.length > 0 ? 'nobody yet' : 'nobody'), about)
 }
 
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {

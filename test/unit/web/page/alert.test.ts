@@ -256,6 +256,29 @@ describe('the page of an alert', () => {
     expect(texts(ended, 'alert-timeline')).toMatch(/11:53:20 resolved/)
   })
 
+  test('says which receiver fails, so that the notification waits', () => {
+    const failing = (differing: Partial<PastAlert>, since: number) => {
+      const state = shown(fired({ notified: [], suppressed: [], ...differing }))
+      const problem = 'Slack answered 503'
+      const slack = { name: 'slack', pending: 1, suppressed: 0, failing_since: isoTime(since), problem }
+      state.snapshot!.receivers = [
+        { ...slack, next_attempt: isoTime(NOW + 30) },
+        { ...slack, name: 'pager' },
+      ]
+      delete state.snapshot!.receivers.at(1)!.failing_since
+      return [texts(state, 'alert-timeline'), textOf(rendered(state), { class: 'facts' })]
+    }
+    const step = ' 14:12:20 slack fails: Slack answered 503; the next attempt is at 14:13:50'
+    const [steps, facts] = failing({}, NOW - 600)
+    expect(steps).toContain(step)
+    expect(facts).toMatch(/ Notified nobody yet slack fails since 14:03:20$/)
+    expect(failing({}, NOW - 5)[0]).toContain(step.replace('14:12:20', '14:13:15'))
+    const { notified } = fired()
+    expect(failing({ notified }, NOW - 5)[1]).toMatch(/ Notified slack 14:12:40$/)
+    const ended = { since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' } as const
+    expect(failing(ended, NOW - 600)[1]).toMatch(/ Notified nobody$/)
+  })
+
   test('is a sentence: that of its incident, or how bad it is now, or was', () => {
     const title = (state: State) => texts(state, 'alert-title')
     const state = shown(fired())
