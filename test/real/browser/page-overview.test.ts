@@ -23,7 +23,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     // Five of the ten worst.
     expect(await page.locator('.rows li:visible').count()).toBe(5)
     await page.getByRole('link', { name: 'All 295 targets' }).click()
-    await page.getByRole('heading', { name: '295 alerts' }).waitFor()
+    await page.getByRole('heading', { name: '295 targets' }).waitFor()
   })
 
   test('sorts nothing under the pointer or the focus, which arrows move', { timeout: 60_000 }, async () => {

@@ -11,7 +11,7 @@ import { change, nowOf, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
 import { badge, Button, LinkButton, Section, soft, stateBadges, Table, toneOf, type Column } from './layout.tsx'
 
-/** The alerts that are pending or firing: a row for each rule, or for each alert that the address selects. */
+/** The alerts that are pending or firing: a row for each rule, for each target of the incident that the address selects, or for each alert of its rule. */
 export function Alerts({ state }: { state: State }) {
   const [groups, now, why] = [alertGroups(state), nowOf(state), waitsFor(state)]
   const isSelected = selectedAlerts(state) !== undefined
@@ -21,7 +21,7 @@ export function Alerts({ state }: { state: State }) {
   const value = (alert: Alert, of: number) =>
     stale.has(alert.target) ? <span class="old">{valueOf(alert, of)}</span> : valueOf(alert, of)
   const columns: Column<AlertGroup>[] = [
-    ['Alert', (group) => nameOf(group, all)],
+    ['Alert', (group) => (isSelected ? nameOf(group) : ruleOf(group, all))],
     ['State', (group) => statesOf(group, waitsText(group.map(why))), 'state'],
     ['Value', ([worst]) => value(worst!, worst!.value), 'number'],
     ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number'],
@@ -35,7 +35,11 @@ export function Alerts({ state }: { state: State }) {
     soft('of several, the worst one that fires')
   )
   return (
-    <Section id="alerts" title={isSelected ? plural(groups.length, 'alert') : 'Alerts'} note={note}>
+    <Section
+      id="alerts"
+      title={isSelected ? plural(groups.length, state.query.has('incident') ? 'target' : 'alert') : 'Alerts'}
+      note={note}
+    >
       <Table
         caption="Alerts that are pending or firing, by rule, silenced ones last"
         columns={columns}
@@ -59,11 +63,17 @@ function sinceOf(group: AlertGroup, now: string) {
   return [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))]
 }
 
+/** A link to the worst alert, and the names of others. */
+const nameOf = ([worst, ...others]: AlertGroup) => [
+  linkOf({ ...worst!, since: worst!.firing_since }),
+  others.length > 0 && soft(` and ${others.map((one) => named({ ...one, target: '' })).join(', ')}`),
+]
+
 /** A link to the alert, or to all alerts of this rule. */
-function nameOf(alerts: AlertGroup, all: number) {
+function ruleOf(alerts: AlertGroup, all: number) {
   const worst = alerts[0]!
   const name = worst.alert
-  if (alerts.length === 1) return linkOf({ ...worst, since: worst.firing_since })
+  if (alerts.length === 1) return nameOf(alerts)
   const targets = new Set(alerts.map(({ target }) => target)).size
   const on = targets === 1 ? `on ${worst.target}` : `on ${formatNumber(targets)} of ${formatNumber(all)} targets`
   return [

@@ -17,19 +17,29 @@ export function selectedAlerts({ query, snapshot }: State): ((alert: Alert) => b
   return rule ? ({ alert }) => alert === rule : undefined
 }
 
-/** Alerts of one rule, the worst first. */
+/** Alerts of one rule, or those of an incident on one target, the worst first. */
 export type AlertGroup = readonly Alert[]
 
-/** The alerts by rule, or each one that is selected: the most urgent first, and those of which nobody is notified last. */
+/**
+ * The alerts by rule, those of an incident by target, or each one that is selected: those with most failed calls first where they are
+ * selected, then the most urgent ones, and those of which nobody is notified last.
+ */
 export function alertGroups(state: State): readonly AlertGroup[] {
   const [why, isSelected] = [waitsFor(state), selectedAlerts(state)]
-  const keyOf = (alert: Alert) => (isSelected ? named(alert) : alert.alert)
+  const ofIncident = state.query.has('incident')
+  const keyOf = (alert: Alert) => (ofIncident ? alert.target : isSelected ? named(alert) : alert.alert)
   const groups = Map.groupBy(shownAlerts(state).filter(isSelected ?? (() => true)), keyOf)
   const worst = [...groups.values()].map((same) => same.toSorted(worstFirst))
-  const inOrder = worst.toSorted((a, b) => Number(a.every(why)) - Number(b.every(why)))
+  const inOrder = worst.toSorted(
+    (a, b) => Number(a.every(why)) - Number(b.every(why)) || (isSelected ? mostFailed(a[0]!, b[0]!) : 0),
+  )
   return steady(state, 'alerts', inOrder, ([first]) => keyOf(first!))
 }
+
+/** How many calls failed; 0 of an alert that is not about their share. */
+const failedOf = ({ signal, value, calls }: Alert) => (signal === 'failure_ratio' ? value * (calls ?? 0) : 0)
 
 /** How bad a value is: the greater it is past its threshold, the worse. */
 const worstFirst = (a: Alert, b: Alert) =>
   urgencyOf(a) - urgencyOf(b) || (b.value - a.value) * (a.breach === 'above' ? 1 : -1)
+const mostFailed = (a: Alert, b: Alert) => failedOf(b) - failedOf(a) || worstFirst(a, b)

@@ -92,9 +92,21 @@ describe('the head of the overview', () => {
       return rowsOf(render(Alerts, { ...state, query })).slice(1).map((text) => text.replace(/ firing.*/, '')) // oxfmt-ignore
     }
     const [, all] = linksOf(state).find(([text]) => text === 'All 2 targets')!
-    expect(shown(all)).toEqual(['VeryHighFailureRate both', 'HighFailureRate both', 'HighFailureRate mild'])
+    expect(shown(all)).toEqual(['VeryHighFailureRate both and HighFailureRate 2', 'HighFailureRate mild'])
     expect(shown('./?alert=HighFailureRate#alerts')).toEqual(['HighFailureRate both', 'HighFailureRate mild'])
     expect(shown('./?incident=alert%3DGone#alerts')).toEqual([])
+  })
+
+  test('leads to its targets, those with most failed calls first, a silenced one last', () => {
+    const made = [20, 24, 30, 22].map((failed, i) =>
+      shownTarget({ target: `t${i}`, rules: [CRITICAL], alerts: [alertOf(failed, i === 2 ? 30 : 60)], sync: POLLED }),
+    )
+    const state = amid([...made, shownTarget({ target: 't4', alerts: [alertOf(60, 60)], sync: POLLED })])
+    state.snapshot!.alerts.at(-1)!.suppressed = [{ by: 'mute' }]
+    const query = new URLSearchParams({ incident: 'alert=VeryHighFailureRate' })
+    const elements = render(Alerts, { ...state, query })
+    expect(rowsOf(elements).slice(1).map((row) => row.split(' ')[1])).toEqual(['t2', 't1', 't3', 't0', 't4']) // oxfmt-ignore
+    expect(textOf(elements, { id: 'alerts-title' })).toBe('5 targets')
   })
 
   test('of a single target is a link to the alert, with its own calls', () => {
