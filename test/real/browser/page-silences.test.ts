@@ -63,7 +63,7 @@ inChromium('the silences of the page', (open) => {
   test('need http.auth; without it there is the command', async () => {
     const { page } = await openAlert(open)
     await page.getByText('callwatch silence add --match alert=HighFailureRate --match target=production').waitFor()
-    expect(await page.getByRole('button', { name: 'Add' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /^Silence/ }).count()).toBe(0)
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -79,7 +79,7 @@ inChromium('the silences of the page', (open) => {
     await page.getByLabel('Reason').fill(`maintenance of ${'x'.repeat(100)}`)
     for (const id of [1, 2]) {
       await page.getByLabel('Alert', { exact: true }).fill('HighFailureRate')
-      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await page.getByRole('button', { name: 'Silence 1 alert for 1 hour' }).click()
       await page.getByRole('button', { name: `Expire silence ${id}` }).waitFor()
     }
     await page.getByRole('button', { name: 'Expire silence 1' }).click()

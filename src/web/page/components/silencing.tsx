@@ -1,7 +1,6 @@
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
-import { formatNumber } from '../../../text/format.ts'
+import { formatNumber, plural } from '../../../text/format.ts'
 import { addressOf, changeAddress } from '../model/address.ts'
-import { AUTH_OPENS } from '../../auth-opens.ts'
 import type { Silence } from '../model/api.ts'
 import { capital, labelText, moment, zone } from '../model/format.ts'
 import {
@@ -60,22 +59,28 @@ export function Silencing({ state }: { state: State }) {
 
 function command(state: State) {
   const text = silenceCommand(state.query, state.snapshot?.needs_config)
-  return (
-    <>
-      <p>
-        The page can change silences only with <code>http.auth</code>, {AUTH_OPENS}.
-      </p>
-      {Object.keys(matchOf(state.query)).length === 0
-        ? quiet('“Silence” next to an alert leads here with the command that silences it.')
-        : [
-            <p>This command does the same:</p>,
-            <code>{text}</code>,
-            // Elsewhere the browser lets no page copy.
-            globalThis.isSecureContext && [' ', <Button onClick={() => copy(text)}>Copy</Button>],
-            <Outcome state={state} />,
-          ]}
-    </>
-  )
+  return [
+    Object.keys(matchOf(state.query)).length === 0
+      ? quiet('“Silence” next to an alert leads here with the command that silences it.')
+      : [
+          <p>This command silences it, where callwatch runs:</p>,
+          <code>{text}</code>,
+          // Elsewhere the browser lets no page copy.
+          globalThis.isSecureContext && [' ', <Button onClick={() => copy(text)}>Copy</Button>],
+          <Outcome state={state} />,
+        ],
+    quiet('With http.auth, the page has a button for it.'),
+  ]
+}
+
+/** What the button does: `Silence 2 alerts for 1 hour`. */
+function sendText({ query, matched }: State) {
+  if (editedIn(query) !== '') return 'Save'
+  const [length, isAll] = [lengthIn(query), query.get('all') === 'true']
+  const what =
+    matched.answer && (isAll || Object.keys(matchOf(query)).length > 0) ? ` ${plural(matched.answer, 'alert')}` : ''
+  const [, name = length] = LENGTHS.find(([value]) => value === length) ?? []
+  return `Silence${what} ${length === 'until' ? '' : 'for '}${name}`
 }
 
 function SilenceForm({ state }: { state: State }) {
@@ -119,8 +124,8 @@ function SilenceForm({ state }: { state: State }) {
           {' every alert'}
         </label>
       )}
-      <button type="submit" disabled={silencing.isSending}>
-        {isNew ? 'Add' : 'Save'}
+      <button type="submit" class="primary" disabled={silencing.isSending}>
+        {sendText(state)}
       </button>
       <LinkButton href={addressOf('silences')}>{isNew ? 'Clear' : 'Cancel'}</LinkButton>
     </Form>
