@@ -278,7 +278,8 @@ type Outcome = (typeof OUTCOMES)[number]
 
 /** How the calls of the alert ended, next to those of last week; absent without any. */
 function AlertOutcomes({ state }: { state: State }) {
-  const { now: rows, lastWeek } = state.alertPage.answer?.breakdown ?? NO_CALLS
+  const { alert, breakdown } = state.alertPage.answer ?? {}
+  const { now: rows, lastWeek } = breakdown ?? NO_CALLS
   if (rows.length + lastWeek.length === 0) return false
   const total = (of: readonly Row[], outcomes: readonly Outcome[] = OUTCOMES) =>
     sum(of, (row) => countOf(row, outcomes))
@@ -289,9 +290,15 @@ function AlertOutcomes({ state }: { state: State }) {
     ['Share', (outcome) => [formatShare(share(outcome, rows)), bar(share(outcome, rows), outcome)], 'number'],
     ['Last week', (outcome) => formatShare(share(outcome, lastWeek)), 'number'],
   ]
+  // They are more calls than those of the value, whose window has moved.
+  const since = moment(periodOf(alert)?.since ?? '', nowOf(state))
   const items = OUTCOMES.filter((outcome) => total([...rows, ...lastWeek], [outcome]) > 0)
   return (
-    <Section id="alert-outcomes" title="Outcomes" note={soft(`of the same ${plural(total(rows), 'call')}`)}>
+    <Section
+      id="alert-outcomes"
+      title="Outcomes"
+      note={soft(`${plural(total(rows), 'call')} since ${since}, when its first window began`)}
+    >
       <Table
         caption="Calls by outcome, next to last week"
         columns={total(lastWeek) === 0 ? columns.slice(0, -1) : columns}

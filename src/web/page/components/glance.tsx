@@ -3,7 +3,7 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Alert, Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
-import { ageOfTargets, isSyncing, staleTargets } from '../model/notices.ts'
+import { ageOfTargets, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
   isPolled,
@@ -82,12 +82,18 @@ const finished = (calls: number) => plural(calls, 'finished call')
 
 /** How many targets can be read, and how long ago the one was that has waited longest. */
 function pollsTile(state: State, targets: Target[]) {
-  const stale = staleTargets(state).length
+  const polled = polledTargets(state).length
   const [oldest] = targets.filter(isPolled).toSorted((a, b) => b.lag_seconds - a.lag_seconds)
   const ago = oldest && `${formatSeconds(oldest.lag_seconds + ageOfTargets(state))} ago`
   const note = oldest === undefined ? 'none succeeded yet' : `${targets.length > 1 ? `${oldest.name}: ` : ''}${ago}`
-  const value = `${formatNumber(targets.length - stale)} of ${formatNumber(targets.length)}`
-  return tile('polls', 'Targets polled', value, note, stale === 0 ? '' : isSyncing(state) ? 'warning' : 'bad')
+  const value = `${formatNumber(polled)} of ${formatNumber(targets.length)}`
+  return tile(
+    'polls',
+    'Targets polled',
+    value,
+    note,
+    polled === targets.length ? '' : isSyncing(state) ? 'warning' : 'bad',
+  )
 }
 
 /** Whether notifications arrive: what fails, and for how long, or the newest one. Changes also wait for their group, or because something suppresses them. */

@@ -7,7 +7,7 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
 import { shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
-import { isSyncing, noCallsYet, staleTargets } from '../model/notices.ts'
+import { isSyncing, noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
 import { isPolled, shownAlerts, shownTargets, windowsOf } from '../model/totals.ts'
@@ -41,11 +41,12 @@ export function Head({ state }: { state: State }) {
   )
 }
 
-const isCalm = (state: State) => staleTargets(state).length === 0 && shownAlerts(state).length === 0
+const isCalm = (state: State) =>
+  polledTargets(state).length === shownTargets(state).length && shownAlerts(state).length === 0
 
 function calmText(state: State) {
   const targets = shownTargets(state)
-  const polled = targets.length - staleTargets(state).length
+  const polled = polledTargets(state).length
   const [first] = targets
   const all = targets.length === 1 ? first!.name : `All ${formatNumber(targets.length)} targets`
   if (first === undefined) return 'There is nothing to show.'

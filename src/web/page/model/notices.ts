@@ -135,6 +135,12 @@ export function healthOf(target: Target, age: number): 'up' | 'initial sync' | '
   return isStale(target, age) ? 'stale' : 'up'
 }
 
+/** The selected targets whose polls succeed. */
+export function polledTargets(state: State) {
+  const age = ageOfTargets(state)
+  return shownTargets(state).filter((target) => healthOf(target, age) === 'up')
+}
+
 /** How old the ages of targets are (seconds). */
 export const ageOfTargets = ({ snapshot, now }: Pick<State, 'snapshot' | 'now'>) =>
   snapshot === undefined ? 0 : Math.max(0, (now - snapshot.agesAt) / 1000)

@@ -318,7 +318,7 @@ describe('the page of an alert', () => {
     state.snapshot!.targets.at(0)!.problem = '503'
     expect(render(AlertFacts, state).map(({ text }) => text)).not.toContain('503.')
     expect(texts(state, 'alert-outcomes')).toBe(
-      'Outcomes of the same 20 calls Calls by outcome, next to last week Outcome Calls Share Last week ended 13 65% 97.5% rejected 7 35% 2.5%',
+      'Outcomes 20 calls since 13:00:00, when its first window began Calls by outcome, next to last week Outcome Calls Share Last week ended 13 65% 97.5% rejected 7 35% 2.5%',
     )
   })
 

@@ -253,6 +253,9 @@ describe('the tiles of polls and messages', () => {
       '1 of 2',
       'late: 6m 42s ago',
     ])
+    // Also in the first seconds of an outage.
+    const down = stateOf([shownTarget({ sync: POLLED, problem: 'no answer' })])
+    expect(tile('polls', down)).toEqual(['0 of 1', '5s ago'])
   })
 
   test('say what waits, what fails, and who got the newest notification', () => {

@@ -207,6 +207,7 @@ describe('the head of the overview', () => {
       ],
     ],
     ['No alert fires. The target cannot be read.', [shownTarget({ sync: POLLED, pollAge: 400 })]],
+    ['No alert fires. The target cannot be read.', [shownTarget({ sync: POLLED, problem: 'no answer' })]],
     ['Nothing is known yet: the initial sync has not ended.', [shownTarget({ sync: {} })]],
     ['Nothing is known yet: no poll has succeeded.', [shownTarget({ sync: {}, problem: 'no answer' })]],
   ])('says in a line that nothing is wrong: %s', (line, targets) => {
