@@ -30,7 +30,7 @@ export function listWarnings({ clockSkew = 0, list, lastSweepBegan }: SyncState,
       'the list is not in order of time: a sweep reads it to its end, and finds calls that come in elsewhere',
     )
   } else if (list !== undefined && lastSweepBegan === undefined) {
-    warn('order_unverified', 'order not verified: nothing is evicted until the list was read to its end once')
+    warn('order_unverified', 'the list was not read to its end yet: until then, finished calls stay in memory')
   }
   return warnings
 }

@@ -33,6 +33,7 @@ describe('the warnings of a target', () => {
   test.each<[Partial<SyncState>, string]>([
     [{ clockSkew: 7200 }, "this host's clock is 2 h behind the service's, which callwatch uses"],
     [{ clockSkew: -36_000 }, "this host's clock is 10 h ahead of the service's, which callwatch uses"],
+    [{ list }, 'the list was not read to its end yet: until then, finished calls stay in memory'],
     [{ list: elsewhere(NOW) }, 'calls come in anywhere in the list: each poll reads it to its end'],
     [{ list: { ...list, order: notByTime } }, 'the list is not in order of time: a sweep reads it to its end'],
   ])('say what polls do about it: %j', (sync, message) => {
