@@ -19,6 +19,19 @@ inChromium('the incidents on a phone', (open) => {
   })
 })
 
+inChromium('the charts on a phone', (open) => {
+  test('begin with a line that opens their filters', { timeout: 60_000 }, async () => {
+    const { url } = await serve([shownTarget({ sync: POLLED })])
+    const page = await open(`${url}/?since=24h#charts`, { viewport: { width: 390, height: 844 } })
+    const filters = page.locator('#charts .filters > summary')
+    await filters.waitFor()
+    expect(await filters.innerText()).toBe('Filters: since=24h')
+    expect(await page.getByLabel('Period').isVisible()).toBe(false)
+    await filters.click()
+    expect(await page.getByLabel('Period').isVisible()).toBe(true)
+  })
+})
+
 inChromium('the calls on a phone', (open) => {
   test('are cards below a summary, and their filters are a line that opens', { timeout: 60_000 }, async () => {
     const calls = Array.from({ length: 40 }, (_, i) =>

@@ -10,7 +10,7 @@ import { nowOf, serverTime, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
 import { EpisodeTable, togetherOf } from './alerts.tsx'
 import { Chart, inLegend } from './chart.tsx'
-import { Choice, Form, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
+import { Choice, Filters, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
 import { Button, coloured, Note, Section, soft } from './layout.tsx'
 import { Coverage } from './usage.tsx'
 
@@ -45,13 +45,13 @@ export function Charts({ state }: { state: State }) {
   return (
     <>
       <Section id="charts" title="Charts">
-        <Form>
+        <Filters query={state.query}>
           <PeriodChoice state={state} presets={PRESETS} otherwise={DEFAULT_SINCE} asOf={shown?.asOf} />
           <TargetChoice state={state} />
           {kindChoices(state.query)}
           <Choice name="minutes" label="Minutes" query={state.query} options={MINUTES} />
           {shown !== undefined && <Button onClick={zoomOut}>Zoom out</Button>}
-        </Form>
+        </Filters>
         <Note id="charts-note" problem={problem} isLoading={shown === undefined} />
         <dl class="legend">{KEY}</dl>
       </Section>
