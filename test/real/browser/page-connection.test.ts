@@ -63,6 +63,12 @@ inChromium('a page that stays open', (open) => {
     onTestFinished(world.close)
     const page = await open(world.url)
     const first = () => page.locator('#feed li:first-child').textContent()
+    await page.locator('#feed li').first().waitFor()
+    // It ends with a whole line.
+    const list = `document.querySelector('#feed .tall')`
+    const lines = `(parseFloat(getComputedStyle(${list}).maxHeight) - parseFloat(getComputedStyle(${list}.children[0]).marginTop)) /
+      ${list}.querySelector('li').getBoundingClientRect().height`
+    expect(await page.evaluate(lines)).toBeCloseTo(11, 1)
     const before = await first()
     await vi.waitFor(async () => expect(await first()).not.toBe(before), WAIT)
     await page.getByRole('button', { name: 'Pause' }).click()
