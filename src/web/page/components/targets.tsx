@@ -139,7 +139,6 @@ export function TargetFacts({ state }: { state: State }) {
       {facts([
         ['Health', healthText(target, age)],
         ownerOf(state, target),
-        ['Last successful poll', lastPollOf(target, age)],
         ['Requests in the last minute', requestsOf(target)],
         ['Last complete sweep', sweep === null ? 'none yet' : `${formatSeconds(sweep + age)} ago`],
         ['Tracked calls', count(target.tracked_calls)],

@@ -100,7 +100,7 @@ function staleNotice(target: Target, age: number, now: string): Notice {
   const why = problem && ` ${sentence(problem)}`
   if (last_success === null) return { ...firstNotice(target, why), isCalm: problem === '' }
   const text = `${name}: no successful poll since ${momentInZone(last_success, now)}.${why}`
-  return { text, age: `last successful poll ${formatSeconds(lag_seconds + age)} ago` }
+  return { text, age: `for ${formatSeconds(lag_seconds + age)}` }
 }
 
 function firstNotice(target: Target, why: string): Notice {

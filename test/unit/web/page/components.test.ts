@@ -372,7 +372,7 @@ describe('the banner of the page', () => {
       Array.from({ length: count }, (_, i) =>
         shownTarget({ target: `t${i}`, sync: POLLED, pollAge: 400, problem: 'no answer' }),
       )
-    const line = 't0: no successful poll since 14:13:20 UTC. No answer. (last successful poll 6m 40s ago)'
+    const line = 't0: no successful poll since 14:13:20 UTC. No answer. (for 6m 40s)'
     expect(banner(stateOf(failing(1)))).toEqual([line])
     expect(banner(stateOf([...failing(9), shownTarget()]))).toEqual([
       `9 of 10 targets have no successful poll. ${line}`,
@@ -383,7 +383,7 @@ describe('the banner of the page', () => {
     const failing = shownTarget({ target: 'staging', sync: POLLED, pollAge: 400, problem: 'no answer' })
     const targets = [shownTarget({ sync: POLLED }), failing]
     expect(banner(stateOf(targets))).toEqual([
-      'staging: no successful poll since 14:13:20 UTC. No answer. (last successful poll 6m 40s ago)',
+      'staging: no successful poll since 14:13:20 UTC. No answer. (for 6m 40s)',
     ])
     expect(banner(stateOf(targets, { target: 'production' }))).toEqual([])
   })
