@@ -30,7 +30,10 @@ export function noticesOf(state: State): Notice[] {
   if (first === undefined) return []
   const { text, ...rest } = staleNotice(first, ageOfTargets(state), now)
   const of = plural(shownTargets(state).length, 'target')
-  const all = others.length === 0 ? '' : `${formatNumber(others.length + 1)} of ${of} have no successful poll. `
+  const all =
+    others.length === 0
+      ? ''
+      : `${formatNumber(others.length + 1)} of ${of} ${rest.isCalm ? 'are in their initial sync' : 'have no successful poll'}. `
   return [{ text: `${all}${text}`, ...rest }]
 }
 

@@ -401,7 +401,7 @@ describe('the banner of the page', () => {
     const [, ...first] = state.snapshot!.targets.toReversed()
     state.snapshot!.targets = first.toReversed()
     expect(banner(state)).toEqual([
-      '2 of 2 targets have no successful poll. production: the past calls are read first. (the initial sync has read 12 of 80 pages)',
+      '2 of 2 targets are in their initial sync. production: the past calls are read first. (the initial sync has read 12 of 80 pages)',
     ])
     state.snapshot!.targets = first.slice(0, 1)
     expect(banner(state)).toEqual([
