@@ -71,8 +71,7 @@ export async function alertHistory(
 }
 
 function pastEpisode(row: Row, blind: readonly BlindTime[], now: number): PastEpisode {
-  const since = Number(row['since'])
-  const until = row['until'] === null ? null : Number(row['until'])
+  const [since, until] = [Number(row['since']), row['until'] === null ? null : Number(row['until'])]
   const episode = latest(row)
   return {
     target: String(row['target']),

@@ -35,11 +35,9 @@ function smallStyle(style: string): string {
   return style
     .replaceAll(/\/\*[^]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([{};,>]) ?|(:) /g, '$1$2')
-    .replaceAll(';}', '}')
+    .replaceAll(/;? ?(\}) ?| ?([{;,>]) ?|(:) /g, '$1$2$3')
     .replaceAll(/[^{}]*\.u-(?:legend|inline|series|title)\b[^{}]*\{[^{}]*\}/g, '')
 }
 
 /** Removes the kinds of lines of uPlot that no chart has, and what it offers besides charts. */
-const withoutRest = (library: string) =>
-  library.replaceAll(/\(paths\.(?:stepped|spline) += \w+\);|uPlot\.(?:join|addGap|clipGaps|range\w+) += \w+;/g, '')
+const withoutRest = (code: string) => code.replaceAll(/\(paths\.s\w+ += \w+\);|uPlot\.(?!tz|px)\w+ += \w+;/g, '')

@@ -38,7 +38,6 @@ export function AlertFacts({ state }: { state: State }) {
   const { answer, problem } = state.alertPage
   const { alert, live, other } = alertOf(state)
   const shown = alert ?? live
-  const now = nowOf(state)
   const name = named({ ...askedAlert(state.query), ...shown })
   const suppressed = live?.suppressed ?? []
   return (
@@ -292,13 +291,10 @@ function AlertOutcomes({ state }: { state: State }) {
   ]
   // They are more calls than those of the value, whose window has moved.
   const since = moment(periodOf(alert)?.since ?? '', nowOf(state))
+  const note = `${plural(total(rows), 'call')} since ${since}, when its first window began`
   const items = OUTCOMES.filter((outcome) => total([...rows, ...lastWeek], [outcome]) > 0)
   return (
-    <Section
-      id="alert-outcomes"
-      title="Outcomes"
-      note={soft(`${plural(total(rows), 'call')} since ${since}, when its first window began`)}
-    >
+    <Section id="alert-outcomes" title="Outcomes" note={soft(note)}>
       <Table
         caption="Calls by outcome, next to last week"
         columns={total(lastWeek) === 0 ? columns.slice(0, -1) : columns}

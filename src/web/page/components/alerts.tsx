@@ -16,7 +16,7 @@ export function Alerts({ state }: { state: State }) {
   const [groups, now, why] = [alertGroups(state), nowOf(state), waitsFor(state)]
   const isSelected = selectedAlerts(state) !== undefined
   const stale = new Set(staleTargets(state).map(({ name }) => name))
-  const all = shownTargets(state).length
+  const [all, noun] = [shownTargets(state).length, state.query.has('incident') ? 'target' : 'alert']
   // The state of an alert is current; its values are as old as the last poll.
   const value = (alert: Alert, of: number) =>
     stale.has(alert.target) ? <span class="old">{valueOf(alert, of)}</span> : valueOf(alert, of)
@@ -35,11 +35,7 @@ export function Alerts({ state }: { state: State }) {
     soft('of several, the worst one that fires')
   )
   return (
-    <Section
-      id="alerts"
-      title={isSelected ? plural(groups.length, state.query.has('incident') ? 'target' : 'alert') : 'Alerts'}
-      note={note}
-    >
+    <Section id="alerts" title={isSelected ? plural(groups.length, noun) : 'Alerts'} note={note}>
       <Table
         caption="Alerts that are pending or firing, by rule, silenced ones last"
         columns={columns}

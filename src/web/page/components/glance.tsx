@@ -87,13 +87,8 @@ function pollsTile(state: State, targets: Target[]) {
   const ago = oldest && `${formatSeconds(oldest.lag_seconds + ageOfTargets(state))} ago`
   const note = oldest === undefined ? 'none succeeded yet' : `${targets.length > 1 ? `${oldest.name}: ` : ''}${ago}`
   const value = `${formatNumber(polled)} of ${formatNumber(targets.length)}`
-  return tile(
-    'polls',
-    'Targets polled',
-    value,
-    note,
-    polled === targets.length ? '' : isSyncing(state) ? 'warning' : 'bad',
-  )
+  const tone = polled === targets.length ? '' : isSyncing(state) ? 'warning' : 'bad'
+  return tile('polls', 'Targets polled', value, note, tone)
 }
 
 /** Whether notifications arrive: what fails, and for how long, or the newest one. Changes also wait for their group, or because something suppresses them. */

@@ -50,8 +50,7 @@ function calmText(state: State) {
   const [first] = targets
   const all = targets.length === 1 ? first!.name : `All ${formatNumber(targets.length)} targets`
   if (first === undefined) return 'There is nothing to show.'
-  if (!targets.some(isPolled))
-    return `Nothing is known yet: ${isSyncing(state) ? 'the initial sync has not ended' : 'no poll has succeeded'}.`
+  if (!targets.some(isPolled)) return nothingText(isSyncing(state))
   const waiting = shownAlerts(state).length
   const pending = waiting === 0 ? '' : `, ${plural(waiting, 'alert')} pending`
   if (polled < targets.length) return `No alert fires${pending}. ${unreadText(polled, targets.length)}`
@@ -63,6 +62,8 @@ function calmText(state: State) {
   return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failed} in ${name}.`
 }
 
+const nothingText = (isFirst: boolean) =>
+  `Nothing is known yet: ${isFirst ? 'the initial sync has not ended' : 'no poll has succeeded'}.`
 const unreadText = (polled: number, of: number) =>
   of === 1 ? 'The target cannot be read.' : `Polls succeed on ${formatNumber(polled)} of ${formatNumber(of)} targets.`
 

@@ -9,7 +9,7 @@ import { isPolled, shownTargets } from './totals.ts'
 /** What a snapshot may take. */
 const SNAPSHOT_SECONDS = 3
 
-/** What is wrong, such as why the shown data are not live. Screen readers read `text` once; `age` changes each second. Nothing is wrong with `isCalm`. */
+/** What is wrong, such as why the shown data are not live. Screen readers read `text` once; `age` changes each second. `isCalm`: it is no fault. */
 export type Notice = { text: string; age: string; isCalm?: boolean }
 
 /** The reason why the shown data are not live, the one that explains others; none if they are. */
@@ -30,10 +30,8 @@ export function noticesOf(state: State): Notice[] {
   if (first === undefined) return []
   const { text, ...rest } = staleNotice(first, ageOfTargets(state), now)
   const of = plural(shownTargets(state).length, 'target')
-  const all =
-    others.length === 0
-      ? ''
-      : `${formatNumber(others.length + 1)} of ${of} ${rest.isCalm ? 'are in their initial sync' : 'have no successful poll'}. `
+  const have = rest.isCalm ? 'are in their initial sync' : 'have no successful poll'
+  const all = others.length === 0 ? '' : `${formatNumber(others.length + 1)} of ${of} ${have}. `
   return [{ text: `${all}${text}`, ...rest }]
 }
 
