@@ -36,8 +36,8 @@ const ROOMS: Record<string, number> = {
   'src/text': 164,
   'src/views': 2001,
   'src/web': 2025,
-  'src/web/page': 5231,
-  test: 66354,
+  'src/web/page': 5274,
+  test: 66458,
 }
 
 /** How far a folder of src may be below its line. */
