@@ -68,7 +68,8 @@ export type Incident = AlertGroup & {
 }
 
 /**
- * The incidents of all firing alerts: the most severe first; of these, those that explain others and then the largest. Pure.
+ * The incidents of all firing alerts: the most severe first; of these, those that explain others, then the largest, and last those that
+ * end. Pure.
  *
  * @param lives the alerts of all targets
  * @param of how many targets there are
@@ -93,7 +94,7 @@ export function incidentsOf(
     alerts.some(isFiring) ? incidentOf(groupOf(alerts[0]!), alerts, { onTarget, of, now, freshFrom }) : [],
   )
   const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
-  const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : 1)
+  const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : incident.course === 'ends' ? 2 : 1)
   return incidents.toSorted(
     (a, b) => bySeverity(a, b) || placeOf(a) - placeOf(b) || b.targets.firing - a.targets.firing,
   )

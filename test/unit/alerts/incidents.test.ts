@@ -71,6 +71,12 @@ describe('an incident', () => {
     expect(incidentsOf(lives, routed, 1).map(({ severity }) => severity)).toEqual(['critical', 'warning'])
   })
 
+  test('that ends comes after those of its severity that last, however large it is', () => {
+    const ends = ['a', 'b'].map((target) => high(target, 40, 4))
+    const incidents = all([...ends, live('StuckCalls', 'c', { value: 2 })])
+    expect(incidents.map(({ course }) => course)).toEqual(['lasts', 'ends'])
+  })
+
   test('is about what one rule counts, so that each alert of another one is named', () => {
     const incidents = all([live('RingingTooLong', 'a', { value: 3 }), live('StuckCalls', 'a', { value: 2 })])
     expect(incidents.map(({ labels, alerts }) => [labels.alert, alerts.map(({ alert }) => alert)])).toEqual([
