@@ -20,8 +20,20 @@ inPostgres('a daemon whose database does not answer', ({ newDatabase, server }) 
   async function lockTables(url: string): Promise<() => Promise<void>> {
     const locking = await connect(url)
     const tables = await locking.run("SELECT tablename FROM pg_tables WHERE schemaname = 'callwatch'")
-    await locking.run('BEGIN')
-    await locking.run(`LOCK TABLE ${tables.map(({ tablename }) => `callwatch.${String(tablename)}`).join(', ')}`)
+    const names = tables.map(({ tablename }) => `callwatch.${String(tablename)}`).join(', ')
+    const isLocked = async () => {
+      await locking.run('BEGIN')
+      return locking.run(`LOCK TABLE ${names}`).then(
+        () => true,
+        async (error) => {
+          // A commit of the daemon may have locked the tables in another order.
+          if (!String(error).includes('deadlock')) throw error
+          await locking.run('ROLLBACK')
+          return false
+        },
+      )
+    }
+    while (!(await isLocked()));
     return async () => {
       await locking.run('ROLLBACK')
       await locking.close()
