@@ -90,7 +90,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     above: '5m',
     severity: 'critical',
     description:
-      'The calls service could not be read for {value}. Until it can be, no other alert of this target begins or ends.',
+      'The calls service could not be read for {value}. Until it can be, no alert about its calls begins or ends.',
   },
   {
     name: 'ServiceErrors',

@@ -36,7 +36,7 @@ export type Incident = AlertGroup & {
   since: number
   /**
    * `grows`: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all
-   * values are back within their threshold, and at least a twentieth of all. `ends`: on most targets they are back.
+   * values are back within their threshold, and at least a twentieth of those that fire. `ends`: on most targets they are back.
    */
   course: 'grows' | 'lasts' | 'ends'
   /** On how many of the targets alerts fire now, on how many of these all values are back within their threshold, and on how many others alerts are pending only. */
@@ -196,7 +196,9 @@ function callsOf(alerts: readonly Alert[]): NonNullable<Incident['calls']> {
   const counts = countByStatus(
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
   )
-  const outcome = FAILURES.find((one) => counts[one] >= MOST * sum(FAILURES.map((each) => counts[each])))
+  const outcome = FAILURES.find(
+    (one) => counts[one] > 0 && counts[one] >= MOST * sum(FAILURES.map((each) => counts[each])),
+  )
   const first = Math.min(...alerts.map(({ since }) => since))
   const early = alerts.filter(({ since }) => since <= first + FIRST_SECONDS)
   const before = median(early.flatMap(({ valueBefore }) => valueBefore ?? []))

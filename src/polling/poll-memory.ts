@@ -1,3 +1,4 @@
+import type { Reading } from './list/reading.ts'
 import type { SyncState } from '../ledger/state.ts'
 import { callIdentities, type CallIdentities } from './call-identities.ts'
 import { UNKNOWN_SKEW, type ClockSkew } from './clock-skew.ts'
@@ -48,13 +49,23 @@ export function sweepProgress(
   const reading = list.catchUp ?? (list.sweep.state === 'running' ? list.sweep.reading : undefined)
   if (reading === undefined) return undefined
   const { read: pagesRead, last = Infinity } = reading.pages
-  const { goal, order, rows } = reading
-  // A sorted list is read to the horizon. It has about as many calls at one time as at another.
-  const share = goal === 'end' || order.isBroken ? NaN : (times.now - rows.oldest) / (times.now - times.horizon)
-  const estimated = share > 0 ? Math.ceil(pagesRead / share) : Infinity
+  const estimated = pagesRead / shareRead(reading, list.list?.order?.isByTime !== false, times)
   // A sweep may read a page twice while the list moves.
-  const expected = Math.max(pagesRead, Math.min(last, estimated))
+  const expected = Math.max(pagesRead, Math.min(last, Math.ceil(estimated)))
   const pages = pagesRead > 0 && Number.isFinite(expected) ? expected : undefined
   const secondsLeft = pages && ((now - reading.startedAt) / pagesRead) * (pages - pagesRead)
   return { pagesRead, pages, secondsLeft: secondsLeft && Math.round(secondsLeft) }
+}
+
+/**
+ * How much of the lookback a reading has read, if the list is sorted, and so read to the horizon only; else 0. A sorted list has about
+ * as many calls at one time as at another.
+ */
+function shareRead(
+  { goal, order, rows }: Reading,
+  mayBeSorted: boolean,
+  times: { now: number; horizon: number },
+): number {
+  const isSorted = mayBeSorted && !order.isBroken && rows.oldest > times.horizon
+  return goal === 'end' || !isSorted ? 0 : Math.max(0, (times.now - rows.oldest) / (times.now - times.horizon))
 }

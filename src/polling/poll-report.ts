@@ -47,11 +47,7 @@ export function reportOf(
     ...measured,
     outcome: storeFailed ? 'failed' : outcomeOf(poll),
     successful,
-    ...problemOf(
-      storeProblem,
-      poll.problem,
-      successful ? undefined : catchUpProgress(memory, measured.seconds / poll.pages),
-    ),
+    ...problemOf(storeProblem, poll.problem, successful ? undefined : catchUpProgress(memory, measured.requests)),
     ...(poll.singleCalls && { singleCalls: poll.singleCalls }),
     ...(memory.depth.refusedFrom !== undefined && { refusedFrom: memory.depth.refusedFrom }),
     ...slowSweepOf(memory, slice, settings),
@@ -85,13 +81,14 @@ function slowSweepOf(
   return seconds > sweepInterval ? { slowSweep: { pages, seconds, polls } } : {}
 }
 
-/** From so many seconds a page on, a report says that the service is slow. */
+/** From so many seconds an answer on, a report says that the service is slow. */
 const SLOW_SECONDS = 2
 
 /** The progress of the reading that the next poll continues. */
-function catchUpProgress({ catchUp: reading }: ListMemory, secondsEach: number): string | undefined {
+function catchUpProgress({ catchUp: reading }: ListMemory, requests: readonly RequestRecord[]): string | undefined {
   if (reading === undefined) return undefined
   const { read, last = 'an unknown number of' } = reading.pages
-  const slow = secondsEach < SLOW_SECONDS ? '' : `; the service is slow: ${formatSeconds(secondsEach)} a page`
+  const each = requests.reduce((sum, { seconds }) => sum + seconds, 0) / requests.length
+  const slow = each >= SLOW_SECONDS ? `; the service is slow: ${formatSeconds(each)} an answer` : ''
   return `the list is being read: ${read} of ${last} pages so far${slow}`
 }

@@ -23,7 +23,7 @@ export const incident = z
     course: z
       .enum(['grows', 'lasts', 'ends'])
       .describe(
-        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all values are back within their threshold, and at least 5% of all; ends: on most targets they are back',
+        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all values are back within their threshold, and at least 5% of those on which alerts fire; ends: on most targets they are back',
       ),
     targets: z.object({
       firing: count,

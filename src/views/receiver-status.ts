@@ -40,7 +40,7 @@ export function receiverView(
     name,
     pending: due.length,
     suppressed: contents.length - due.length,
-    ...(times.length > 0 && { oldest_pending_seconds: Math.max(0, now - Math.min(...times)) }),
+    ...(times.length > 0 && { oldest_pending_seconds: Math.max(0, now - times.reduce((a, b) => Math.min(a, b))) }),
     ...(failure !== undefined && {
       failing_since: isoTime(failure.since),
       problem: failure.problem,

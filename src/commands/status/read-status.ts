@@ -92,14 +92,14 @@ async function readTargets(
 
 /** @param lag since the last successful poll, and the interval of polls (seconds) */
 function stateOf(
-  { listing, fault, problem, warnings }: Partial<Heard['targets'][number]>,
+  { up, listing, fault, problem, warnings }: Partial<Heard['targets'][number]>,
   lag: number | null,
   interval: number,
 ): Pick<StoredStatus['targets'][number], 'state' | 'problem' | 'warnings'> {
   const known = { ...(problem !== undefined && { problem }), ...(warnings !== undefined && { warnings }) }
   if (lag !== null) return { ...known, state: lag > STALE_INTERVALS * interval ? 'stale' : 'up' }
-  if (listing === undefined || (problem !== undefined && fault !== 'list')) return { ...known, state: 'never polled' }
-  const { pages_read: pagesRead, pages, seconds_left: secondsLeft } = listing
+  if (up === undefined || (problem !== undefined && fault !== 'list')) return { ...known, state: 'never polled' }
+  const { pages_read: pagesRead = 0, pages, seconds_left: secondsLeft } = listing ?? {}
   return { ...known, state: 'initial sync', problem: formatSync({ pagesRead, pages, secondsLeft }) }
 }
 

@@ -291,7 +291,7 @@ describe('an incident', () => {
   test('names the outcome that two thirds of the failed calls have', () => {
     const outcomeOf = (unanswered: number, rejected: number) =>
       all([live('HighFailureRate', 'a', { counts: counts(90, { unanswered, rejected }) })])[0]!.calls?.outcome
-    expect([outcomeOf(40, 20), outcomeOf(39, 21)]).toEqual(['unanswered', undefined])
+    expect([outcomeOf(40, 20), outcomeOf(39, 21), outcomeOf(0, 0)]).toEqual(['unanswered', undefined, undefined])
   })
 
   test('says of a single alert that was worse how bad it is now, and was', () => {

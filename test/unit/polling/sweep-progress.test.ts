@@ -21,7 +21,8 @@ test('a sweep that reads to the horizon ends about when it has read all of the l
   expect(progress(0.25, { read: 10, last: 600 })).toEqual({ pagesRead: 10, pages: 40, secondsLeft: 180 })
   expect(progress(0.25, { read: 10, last: 30 })).toEqual({ pagesRead: 10, pages: 30, secondsLeft: 120 })
   expect(progress(0.25, { read: 10 })).toEqual({ pagesRead: 10, pages: 40, secondsLeft: 180 })
-  expect(progress(1.1, { read: 10, last: 600 })).toEqual({ pagesRead: 10, pages: 10, secondsLeft: 0 })
+  // It goes on behind the lookback: the list has no order.
+  expect(progress(1.1, { read: 10, last: 600 })).toEqual({ pagesRead: 10, pages: 600, secondsLeft: 3540 })
 })
 
 test('a sweep of the whole list, and one of a list without an order, ends with its last page', () => {

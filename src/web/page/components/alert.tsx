@@ -176,7 +176,7 @@ function notifiedFact(state: State, alert: PastAlert) {
   const names = [...new Set(sent.map(({ receiver }) => receiver))].join(', ')
   const failing = failingFor(state, alert).map(({ name, since }) => `${name} fails since ${moment(since, now)}`)
   const about = [...(sent[0] ? [moment(sent[0].at, now)] : []), ...failing].join('; ')
-  return fact('Notified', names || (failing.length > 0 ? 'nobody yet' : 'nobody'), about)
+  return fact('Notified', names || 'nobody', about)
 }
 
 function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
@@ -291,7 +291,7 @@ function AlertOutcomes({ state }: { state: State }) {
   ]
   // They are more calls than those of the value, whose window has moved.
   const since = moment(periodOf(alert)?.since ?? '', nowOf(state))
-  const note = `${plural(total(rows), 'call')} since ${since}, when its first window began`
+  const note = `${plural(total(rows), 'call')} since ${since}${alert?.until === null ? ', when its first window began' : ''}`
   const items = OUTCOMES.filter((outcome) => total([...rows, ...lastWeek], [outcome]) > 0)
   return (
     <Section id="alert-outcomes" title="Outcomes" note={soft(note)}>

@@ -137,12 +137,14 @@ export function periodOf(alert: PastAlert | undefined) {
   return since === null || until === null ? undefined : { since, until }
 }
 
-/** The receivers that cannot be notified of an alert, because they fail: since when, and why. */
-export const failingFor = ({ snapshot }: State, { notified, until }: PastAlert) =>
-  (snapshot?.receivers ?? []).flatMap(({ name, failing_since: since, problem = '', next_attempt: next }) => {
-    const isSent = notified.some(({ receiver, outcome }) => receiver === name && outcome === 'sent')
-    return since === undefined || isSent || (until !== null && until < since) ? [] : [{ name, since, problem, next }]
-  })
+/** The receivers that fail and have not been sent an alert, unless something suppresses it: since when, and why. Not all routes lead to them. */
+export const failingFor = (state: State, { notified, until }: PastAlert) =>
+  ((alertOf(state).live?.suppressed ?? []).length > 0 ? [] : (state.snapshot?.receivers ?? [])).flatMap(
+    ({ name, failing_since: since, problem = '', next_attempt: next }) => {
+      const isSent = notified.some(({ receiver, outcome }) => receiver === name && outcome === 'sent')
+      return since === undefined || isSent || (until !== null && until < since) ? [] : [{ name, since, problem, next }]
+    },
+  )
 
 /** When the breach began, or the alert fired that has ended: of that nothing else is kept (UNIX seconds). */
 export function breachOf(state: State) {

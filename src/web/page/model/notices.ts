@@ -132,7 +132,7 @@ export function isStale({ last_success, lag_seconds, interval_seconds }: Target,
  */
 export function healthOf(target: Target, age: number): 'up' | 'initial sync' | 'stale' | 'down' {
   if (isFirst(target)) return 'initial sync'
-  if (!target.up) return 'down'
+  if (!target.up && target.fault !== 'list') return 'down'
   return isStale(target, age) ? 'stale' : 'up'
 }
 
