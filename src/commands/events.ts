@@ -144,7 +144,7 @@ export async function printEvents(
   }
   const now = systemClock.wall()
   const from = since === undefined ? now : momentOf('--since', since, 'UTC', now)
-  // Opened anew each time: a restored backup may have replaced it meanwhile.
+  // Opened for each look: a restored backup may have replaced it meanwhile.
   const readOn = async () => {
     await using opened = await openReader(config.store)
     const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
