@@ -11,14 +11,15 @@ import { cellOf, type Cell } from '../views/columns.ts'
 import { messageView } from '../views/messages/message-body.ts'
 import { REPORT_COLUMNS, reportCsv, reportView, type Report } from '../views/report.ts'
 import { periodOf } from '../history/parameters.ts'
-import { formatOption, jsonOption, Option, type Declare, tableLines } from './command.ts'
+import { formatOption, jsonOption, Option, tableLines, WIDE, widthOf, type Declare } from './command.ts'
 import { liveReport } from './live-report.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
 
 /** Prints what finished in a period: calls by outcome, minutes, failures, durations. */
-export const declare: Declare = (command, { configured, print, warn, succeed }) =>
-  void command
+export const declare: Declare = (command, context) => {
+  const { configured, print, warn, succeed } = context
+  command
     .option('--since <time>', 'from this date or time on, or this long ago (default: all that the store keeps)')
     .option('--until <time>', 'before this date or time (default: now)')
     .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
@@ -29,6 +30,7 @@ export const declare: Declare = (command, { configured, print, warn, succeed }) 
         .default(false)
         .conflicts(['since', 'until', 'by', 'format']),
     )
+    .option(...WIDE)
     .addOption(formatOption('how to print it', 'csv', 'excel'))
     .addOption(jsonOption('print it as JSON'))
     .action(async (options) => {
@@ -50,10 +52,14 @@ export const declare: Declare = (command, { configured, print, warn, succeed }) 
       const from = since === undefined ? undefined : period.from
       const found = reportView(await usageReport(reader, { ...period, from, by, zone, targets }, known))
       if (json) return print(JSON.stringify(found, undefined, 2))
-      const lines = format === 'table' ? tableOf(found, by) : reportCsv(found, { by, format }).trimEnd().split('\r\n')
+      const lines =
+        format === 'table'
+          ? tableOf(found, by, widthOf(context, options))
+          : reportCsv(found, { by, format }).trimEnd().split('\r\n')
       lines.forEach((line) => print(line))
       gapsOf(found).forEach(warn)
     })
+}
 
 /** No daemon watches yet. */
 function liveLines(message: PastMessage): string[] {
@@ -72,17 +78,39 @@ function keysOf(names: readonly string[]): UsageKey[] {
 /** Outcomes that a table omits if no row has any. */
 const SELDOM = ['other', 'lost', 'noticed_late']
 
-function tableOf({ rows }: Report, by: readonly UsageKey[]): string[] {
+/** The header of a column: durations have their unit in each cell. */
+const headerOf = (name: string) =>
+  name
+    .replace('_duration_seconds', '')
+    .replace('minutes', 'min')
+    .replace('failure_ratio', 'failed')
+    .replace('noticed_', '')
+    .replaceAll('_', ' ')
+
+/** The least important first. */
+const GIVES_WAY = [
+  'participant audio min',
+  'participant video min',
+  'late',
+  'mean',
+  'audio min',
+  'video min',
+  'p95',
+  'p50',
+  'user min',
+]
+
+function tableOf({ rows }: Report, by: readonly UsageKey[], width: number): string[] {
   if (rows.length === 0) return ['no calls']
   const shown = REPORT_COLUMNS.filter(
     (column) => !SELDOM.includes(column.name) || rows.some((row) => cellOf(row, column) !== 0),
   )
-  const header = [...by, ...shown.map(({ name }) => name.replaceAll('_', ' '))]
+  const header = [...by, ...shown.map(({ name }) => headerOf(name))]
   const lines = rows.map((row) => [
     ...by.map((key) => plainText(row[key]!)),
     ...shown.map((column) => cellText(column.name, cellOf(row, column))),
   ])
-  return tableLines(header, lines, by.length)
+  return tableLines(header, lines, by.length, { width, givesWay: GIVES_WAY })
 }
 
 function cellText(name: string, value: Cell): string {

@@ -22,6 +22,9 @@ export type Running = {
 
 export type RunOptions = { env?: Record<string, string>; cwd?: string }
 
+/** `columns` is the width of a terminal. */
+type RunHere = RunOptions & { columns?: number | undefined }
+
 /** A process that takes longer is killed (milliseconds). */
 const TIMEOUT = 60_000
 
@@ -71,11 +74,12 @@ export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }
  */
 export async function callwatch(
   args: readonly string[],
-  { env: variables = {}, cwd = emptyFolder() }: RunOptions = {},
+  { env: variables = {}, cwd = emptyFolder(), columns }: RunHere = {},
 ): Promise<Ended> {
   const printed = { stdout: '', stderr: '' }
   const into = (stream: keyof typeof printed) => ({
-    isTTY: false,
+    isTTY: columns !== undefined,
+    columns: columns ?? 0,
     hasColors: () => false,
     write: (text: string | Uint8Array) => {
       printed[stream] += String(text)

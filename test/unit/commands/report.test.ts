@@ -15,7 +15,10 @@ store: { path: '${path}' }
 const AT = (hours: number) => CREATED + hours * 3600
 
 /** Runs the command on a store in which two targets have some calls, which a daemon still holds open. */
-async function report(...args: string[]) {
+const report = (...args: string[]) => reportIn(undefined, ...args)
+
+/** The same in a terminal of this width. */
+async function reportIn(columns: number | undefined, ...args: string[]) {
   const path = join(emptyFolder(), 'callwatch.db')
   const store = openSqliteStore({ path })
   for (const name of ['production', 'staging']) {
@@ -38,7 +41,8 @@ async function report(...args: string[]) {
       })
     }
   }
-  const ended = await callwatch(['report', '--config', configFile(target(path)), ...args])
+  const command = ['report', '--config', configFile(target(path)), ...args]
+  const ended = await callwatch(command, { columns })
   await store.close()
   return ended
 }
@@ -50,16 +54,28 @@ test('report prints a table, and what it does not cover', async () => {
   expect(code).toBe(0)
   expect(stdout).toBe(
     [
-      'target      type   ended  unanswered  rejected  canceled  audio minutes  video minutes  participant audio minutes  participant video minutes  user minutes  failure ratio  mean duration seconds  p50 duration seconds  p95 duration seconds  noticed late',
-      'production  audio      0           0         3         0              0              0                          0                          0             0              -                      -                     -                     -             3',
-      'production  video      2           0         0         0              0              2                          0                          4             4              -                     1m                    1m                    1m             2',
-      'staging     video      1           0         0         0              0              1                          0                          2             2              -                     1m                    1m                    1m             1',
+      'target      type   ended  unanswered  rejected  canceled  audio min  video min  participant audio min  participant video min  user min  failed  mean  p50  p95  late',
+      'production  audio      0           0         3         0          0          0                      0                      0         0       -     -    -    -     3',
+      'production  video      2           0         0         0          0          2                      0                      4         4       -    1m   1m   1m     2',
+      'staging     video      1           0         0         0          0          1                      0                      2         2       -    1m   1m   1m     1',
       '',
     ].join('\n'),
   )
   expect(stderr).toBe(
     'not covered: 5h in which at least one target was not polled with success (calls of these times are counted once they are noticed); --json lists them\n',
   )
+})
+
+test('report fits a terminal of 80 to 120 columns, and prints all of the table with --wide', async () => {
+  const header = async (columns: number, ...args: string[]) =>
+    (await reportIn(columns, ...PERIOD, '--by', 'day,target,type', ...args)).stdout.split('\n')[0]
+  const keys = 'day         target      type   '
+  expect(await header(120)).toBe(
+    `${keys}ended  unanswered  rejected  canceled  audio min  video min  user min  failed  p50  p95`,
+  )
+  expect(await header(100)).toBe(`${keys}ended  unanswered  rejected  canceled  user min  failed  p50  p95`)
+  expect(await header(80)).toBe(`${keys}ended  unanswered  rejected  canceled  failed`)
+  expect(await header(80, '--wide')).toContain('participant audio min')
 })
 
 test('report prints JSON with the days of a time zone', async () => {
