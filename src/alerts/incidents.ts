@@ -31,6 +31,7 @@ export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.s
 
 /** What fires on several targets, or on one, for the same reason. Times are UNIX seconds. */
 export type Incident = AlertGroup & {
+  /** The highest of what is beyond its threshold now, or of all that fires if nothing is. */
   severity: Severity
   /** The beginning of the breach: when the first of what fires now was seen beyond its threshold. */
   since: number
@@ -120,7 +121,8 @@ function incidentOf(
 ): Incident {
   const firing = group.filter(isFiring)
   const targets = targetsOf(firing)
-  const alerts = mostFailuresFirst(ofOneSubject(firing))
+  const urgent = firing.toSorted(byUrgency)
+  const alerts = mostFailuresFirst(ofOneSubject(urgent))
   const [first] = alerts
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
@@ -134,7 +136,7 @@ function incidentOf(
   return {
     key,
     labels,
-    severity: firing.reduce((worst, alert) => (isMoreSevere(alert, worst) ? alert : worst)).severity,
+    severity: urgent[0]!.severity,
     since,
     course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',
     targets: { firing: targets.size, recovering, pending, of },
@@ -155,6 +157,9 @@ function incidentOf(
 const isBack = (alert: Stated) =>
   alert.state === 'recovering' || (Number.isFinite(alert.value) && !isBeyond(alert, alert.value, alert.threshold))
 
+/** What is beyond its threshold first, the most severe of that first. */
+const byUrgency = (a: Stated, b: Stated) => Number(isBack(a)) - Number(isBack(b)) || bySeverity(a, b)
+
 /** How many targets were added to those that fired first, not long ago. */
 function addedTo(firing: readonly Alert[], now: number): number {
   const [first, ...others] = [...Map.groupBy(firing, ({ target }) => target).values()]
@@ -167,19 +172,18 @@ function addedTo(firing: readonly Alert[], now: number): number {
 export const ruleSubjectOf = ({ by, ...alert }: Alert) =>
   subjectOf({ ...alert, labels: Object.fromEntries(by.map((label) => [label, '*'])) })
 
-/** The alerts of the most severe and most frequent subject. Of several rules on one subject, the most severe alert that does not recover counts. */
-function ofOneSubject(firing: readonly Stated[]): Stated[] {
-  const subjects = Map.groupBy(firing.toSorted(bySeverity), ruleSubjectOf)
+/** The alerts of the most urgent and most frequent subject. Of several rules on one subject, the most urgent alert counts. */
+function ofOneSubject(urgent: readonly Stated[]): Stated[] {
+  const subjects = Map.groupBy(urgent, ruleSubjectOf)
   const [most = []] = [...subjects.values()].toSorted(
-    ([a, ...more], [b, ...others]) => bySeverity(a!, b!) || others.length - more.length,
+    ([a, ...more], [b, ...others]) => byUrgency(a!, b!) || others.length - more.length,
   )
   const each = Map.groupBy(most, placeOf)
   // Several of them began one after the other: the value before is that before the first one.
   const firstOf = (same: readonly Stated[]) => same.toSorted((a, b) => a.since - b.since)[0]!
   return [...each.values()].map((same) => {
-    const alert = same.find(({ state }) => state === 'firing') ?? same[0]!
     const { since, valueBefore } = firstOf(same)
-    return { ...alert, since, valueBefore }
+    return { ...same[0]!, since, valueBefore }
   })
 }
 

@@ -24,7 +24,7 @@ export type AlertMessage = {
   route: AlertMatch | undefined
   /** Their target; undefined if alerts of the group fire or ended on several targets. */
   target: string | undefined
-  /** The most severe of them. */
+  /** That of the incident, or else the highest of its alerts. */
   severity: Severity
   /** All that fires in the group now; undefined if nothing does. */
   incident: Incident | undefined

@@ -314,13 +314,25 @@ describe('an incident', () => {
     )
   })
 
-  test('does not end while a less severe alert on the same calls fires, and is about that one', () => {
+  test('does not end while a less severe alert on the same calls fires, and is about that one, as severe as it', () => {
     const [incident] = all([
       high('a', 40, 16),
       live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 16 }), state: 'recovering' }),
     ])
-    expect(incident).toMatchObject({ severity: 'critical', course: 'lasts', targets: { recovering: 0 } })
+    expect(incident).toMatchObject({ severity: 'warning', course: 'lasts', targets: { recovering: 0 } })
     expect(incident!.worst.map(({ alert }) => alert)).toEqual(['HighFailureRate'])
+  })
+
+  test('is as severe as what is beyond its threshold now, whatever only waits to resolve', () => {
+    const critical = (target: string, unanswered: number, differing: Partial<AlertInstance> = {}) =>
+      live('VeryHighFailureRate', target, { counts: counts(40, { unanswered }), ...differing })
+    const severityOf = (...lives: LiveAlert[]) => all(lives)[0]!.severity
+    expect(severityOf(high('a', 40, 16), critical('b', 19))).toBe('warning')
+    expect(severityOf(high('a', 40, 16), critical('b', 21))).toBe('critical')
+    expect(severityOf(high('a', 40, 10), critical('b', 19, { state: 'recovering' }))).toBe('critical')
+    expect(severityOf(high('a', 40, 16), critical('b', 0, { value: NaN }))).toBe('critical')
+    const [incident] = incidentsOf([live('StuckCalls', 'a'), critical('b', 4)], () => ({ key: '', labels: {} }), 2)
+    expect(incident!.alerts.map(({ alert }) => alert)).toEqual(['StuckCalls'])
   })
 
   test('that is an outage comes first, says since when, and the one below that its numbers are older', () => {

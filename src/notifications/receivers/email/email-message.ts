@@ -100,7 +100,7 @@ function subjectOf(message: AlertMessage): string {
   ]
   const first = all[0]!
   if (alerts.length === 1 || all.length === 1)
-    return `[${first.state}] ${severity} ${titleOf(first.notification)} on ${target}: ${first.what}`
+    return `[${first.state}] ${first.notification.severity} ${titleOf(first.notification)} on ${target}: ${first.what}`
   const kinds = Map.groupBy(all, ({ state }) => state)
   const counts = [...kinds].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
   const names = all.map(({ notification }) => titleOf(notification)).join(', ')

@@ -154,14 +154,15 @@ function whatIn(message: AlertMessage): string {
 
 /** `🔴 critical: HighFailureRate on production`: what a phone's lock screen shows. */
 function titleOfMessage(message: AlertMessage): string {
-  const { target, severity, alerts, flapped } = message
+  const { target, alerts, flapped } = message
   if (target === undefined) return titleOfGroup(message)
   const on = `on ${nameIn(target, 40)}`
   const [first, second] = alerts
   if (first === undefined) return titleOfPast(flapped, on)
   const { kind } = first.notification
+  const { severity } = second === undefined ? first.notification : message
   const kinds = Map.groupBy(alerts, ({ notification }) => (hasEnded(notification) ? notification.kind : 'firing'))
-  const sign = signOf(kinds.has('firing') || kinds.size === 1 ? first.notification : { kind: 'expired', severity })
+  const sign = signOf({ kind: kinds.has('firing') || kinds.size === 1 ? kind : 'expired', severity })
   const isReminder = alerts.every(({ notification }) => notification.kind === 'reminder')
   const state = isReminder ? `still ${severity}` : hasEnded(first.notification) ? stateWord(kind) : severity
   if (second === undefined) return `${sign} ${state}: ${nameIn(titleOf(first.notification), 75)} ${on}`

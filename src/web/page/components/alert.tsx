@@ -25,13 +25,13 @@ import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { isPart, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { OUTCOMES, sum } from '../model/totals.ts'
+import { OUTCOMES, sum, toneOf } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
 import { callLink, durationAt, finishedAt, STATUS } from './calls.tsx'
 import { Chart } from './chart.tsx'
 import { AlertSiblings, AlertTimeline } from './alert-timeline.tsx'
 import { actions } from './head.tsx'
-import { badge, bar, facts, Note, quiet, Section, soft, statusName, Table, toneOf, type Column } from './layout.tsx'
+import { badge, bar, facts, Note, quiet, Section, soft, statusName, Table, type Column } from './layout.tsx'
 
 /** What is wrong in a sentence, who is silenced, the cause, the numbers, and what can be done. */
 export function AlertFacts({ state }: { state: State }) {

@@ -8,8 +8,8 @@ import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts
 import { waitsFor, waitsText } from '../model/incidents.ts'
 import { staleTargets } from '../model/notices.ts'
 import { change, nowOf, type State } from '../model/state.ts'
-import { shownTargets } from '../model/totals.ts'
-import { badge, Button, LinkButton, Section, soft, stateBadges, Table, toneOf, type Column } from './layout.tsx'
+import { shownTargets, toneOf } from '../model/totals.ts'
+import { badge, Button, LinkButton, Section, soft, stateBadges, Table, type Column } from './layout.tsx'
 
 /** The alerts that are pending or firing: a row for each rule, for each target of the incident that the address selects, or for each alert of its rule. */
 export function Alerts({ state }: { state: State }) {
@@ -48,7 +48,7 @@ export function Alerts({ state }: { state: State }) {
 }
 
 const statesOf = (group: AlertGroup, waits: string) => [
-  stateBadges(group, group[0]!.severity),
+  stateBadges(group),
   `${group[0]!.severity} `,
   waits !== '' && soft(waits),
 ]

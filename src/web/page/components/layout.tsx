@@ -4,7 +4,7 @@ import { showAddress } from '../model/address.ts'
 import type { Alert } from '../model/api.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
-import { OUTCOMES } from '../model/totals.ts'
+import { OUTCOMES, toneOf } from '../model/totals.ts'
 
 /** A part of the page with a heading. */
 export function Section(props: { id: string; title: string; note?: ComponentChildren; children?: ComponentChildren }) {
@@ -107,12 +107,10 @@ export const statusName = (name: string) =>
 
 export const soft = (text: ComponentChildren) => <span class="soft">{text}</span>
 export const badge = (text: ComponentChildren, tone = '') => <span class={`badge ${tone}`}>{text}</span>
-/** Only what fires has the colour of its severity. */
-export const toneOf = (alert: Alert | undefined) => (alert?.state === 'firing' ? alert.severity : '')
 /** How many alerts have each state, as badges. */
-export const stateBadges = (alerts: readonly Pick<Alert, 'state'>[], tone: string) =>
-  [...Map.groupBy(alerts, ({ state }) => state)].flatMap(([state, { length }]) => [
-    badge(alerts.length === 1 ? state : `${formatNumber(length)} ${state}`, state === 'firing' ? tone : ''),
+export const stateBadges = (alerts: readonly Alert[]) =>
+  [...Map.groupBy(alerts, ({ state }) => state)].flatMap(([state, same]) => [
+    badge(alerts.length === 1 ? state : `${formatNumber(same.length)} ${state}`, toneOf(same[0])),
     ' ',
   ])
 export const words = (text: ComponentChildren) => <span class="words">{text}</span>

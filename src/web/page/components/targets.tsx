@@ -6,7 +6,7 @@ import { capital, moment, zone } from '../model/format.ts'
 import { ageOfTargets, healthOf, problemOf, snapshotAge, syncText } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { isPolled, once, onlyOf, OUTCOMES, shownTargets, sum } from '../model/totals.ts'
+import { isPolled, once, onlyOf, OUTCOMES, shownTargets, sum, toneOf } from '../model/totals.ts'
 import { Form, sameNames, Select, TextInput, type Options } from './fields.tsx'
 import { badge, Button, coloured, facts, Section, soft, stateBadges, Table, words, type Column } from './layout.tsx'
 
@@ -53,15 +53,12 @@ export function Overview({ state }: { state: State }) {
         items={rows}
         empty="No target matches."
         look={(row) =>
-          `${HEALTH_TONES[row.health] === 'bad' ? 'critical' : severityOf(row)} ${row.stale ? 'stale' : ''}`
+          `${HEALTH_TONES[row.health] === 'bad' ? 'critical' : toneOf(row.alerts[0])} ${row.stale ? 'stale' : ''}`
         }
       />
     </Section>
   )
 }
-
-const severityOf = ({ alerts: [first] }: OverviewRow) =>
-  first === undefined || first.state === 'pending' ? '' : first.severity
 
 const columnsOf = (state: State): Column<OverviewRow>[] => [
   ['Target', ({ target: { name } }) => <a href={addressOf('overview', { target: name })}>{name}</a>],
@@ -96,7 +93,7 @@ function statusOf(row: OverviewRow, state: State) {
   const { target, alerts } = row
   const [health, reasons] = healthText(target, ageOfTargets(state))
   const [, owner] = ownerOf(state, target) || []
-  return [health, ' ', stateBadges(alerts, severityOf(row)), owner === NO_OWNER && [' ', owner], reasons]
+  return [health, ' ', stateBadges(alerts), owner === NO_OWNER && [' ', owner], reasons]
 }
 
 const [HOUR, HEIGHT] = [3600, 20]

@@ -124,12 +124,16 @@ export function shownAlerts({ snapshot, target }: State): Alert[] {
 }
 
 /**
- * Orders alerts by severity, pending ones after all others, and no alert at the end. The most urgent has the lowest number.
+ * Orders alerts by severity, recovering ones after those that fire, then pending ones, and no alert at the end. The most urgent has the
+ * lowest number.
  */
 export function urgencyOf(alert: Alert | undefined) {
   if (alert === undefined) return 100
-  return (alert.state === 'pending' ? 10 : 0) + SEVERITIES.indexOf(alert.severity)
+  return { firing: 0, recovering: 10, pending: 20 }[alert.state] + SEVERITIES.indexOf(alert.severity)
 }
+
+/** Only what fires has the colour of its severity. */
+export const toneOf = (alert: Alert | undefined) => (alert?.state === 'firing' ? alert.severity : '')
 
 /** A function that is computed once for each object. */
 export function once<Key extends object, Value>(of: (key: Key) => Value) {

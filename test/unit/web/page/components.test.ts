@@ -536,6 +536,18 @@ describe('the overview of the page', () => {
     ])
   })
 
+  test('has the colour of what fires, not of what only waits to resolve', () => {
+    const recovering = { ...firing(critical), key: 'critical', state: 'recovering' as const }
+    const looks = [[recovering, firing()], [recovering]].map((alerts) => {
+      const [, row] = render(
+        Overview,
+        stateOf([shownTarget({ ...made, alerts }), shownTarget({ target: 'b' })]),
+      ).filter(({ type }) => type === 'tr')
+      return String(row?.props['class']).trim()
+    })
+    expect(looks).toEqual(['warning', ''])
+  })
+
   test('draws the calls of each minute, next to those of the window of an hour, and links to the page of the target', () => {
     const elements = render(Overview, state)
     const drawn = elements.filter(({ type }) => type === 'path').map(({ props }) => props['d'])

@@ -317,6 +317,9 @@ describe('the title', () => {
     const severe = (severity: 'critical' | 'warning' | 'info') =>
       title(messageOf([{ ...FIRING, severity }], { severity }))?.split(':')[0]
     expect([severe('critical'), severe('warning'), severe('info')]).toEqual(['🔴 critical', '🟠 warning', '🔵 info'])
+    const warning = { ...FIRING, severity: 'warning' } as const
+    expect(title(messageOf([FIRING, warning], { severity: 'warning' }))).toBe('🟠 warning: 2 alerts on production')
+    expect(title(messageOf([warning]))).toBe('🟠 warning: HighFailureRate on production')
   })
 })
 
