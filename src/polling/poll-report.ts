@@ -1,6 +1,6 @@
 import type { RequestRecord } from './request-with-retries.ts'
 import type { ListMemory } from './list/list-state.ts'
-import { formatSeconds } from '../text/format.ts'
+import { formatSlow } from '../text/format.ts'
 import type { RunningPoll } from './poll.ts'
 
 /** The result of a poll, even if none of it was committed. */
@@ -22,6 +22,8 @@ export type PollReport = {
   refusedFrom?: number
   /** Set if the list is too long for the sweep interval: its pages, and how long a sweep takes (seconds). */
   slowSweep?: { pages: number; seconds: number; polls: number }
+  /** How long an answer took (seconds), if the service is slow. */
+  slowAnswers?: number | undefined
 }
 
 /** How many single calls were answered, also by that the service does not know them, and why another request failed. */
@@ -43,14 +45,16 @@ export function reportOf(
 ): PollReport {
   const storeFailed = storeProblem !== undefined
   const successful = poll.success !== undefined && !storeFailed
+  const slowAnswers = slowAnswersOf(measured.requests)
   return {
     ...measured,
     outcome: storeFailed ? 'failed' : outcomeOf(poll),
     successful,
-    ...problemOf(storeProblem, poll.problem, successful ? undefined : catchUpProgress(memory, measured.requests)),
+    ...problemOf(storeProblem, poll.problem, successful ? undefined : catchUpProgress(memory, slowAnswers)),
     ...(poll.singleCalls && { singleCalls: poll.singleCalls }),
     ...(memory.depth.refusedFrom !== undefined && { refusedFrom: memory.depth.refusedFrom }),
     ...slowSweepOf(memory, slice, settings),
+    slowAnswers,
   }
 }
 
@@ -84,11 +88,15 @@ function slowSweepOf(
 /** From so many seconds an answer on, a report says that the service is slow. */
 const SLOW_SECONDS = 2
 
+function slowAnswersOf(requests: readonly RequestRecord[]): number | undefined {
+  const each = requests.reduce((sum, { seconds }) => sum + seconds, 0) / requests.length
+  return each >= SLOW_SECONDS ? each : undefined
+}
+
 /** The progress of the reading that the next poll continues. */
-function catchUpProgress({ catchUp: reading }: ListMemory, requests: readonly RequestRecord[]): string | undefined {
+function catchUpProgress({ catchUp: reading }: ListMemory, slowAnswers: number | undefined): string | undefined {
   if (reading === undefined) return undefined
   const { read, last = 'an unknown number of' } = reading.pages
-  const each = requests.reduce((sum, { seconds }) => sum + seconds, 0) / requests.length
-  const slow = each >= SLOW_SECONDS ? `; the service is slow: ${formatSeconds(each)} an answer` : ''
+  const slow = slowAnswers === undefined ? '' : `; ${formatSlow(slowAnswers)}`
   return `the list is being read: ${read} of ${last} pages so far${slow}`
 }

@@ -92,3 +92,6 @@ export function formatSync(sync: {
   const left = secondsLeft == null ? '' : `, and takes about ${formatSeconds(secondsLeft)} more`
   return `the initial sync has read ${pagesRead} of ${sync.pages ?? 'an unknown number of'} pages${left}`
 }
+
+/** @param seconds how long an answer takes */
+export const formatSlow = (seconds: number) => `the service is slow: ${formatSeconds(seconds)} an answer`

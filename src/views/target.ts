@@ -10,6 +10,7 @@ import { usedSince } from '../ledger/usage.ts'
 import { participantsInProgress, sumOf, windows } from '../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import { isMap, parseMap } from '../schema/path.ts'
+import { formatSlow } from '../text/format.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { rule, ruleView } from './rule.ts'
 import { byName, byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './shapes.ts'
@@ -25,7 +26,7 @@ export function setUpOf(target: TargetStatus) {
   return { name: target.name, created, past, isSwept: confirmedSweep !== undefined, serviceNow: serviceNow(target) }
 }
 
-const warningKind = z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks'])
+const warningKind = z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks', 'slow_service'])
 const warning = z.object({ kind: warningKind, message: z.string() })
 
 /** The part of a target's view that changes without a commit. */
@@ -112,9 +113,15 @@ function currentView(target: TargetStatus): CurrentView {
     requestsLastMinute,
     slowSweep,
     refusedFrom,
+    slowAnswers,
   } = target.health()
   const [progress, slowedTo] = [target.progress(), target.slowedTo()]
-  const warnings = [...listWarnings(ledger.sync, serviceNow(target)), ...webhookWarnings(target)]
+  const warnings: CurrentView['warnings'] = [
+    ...listWarnings(ledger.sync, serviceNow(target)),
+    ...webhookWarnings(target),
+  ]
+  // The progress of a list that is read for long says it, too.
+  if (up && slowAnswers !== undefined) warnings.push({ kind: 'slow_service', message: formatSlow(slowAnswers) })
   return {
     name,
     up,

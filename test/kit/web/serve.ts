@@ -25,12 +25,12 @@ type Made = Parameters<typeof handMadeTarget>[0] & {
   hasPage?: boolean
   polledFor?: number
   problem?: string
-} & Pick<PollReport, 'fault' | 'slowSweep' | 'refusedFrom'>
+} & Pick<PollReport, 'fault' | 'slowSweep' | 'refusedFrom' | 'slowAnswers'>
 
 /** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
 export function shownTarget(made: Made = {}): TargetStatus {
   const { sync = POLLED, pollAge = 5, problem, fault = 'service' } = made
-  const { slowSweep, refusedFrom } = made
+  const { slowSweep, refusedFrom, slowAnswers } = made
   const { hasPage = problem === undefined || fault === 'list', polledFor = 0 } = made
   let now = 0
   const health = healthRecord(() => now)
@@ -45,6 +45,7 @@ export function shownTarget(made: Made = {}): TargetStatus {
     ...(!successful && { fault }),
     ...(slowSweep && { slowSweep }),
     ...(refusedFrom && { refusedFrom }),
+    slowAnswers,
   })
   now = polledFor
   const target = handMadeTarget({ ...made, sync })

@@ -111,6 +111,17 @@ describe('status', () => {
     ])
   })
 
+  test('says that the service is slow although all is polled', async () => {
+    const served = await serve([shownTarget({ target: 'production', slowAnswers: 4 })], { auth: AUTH })
+    expect(await status(await polled(4, { http: httpOf(served), targets: ['production'] }))).toEqual({
+      code: 0,
+      lines: [
+        'production: the service is slow: 4s an answer',
+        'production is polled; no alert fires; no receiver fails',
+      ],
+    })
+  })
+
   test('has the reasons from the daemon: of targets, and of receivers that refuse', async () => {
     const failure = { since: 1_800_000_000, problem: 'Slack answered 404: no_service', next: 1_800_000_300 }
     const targets = [shownTarget({ target: 'production', problem: 'the service answered 503' })]

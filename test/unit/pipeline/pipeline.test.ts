@@ -79,6 +79,23 @@ describe('the pipeline of a target', () => {
     expect([outcomes(), skipped()]).toEqual([['failed', 'complete'], 2])
   })
 
+  test('a successful poll with answers of two seconds and longer reports how long they take', async () => {
+    const { clock, service, reports } = await running()
+    const { listCalls } = service.client
+    let seconds = 1
+    service.client.listCalls = async (page, signal) => {
+      await sleep(clock, seconds)
+      return listCalls(page, signal)
+    }
+    await clock.advance(INTERVAL - 1)
+    seconds = 4
+    await clock.advance(INTERVAL)
+    expect(reports().map(({ successful, slowAnswers }) => [successful, slowAnswers])).toEqual([
+      [true, undefined],
+      [true, 4],
+    ])
+  })
+
   test('the ticks continue also while a poll hangs', async () => {
     const { clock, service, commits } = await running({ timeout: 100 })
     service.client.listCalls = never

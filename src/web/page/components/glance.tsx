@@ -87,8 +87,10 @@ function pollsTile(state: State, targets: Target[]) {
   const ago = oldest && `${formatSeconds(oldest.lag_seconds + ageOfTargets(state))} ago`
   const note = oldest === undefined ? 'none succeeded yet' : `${targets.length > 1 ? `${oldest.name}: ` : ''}${ago}`
   const value = `${formatNumber(polled)} of ${formatNumber(targets.length)}`
-  const tone = polled === targets.length ? '' : isSyncing(state) ? 'warning' : 'bad'
-  return tile('polls', 'Targets polled', value, note, tone)
+  const slow = targets.filter(({ warnings }) => warnings?.some(({ kind }) => kind === 'slow_service')).length
+  const slowly = slow === 0 ? '' : `; slow answers${targets.length > 1 ? ` on ${plural(slow, 'target')}` : ''}`
+  const tone = polled === targets.length ? (slow > 0 ? 'warning' : '') : isSyncing(state) ? 'warning' : 'bad'
+  return tile('polls', 'Targets polled', value, `${note}${slowly}`, tone)
 }
 
 /** Whether notifications arrive: what fails, and for how long, or the newest one. Changes also wait for their group, or because something suppresses them. */

@@ -502,6 +502,20 @@ describe('the targets of the page', () => {
   })
 })
 
+test('the page says where the answers of the service are slow', () => {
+  const slow = (target: string) => shownTarget({ target, sync: POLLED, slowAnswers: 4.2 })
+  const polls = (...targets: ReturnType<typeof shownTarget>[]) => {
+    const tiles = render(Tiles, stateOf(targets))
+    const at = tiles.findIndex(({ props }) => props['id'] === 'polls')
+    return [tiles[at]?.text, tiles[at]?.props['class'], tiles[at + 1]?.text]
+  }
+  expect(polls(slow('a'))).toEqual(['1 of 1', 'big warning', '5s ago; slow answers'])
+  expect(polls(slow('a'), shownTarget())).toEqual(['2 of 2', 'big warning', 'a: 5s ago; slow answers on 1 target'])
+  expect(rowsOf(render(Overview, stateOf([slow('a'), shownTarget()])))[1]).toContain(
+    'a up the service is slow: 4s an answer',
+  )
+})
+
 describe('the overview of the page', () => {
   const finished = (failed: number) => [
     ...Array.from({ length: 20 - failed }, () => finish('ended')),
