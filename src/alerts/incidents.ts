@@ -52,12 +52,16 @@ export type Incident = AlertGroup & {
   alerts: readonly Alert[]
   /** Those of them whose value is beyond the threshold now. */
   worst: readonly Alert[]
-  /** The calls of all targets, if the subject is a share of calls that failed. `before` is the share before the breach. */
+  /**
+   * The calls of all targets, if the subject is a share of calls that failed. `before` is the share before the breach, and `told` the one
+   * of which a receiver was told last; only in a message that follows another one.
+   */
   calls?: {
     counts: FinishedCounts
     total: number
     failed: number
     before?: number | undefined
+    told?: { share: number; at: number } | undefined
     outcome?: (typeof FAILURES)[number]
   }
   /** The label value that explains most failures on more than half of the targets. */

@@ -279,9 +279,9 @@ export type ToldGroup = {
   /** On how many targets alerts of the group fired, and the highest severity that was told. */
   targets: number
   severity: Severity
-  /** Since when the breach lasted by its first message (UNIX seconds), and the share of failed calls before it, with what that is of. */
+  /** Since when the breach lasted by its first message (UNIX seconds), and the shares of failed calls before it and by the last message, with what these are of. */
   since?: number
-  was?: { subject: string; before?: number | undefined }
+  was?: { subject: string; before?: number | undefined; share?: number }
   /** What identifies its message at a receiver that edits it. */
   posted?: string
 }

@@ -56,16 +56,24 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
 function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
   if (told === undefined) return incident
   const { course, calls, since } = incident
+  const { at, was } = told
+  const last = was?.share == null ? undefined : { share: was.share, at }
   const known = {
     ...incident,
     since: Math.min(since, told.since ?? since),
-    ...(calls && told.was?.subject === shareOf(incident) && { calls: { ...calls, before: told.was.before } }),
+    ...(calls && was?.subject === shareOf(incident) && { calls: { ...calls, before: was.before, told: last } }),
   }
   if (told.targets <= incident.targets.firing) return known
   return { ...known, told: told.targets, course: course === 'grows' ? 'lasts' : course }
 }
 
 const shareOf = ({ alerts: [first] }: Incident) => ruleSubjectOf(first!)
+
+const wasOf = (incident: Incident, { before, failed, total }: NonNullable<Incident['calls']>) => ({
+  subject: shareOf(incident),
+  before,
+  share: failed / total,
+})
 
 /** What a message says of its group. */
 function aboutGroup({ group, alerts, incident, told }: Content, { targets, publicUrl }: Moment) {
@@ -99,7 +107,7 @@ function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined
     targets: firing,
     severity: severityOf(message),
     ...(incident && { since: incident.since }),
-    ...(incident?.calls && { was: { subject: shareOf(incident), before: incident.calls.before } }),
+    ...(incident?.calls && { was: wasOf(incident, incident.calls) }),
     ...(posted !== undefined && { posted }),
   }
 }

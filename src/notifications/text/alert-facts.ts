@@ -2,7 +2,7 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { windowOf } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatShare, plural, formatTime } from '../../text/format.ts'
-import { callsLookedAt, ruleText, splitOf, worstOf } from './notification-text.ts'
+import { callsLookedAt, formatValue, ruleText, splitOf, worstOf } from './notification-text.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 /** A window with too few calls. */
@@ -18,13 +18,14 @@ export function contributorOf({ contributor }: Notification): string | undefined
 }
 
 /**
- * The trend as bars, with its length: `▁▁▂▁▃▅▇█ last 8 × 15m`. The lowest bar is 0. The highest bar is the maximum or the
- * threshold, whichever is larger. `·` is a window with too few calls.
+ * The trend as bars, with its length and the value of the window before: `▁▁▂▁▃▅▇█ last 8 × 15m; 21% 15m before`. The lowest bar is 0.
+ * The highest bar is the maximum or the threshold, whichever is larger. `·` is a window with too few calls.
  */
 export function trendOf({ trend, threshold, signal }: Notification): string | undefined {
-  const window = windowOf(signal)
+  const [window, before] = [windowOf(signal), trend?.at(-2)]
   if (trend === undefined || window === undefined || !trend.some((value) => Number.isFinite(value))) return undefined
-  return `${sparkline(trend, threshold)} last ${trend.length} × ${formatSeconds(window)}`
+  const number = Number.isFinite(before) ? `; ${formatValue({ signal }, before!)} ${formatSeconds(window)} before` : ''
+  return `${sparkline(trend, threshold)} last ${trend.length} × ${formatSeconds(window)}${number}`
 }
 
 /** The forecast for the month: `at this rate 104,000 min, 104% of the limit, by the end of the month`. */

@@ -73,7 +73,7 @@ export function incidentLines(incident: Incident): Line[] {
   return ABOUT.flatMap((about) => texts[about].flatMap((text) => (text ? { about, text } : [])))
 }
 
-/** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before`. */
+/** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before, 31% at 08:20:30 UTC`. */
 function courseText(incident: Incident): string {
   const { since, course, targets, calls, told = 0 } = incident
   const { firing, recovering, pending } = targets
@@ -85,8 +85,11 @@ function courseText(incident: Incident): string {
   const lasts =
     told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${peakText(incident)}${back}`
   const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
-  const before = calls?.before === undefined ? '' : `; was ${formatShare(calls.before)} before`
-  return `Since ${formatTime(since)}, ${now}${before}`
+  const shares = [
+    calls?.before !== undefined && `${formatShare(calls.before)} before`,
+    calls?.told && `${formatShare(calls.told.share)} at ${formatTime(calls.told.at).slice(-12)}`,
+  ].filter(Boolean)
+  return `Since ${formatTime(since)}, ${now}${shares.length > 0 ? `; was ${shares.join(', ')}` : ''}`
 }
 
 /** `, 36% now, 49.5% at most` of a single alert beyond its threshold that was worse. */

@@ -53,7 +53,7 @@ test('only targets on which nothing of an incident fires any more have ended in 
   expect(last().lines.join()).not.toMatch(/Ended|Longest|any more/)
 })
 
-test('an incident began when its first message said so, and was as that said, also after its first alerts have ended', async () => {
+test('an incident began when its first message said so, and was as that and the last one said, also after its first alerts have ended', async () => {
   const { run, last } = incident()
   const { signal, counts } = FIRING
   const failing = { signal, counts: counts!, calls: 40, value: 0.4, threshold: 0.3 }
@@ -64,10 +64,12 @@ test('an incident began when its first message said so, and was as that said, al
   }
   await run.clock.advance(100)
   const [course] = last().lines
-  expect(course).toMatch(/^Since 2026-11-20 08:13:30 UTC, .*; was 5% before$/)
+  expect(course).toMatch(/^Since 2026-11-20 08:13:30 UTC, .*; was 5% before, 42.5% at 08:17:11 UTC$/)
   for (let n = 0; n < 4; n++) await run.resolve(high(n), failing)
   await run.clock.advance(100)
-  expect(last().lines[0]).toBe('Since 2026-11-20 08:13:30 UTC, shrinking, was 10 targets; was 5% before')
+  expect(last().lines[0]).toBe(
+    'Since 2026-11-20 08:13:30 UTC, shrinking, was 10 targets; was 5% before, 42.5% at 08:18:11 UTC',
+  )
 })
 
 test('a target on which only the more severe of two alerts resolved improves, with the value of now and the worst', () => {

@@ -19,9 +19,10 @@ describe('the trend', () => {
     expect(line(trend, threshold)).toBe(bars)
   })
 
-  test('says how long its windows are', () => {
-    expect(trendOf(FIRING)).toBe('▁▂·▂▂▃▄█ last 8 × 15m')
-    expect(trendOf({ ...SIGNALS.calls_finished, trend: [3, 2, 1] })).toBe('█▆▃ last 3 × 1h')
+  test('says how long its windows are, and the value of the one before, if that is known', () => {
+    expect(trendOf(FIRING)).toBe('▁▂·▂▂▃▄█ last 8 × 15m; 21% 15m before')
+    expect(trendOf({ ...SIGNALS.calls_finished, trend: [3, 2, 1] })).toBe('█▆▃ last 3 × 1h; 2 calls 1h before')
+    expect(trendOf({ ...FIRING, trend: [0.1, null, 0.4] })).toMatch(/ last 3 × 15m$/)
   })
 
   test('is not drawn where there is nothing to draw', () => {

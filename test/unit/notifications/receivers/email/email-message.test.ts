@@ -50,7 +50,7 @@ test('an alert has its facts, its description while it fires, and links, as text
   ])
   expect(text).toMatch(/^Outcomes: rejected 12, unanswered 5, canceled 0, ended 23$/m)
   expect(text).toMatch(/^Since: .* \(2m\)$/m)
-  expect(text).toMatch(/^Trend: .* last 8 × 15m$/m)
+  expect(text).toMatch(/^Trend: .* last 8 × 15m; /m)
   expect(text).toMatch(/^Runbook: https:\/\/runbooks\.test\/failures$/m)
   expect(text).toMatch(/^Dashboard: https:\/\/grafana\.test\/d\?a=1&b=2$/m)
   expect(html).toContain('<a href="https://grafana.test/d?a=1&amp;b=2">Dashboard</a>')
