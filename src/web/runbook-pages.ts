@@ -6,7 +6,7 @@ import { PLAIN_STYLE, plainPage } from './plain-page.ts'
 const DOCS = join(import.meta.dirname, '../../docs')
 const CHAPTER = '## When an alert fires\n'
 /** As the page of a link in the docs. */
-const REPOSITORY_PATH = /^(?!https?:|#)/
+const REPOSITORY_PATH = /^(?!https?:)/
 
 /**
  * Makes the runbooks: a page for each alert in the docs, in the build and when a clone runs.
@@ -19,14 +19,17 @@ export async function runbookPages(): Promise<Map<string, string>> {
   const sections = chapter.split(/^## /m)[0]!.split(/^### /m).slice(1)
   const pages = sections.flatMap((section) => {
     const [title = ''] = section.split('\n', 1)
-    const text = marked.parse(`# ${section}`, { async: false, walkTokens: withoutDocs })
+    const text = marked.parse(`# ${section}`, { async: false, walkTokens: withLinks })
     const html = plainPage(title, text, '../')
     return title.split(', ').map((alert) => [`runbooks/${alert}.html`, html] as const)
   })
   return new Map([...pages, ['runbooks/style.css', PLAIN_STYLE]])
 }
 
-/** The daemon serves no other docs: a link to them becomes its text. */
-function withoutDocs(token: { type: string; href?: string }): void {
-  if (token.type === 'link' && REPOSITORY_PATH.test(token.href ?? '')) token.type = 'strong'
+/** A link to another runbook leads to its page. The daemon serves no other docs: a link to them becomes its text. */
+function withLinks(token: { type: string; href?: string | undefined; text?: string }): void {
+  const { type, href = '' } = token
+  if (type !== 'link') return
+  if (href.startsWith('#')) token.href = token.text
+  else if (REPOSITORY_PATH.test(href)) token.type = 'strong'
 }

@@ -67,6 +67,14 @@ test('a browser that asks for an address without a page gets one that leads back
   expect(await (await fetch(`${url}/nosuch`)).json()).toMatchObject({ status: 404, detail: 'there is no GET /nosuch' })
 })
 
+test('a runbook links to the page of another one', async () => {
+  const { url } = await serve([shownTarget()])
+  const page = await (await fetch(`${url}/runbooks/FewerCalls`)).text()
+  const [, link] = /<li>.*?href="([^"]+)"/s.exec(page)!
+  const linked = await fetch(new URL(link!, `${url}/runbooks/FewerCalls`))
+  expect(await linked.text()).toMatch(/<h1>HighFailureRate\b/)
+})
+
 test('every shipped rule has a runbook', async () => {
   const pages = await runbookPages()
   const addresses = defaultRules.map((rule) => runbookOf(rule, 'runbooks') ?? '')
