@@ -159,7 +159,7 @@ function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
     endedAt: finished,
     totalParticipants: 2,
     joined: 0,
-    counted: [minutes, 0, 2 * minutes, 0],
+    minutes: [minutes, 0, 2 * minutes, 0],
     finish: {
       status,
       labels,

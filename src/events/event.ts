@@ -79,7 +79,7 @@ function happenedAt(call: TrackedCall, to: TransitionPoint, seen: number): numbe
 }
 
 function correctionEvent({ before, call, participants, at }: Correction, backfilled: boolean): LoggedBody {
-  const [audio = 0, video = 0] = before.counted
+  const [audio = 0, video = 0] = before.minutes
   return {
     type: 'call.corrected',
     subject: call.id,

@@ -24,12 +24,12 @@ export type StoredBalance = {
 export const NO_AMOUNTS: Amounts = QUANTITIES.map(() => 0)
 
 /** What a call contributes to each quantity. */
-export function amountsOf({ phase, finish, counted }: Pick<TrackedCall, 'phase' | 'finish' | 'counted'>): Amounts {
-  return [phase === 'baseline' ? 0 : 1, finish === undefined ? 0 : 1, ...counted]
+export function amountsOf({ phase, finish, minutes }: Pick<TrackedCall, 'phase' | 'finish' | 'minutes'>): Amounts {
+  return [phase === 'baseline' ? 0 : 1, finish === undefined ? 0 : 1, ...minutes]
 }
 
 /** The sum over several calls. */
-export function sumOfAmounts(calls: Iterable<Pick<TrackedCall, 'phase' | 'finish' | 'counted'>>): Amounts {
+export function sumOfAmounts(calls: Iterable<Pick<TrackedCall, 'phase' | 'finish' | 'minutes'>>): Amounts {
   const sums = [...NO_AMOUNTS]
   for (const call of calls) for (const [i, amount] of amountsOf(call).entries()) sums[i]! += amount
   return sums

@@ -28,10 +28,10 @@ export const CALL_FIELDS = {
   ended: answered('endedAt'),
   total_participants: answered('totalParticipants'),
   joined: ['real?', 8, ({ joined }) => joined],
-  audio: ['real', 8, ({ counted }) => counted[0]],
-  video: ['real', 8, ({ counted }) => counted[1]],
-  participant_audio: ['real', 8, ({ counted }) => counted[2]],
-  participant_video: ['real', 8, ({ counted }) => counted[3]],
+  audio: ['real', 8, ({ minutes }) => minutes[0]],
+  video: ['real', 8, ({ minutes }) => minutes[1]],
+  participant_audio: ['real', 8, ({ minutes }) => minutes[2]],
+  participant_video: ['real', 8, ({ minutes }) => minutes[3]],
   not_found: ['small', 1, ({ notFound }) => notFound],
   retain_until: ['real?', 8, ({ retainUntil }) => retainUntil],
   marks: ['small', 2, ({ marks }) => marks],
@@ -81,7 +81,7 @@ export function callOfNumbers(id: string, numbers: Float64Array, session?: strin
     totalParticipants: known(AT.total_participants),
     mid: known(AT.mid),
     joined: known(AT.joined),
-    counted: [number(AT.audio), number(AT.video), number(AT.participant_audio), number(AT.participant_video)],
+    minutes: [number(AT.audio), number(AT.video), number(AT.participant_audio), number(AT.participant_video)],
     finish: Number.isNaN(number(AT.finish_known))
       ? undefined
       : {

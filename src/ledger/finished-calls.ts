@@ -137,9 +137,9 @@ export function withFinishes(
     between: (from, to) => [...finished.between(from, to), ...more.between(from, to)].toSorted((a, b) => a.at - b.at),
     recorded: (from, to) => {
       const moved = recorded.filter(({ at }) => at >= from && at <= to)
-      const taken = moved.map((finish) => ({ ...finish, n: -1, isRecorded: false }))
-      const given = moved.map((finish) => ({ ...finish, n: 1, isRecorded: true }))
-      return [...finished.recorded(from, to), ...more.recorded(from, to), ...taken, ...given]
+      const unmarked = moved.map((finish) => ({ ...finish, n: -1, isRecorded: false }))
+      const marked = moved.map((finish) => ({ ...finish, n: 1, isRecorded: true }))
+      return [...finished.recorded(from, to), ...more.recorded(from, to), ...unmarked, ...marked]
     },
   }
 }

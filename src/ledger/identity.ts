@@ -81,20 +81,20 @@ export function identify(
   const calls = [...known]
   const shown = new Set(shownUnchanged)
   const ids = new Map<Row, string>()
-  const take = (row: Row, call: KnownCall | undefined) => {
+  const assign = (row: Row, call: KnownCall | undefined) => {
     if (call === undefined) return
     ids.set(row, call.id)
     shown.add(call.id)
     // The answer may show this row twice.
     calls.push({ ...call, ...row, id: call.id })
   }
-  const rest = () => rows.filter((row) => !ids.has(row))
-  for (const row of rest()) take(row, withSameMid(row, rows, calls, answer))
-  for (const row of rest()) take(row, calls.find((call) => isSameStart(row, call))) // oxfmt-ignore
-  for (const row of rest()) {
+  const unassigned = () => rows.filter((row) => !ids.has(row))
+  for (const row of unassigned()) assign(row, withSameMid(row, rows, calls, answer))
+  for (const row of unassigned()) assign(row, calls.find((call) => isSameStart(row, call))) // oxfmt-ignore
+  for (const row of unassigned()) {
     const again = calls.find((call) => isSameStart(row, call) && shown.has(call.id))
     const others = calls.filter((call) => !isOther(row, call, shown, answer))
-    take(row, again ?? nearest(row, others) ?? add(row))
+    assign(row, again ?? nearest(row, others) ?? add(row))
   }
   return rows.map((row) => ids.get(row)!)
 

@@ -21,7 +21,7 @@ export type TrackedCall = Readonly<AnsweredValues> & {
   readonly session: string | undefined
   readonly joined: number | undefined
   /** Minutes already counted, in the order of MEASURES. */
-  readonly counted: readonly number[]
+  readonly minutes: readonly number[]
   readonly finish: Finish | undefined
   /** While the call is open: how many Get Call requests in a row the service answered with not found. */
   readonly notFound: number
@@ -81,10 +81,12 @@ export function isCounted({ phase }: Pick<TrackedCall, 'phase'>): boolean {
   return phase !== 'baseline'
 }
 
+/** When a call that is lost was lost (UNIX seconds); undefined for any other call. */
+export const lostAt = ({ phase, retainUntil }: TrackedCall) => (phase === 'lost' ? retainUntil : undefined)
+
 /** When the call finished or was lost, for the history (UNIX seconds); undefined if it is not in the history. */
-export function inHistorySince({ phase, finish, retainUntil }: TrackedCall): number | undefined {
-  return phase === 'lost' ? retainUntil : phase === 'baseline' ? undefined : finish?.at
-}
+export const inHistorySince = (call: TrackedCall) =>
+  call.phase === 'baseline' ? undefined : (lostAt(call) ?? call.finish?.at)
 
 /** When the call began, or the earliest known time after that (UNIX seconds). */
 export function beganAt(call: Pick<TrackedCall, 'initiatedAt' | 'startedAt' | 'endedAt' | 'firstSeen'>): number {

@@ -18,7 +18,7 @@ const LAYOUT = CALL_COLUMNS.map((name, place) => {
 export const RECORD_BYTES = size
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets the keys
-const AT = Object.fromEntries(LAYOUT.map(({ name, at }) => [name, at])) as Record<CallColumn, number>
+const OFFSET = Object.fromEntries(LAYOUT.map(({ name, at }) => [name, at])) as Record<CallColumn, number>
 
 /** Writes a call's record at an offset. */
 export function writeCall(view: DataView, offset: number, call: TrackedCall): void {
@@ -45,20 +45,20 @@ export function readCall(view: DataView, offset: number, id: string, session?: s
 /** Reads only the values that decide when the call is evicted. */
 function readEvictionTimes(view: DataView, offset: number): EvictionTimes {
   const known = (at: number) => orUndefined(view.getFloat64(offset + at, true))
-  const finishKnown = known(AT.finish_known)
+  const finishKnown = known(OFFSET.finish_known)
   return {
     phase: readPhase(view, offset),
-    firstSeen: view.getFloat64(offset + AT.first_seen, true),
-    initiatedAt: known(AT.initiated),
-    startedAt: known(AT.started),
-    endedAt: known(AT.ended),
-    retainUntil: known(AT.retain_until),
+    firstSeen: view.getFloat64(offset + OFFSET.first_seen, true),
+    initiatedAt: known(OFFSET.initiated),
+    startedAt: known(OFFSET.started),
+    endedAt: known(OFFSET.ended),
+    retainUntil: known(OFFSET.retain_until),
     finish: finishKnown === undefined ? undefined : { known: finishKnown },
   }
 }
 
 function readPhase(view: DataView, offset: number): TrackedCall['phase'] {
-  return phaseOf(view.getUint8(offset + AT.phase))
+  return phaseOf(view.getUint8(offset + OFFSET.phase))
 }
 
 export type TrackedCalls = ReturnType<typeof trackedCalls>

@@ -16,7 +16,9 @@ export function isUnchanged(item: Item, known: TrackedCall, now: number): boolea
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
   // A baseline call that is open again, or another call with its id, must be counted.
   if (known.phase === 'baseline')
-    return FINAL_STATUSES.some((status) => status === item['status']) && hasTimes(item, known)
+    return (
+      FINAL_STATUSES.some((status) => status === item['status']) && TIMES.every((time) => item[time] === known[time])
+    )
   return (
     isComplete(known) &&
     item['status'] === known.status &&
@@ -30,10 +32,6 @@ export function isUnchanged(item: Item, known: TrackedCall, now: number): boolea
 /** Whether it has ended, and no participants are missing that the item may have. */
 function isComplete({ phase, marks }: TrackedCall): boolean {
   return phase === 'final' && (marks & (MARK.detailsWanted | MARK.participantsObserved)) === MARK.participantsObserved
-}
-
-function hasTimes(item: Item, known: TrackedCall): boolean {
-  return TIMES.every((time) => item[time] === known[time])
 }
 
 /** Another `mid` of the same call says nothing new. */
@@ -51,8 +49,9 @@ function hasRecording(item: Item, { marks }: TrackedCall): boolean {
 }
 
 /** Whether the minutes and the number of joined participants are equal. */
-function hasMinutes(item: Item, { counted, joined }: TrackedCall, now: number): boolean {
-  if (item['totalAudioMinutes'] !== counted[0] || item['totalVideoMinutes'] !== counted[1]) return false
+function hasMinutes(item: Item, { minutes, joined }: TrackedCall, now: number): boolean {
+  const [callAudio, callVideo, participantAudio, participantVideo] = minutes
+  if (item['totalAudioMinutes'] !== callAudio || item['totalVideoMinutes'] !== callVideo) return false
   const entries: unknown = item['participants']
   if (!Array.isArray(entries) || !isValid(item['totalDurationInMinutes'])) return false
   let [audio, video, inCall] = [0, 0, 0]
@@ -62,7 +61,7 @@ function hasMinutes(item: Item, { counted, joined }: TrackedCall, now: number): 
     video += entry['totalVideoMinutes']
     if (entry['isJoined'] && entry['leftAt'] === undefined) inCall += 1
   }
-  return audio === counted[2] && video === counted[3] && inCall === joined
+  return audio === participantAudio && video === participantVideo && inCall === joined
 }
 
 type Entry = Item & { totalAudioMinutes: number; totalVideoMinutes: number }

@@ -56,7 +56,7 @@ type Correctable = Pick<Finish, 'began' | 'answerDelay' | 'duration' | 'audio' |
 
 /** The values of a call's finish, unless the call was corrected after its end. */
 function finishNow(call: TrackedCall, status: FinalStatus): Correctable {
-  const [audio = 0, video = 0] = call.counted
+  const [audio = 0, video = 0] = call.minutes
   return { began: beganAt(call), ...answeredTimes(call, status), audio, video }
 }
 

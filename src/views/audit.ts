@@ -150,7 +150,7 @@ function sumsByLabels(calls: readonly ComparedCall[]): LabelSums[] {
   const service = Map.groupBy(compared, ({ seen, counted }) => spell(servedLabels(counted, seen)))
   return [...new Set([...ledger.keys(), ...service.keys()])].toSorted().map((labels) => ({
     labels,
-    ledger: sumsOf((ledger.get(labels) ?? []).map(({ counted }) => counted)),
+    ledger: sumsOf((ledger.get(labels) ?? []).map(({ minutes }) => minutes)),
     service: sumsOf((service.get(labels) ?? []).map(({ seen, counted }) => lastMinutes(counted, seen))),
   }))
 }

@@ -11,7 +11,7 @@ import {
 import { assignTotal } from '../ledger/delta/minutes.ts'
 import { answeredTimes } from '../ledger/delta/observe-call.ts'
 import type { Details } from '../ledger/state.ts'
-import { beganAt, inHistorySince, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+import { beganAt, inHistorySince, lostAt, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { HISTORY_STATUSES } from '../history/call-filter.ts'
 import type { CsvFormat } from '../text/csv.ts'
 import { withoutNoise } from '../text/without-noise.ts'
@@ -121,7 +121,7 @@ export type LoggedCallData<Data extends CallData = CallData> = Omit<Data, 'targe
 function callData(call: TrackedCall) {
   const { finish, labels, session } = call
   const { type, mode, receiverType } = finish?.labels ?? labels
-  const [callAudio = 0, callVideo = 0] = call.counted
+  const [callAudio = 0, callVideo = 0] = call.minutes
   return {
     ...(session !== undefined && { session_id: session }),
     type,
@@ -146,9 +146,9 @@ function answeredData(call: TrackedCall): Pick<CallData, 'duration_seconds' | 'a
 }
 
 export function callView({ target, call }: { target: string; call: TrackedCall }): CallView {
-  const [, , audio = 0, video = 0] = call.counted
+  const [, , audio = 0, video = 0] = call.minutes
   const finished = inHistorySince(call)
-  const noticed = call.phase === 'lost' ? call.retainUntil : call.finish?.known
+  const noticed = lostAt(call) ?? call.finish?.known
   const { status, finished: _finished, ...data } = callData(call)
   return {
     target,

@@ -136,7 +136,7 @@ async function listLookback(options: AuditTargetOptions & { client: CallsClient 
       slice: Infinity,
       maySweep: () => true,
       interval: Infinity,
-      wanted: () => [],
+      callsToRequest: () => [],
       pageSize: poll.pageSize,
       goal: full ? 'end' : 'horizon',
       fetchPage: (page) =>

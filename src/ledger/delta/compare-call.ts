@@ -91,7 +91,7 @@ export function servedLabels(counted: TrackedCall | undefined, { type, mode, rec
  */
 export function lastMinutes(counted: TrackedCall | undefined, seen: SeenCall): number[] {
   const served = servedMinutes(seen, servedLabels(counted, seen).type, true)
-  return served.map((value, i) => value ?? counted?.counted[i] ?? 0)
+  return served.map((value, i) => value ?? counted?.minutes[i] ?? 0)
 }
 
 function compareFinished(
@@ -109,7 +109,7 @@ function compareFinished(
     discrepancies.push({ what: 'labels', ...shown, ...noted('labels_changed') })
   }
   for (const [i, served] of lastMinutes(counted, seen).entries()) {
-    const sum = counted.counted[i]!
+    const sum = counted.minutes[i]!
     if (!isEqual(sum, served)) discrepancies.push({ what: minutesOf(MEASURES[i]!), counted: sum, served })
   }
   if (discrepancies.length === 0) return { kind: 'equal' }

@@ -105,12 +105,12 @@ function readAnswer(
     const evicted = computation.evictedCalls.get(seen.session)?.find(({ id }) => id === seen.id)
     const after = track(before, evicted, { seen, answer }, computation)
     // An evicted call is tracked again even if the answer shows nothing new.
-    if (after !== undefined && after !== before) change(delta, before ?? evicted, after)
+    if (after !== undefined && after !== before) recordChange(delta, before ?? evicted, after)
   }
   for (const id of notFound) {
     const before = find(id)
     const after = before && observeNotFound(before, serviceTime, draft)
-    if (after !== undefined && after !== before) change(delta, before, after)
+    if (after !== undefined && after !== before) recordChange(delta, before, after)
   }
   for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
 }
@@ -119,7 +119,7 @@ function readAnswer(
  * Changes a call and its user minutes, and marks the quarters of an hour whose rollups that changes. A lost call that reappears leaves
  * the quarter in which it was lost.
  */
-function change({ calls, stale, userMinutes }: Delta, before: TrackedCall | undefined, after: TrackedCall): void {
+function recordChange({ calls, stale, userMinutes }: Delta, before: TrackedCall | undefined, after: TrackedCall): void {
   calls.set(after.id, after)
   for (const call of [before, after]) {
     const at = call && inHistorySince(call)
@@ -146,14 +146,14 @@ function amongEvicted(row: SeenCall, { serviceTime }: AnswerContext, computation
 function track(
   tracked: TrackedCall | undefined,
   evicted: TrackedCall | undefined,
-  shown: SeenIn,
+  seenIn: SeenIn,
   computation: Computation,
 ): TrackedCall | undefined {
-  const { seen, answer } = shown
+  const { seen, answer } = seenIn
   const { draft, oldest } = computation
-  if (tracked !== undefined) return trackAgain(tracked, shown, computation)
+  if (tracked !== undefined) return trackAgain(tracked, seenIn, computation)
   if (isExcluded(seen, oldest)) return undefined
-  if (evicted === undefined) return trackNew(shown, computation)
+  if (evicted === undefined) return trackNew(seenIn, computation)
   // The call was listed again after its eviction. It is tracked for as long as any other call.
   const listedAgain = observeCall(evicted, seen, answer, draft)
   return { ...listedAgain, retainUntil: Math.max(listedAgain.retainUntil ?? 0, answer.serviceTime) }

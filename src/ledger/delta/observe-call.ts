@@ -58,7 +58,7 @@ export function observeCall(
   const final = call.phase === 'final'
   const ending = known.phase === 'final' ? undefined : finalStatus(call)
   const noticed = noticedAt(call, serviceTime)
-  call.counted = countAllMinutes(call, seen, { final, now: noticed }, draft)
+  call.minutes = countAllMinutes(call, seen, { final, now: noticed }, draft)
   if (ending !== undefined) {
     const times = { at: finishedAt(call, serviceTime), known: noticed, knownHostTime: hostTime }
     call.finish = finish(call, ending, times, draft)
@@ -148,7 +148,7 @@ function finish(
   draft: DeltaDraft,
 ): Finish {
   draft.add(callSeries(call.labels).finished[status], 1)
-  const [audio = 0, video = 0] = call.counted
+  const [audio = 0, video = 0] = call.minutes
   const { answerDelay, duration } = answeredTimes(call, status)
   const finish = {
     status,
@@ -205,7 +205,7 @@ function isDetailed(before: TrackedCall): boolean {
  * so they do not count.
  */
 function isCorrected(before: TrackedCall, call: TrackedCall): boolean {
-  return call.status !== before.status || [0, 1].some((medium) => call.counted[medium] !== before.counted[medium])
+  return call.status !== before.status || [0, 1].some((medium) => call.minutes[medium] !== before.minutes[medium])
 }
 
 function countAllMinutes(
@@ -216,10 +216,10 @@ function countAllMinutes(
 ): readonly number[] {
   const served = servedMinutes(seen, call.labels.type, final)
   const { minutes } = callSeries(call.labels)
-  const counted = call.counted.map((before, i) => minutesAfter(before, served[i], final))
-  if (counted.every((after, i) => after === call.counted[i])) return call.counted
+  const counted = call.minutes.map((before, i) => minutesAfter(before, served[i], final))
+  if (counted.every((after, i) => after === call.minutes[i])) return call.minutes
   for (const [i, { level, media }] of MEASURES.entries()) {
-    const change = counted[i]! - call.counted[i]!
+    const change = counted[i]! - call.minutes[i]!
     if (change > 0) draft.add(minutes[level][media], change)
     if (change < 0) draft.add(seriesKey(COUNTERS.corrections, media, level), -change)
     if (change !== 0 && level === 'participant') draft.use(change, now)

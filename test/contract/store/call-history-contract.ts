@@ -12,7 +12,7 @@ import { A, commitOf, DAY, openAt, openIn, OPTIONS, type NewPlace, type OpenTarg
 
 /** What `call_history` says of a call, by its record. */
 function shownOf(target: string, call: TrackedCall): HistoryRow {
-  const { initiatedAt, startedAt, endedAt, counted, finish } = callOf(valuesOf(call))
+  const { initiatedAt, startedAt, endedAt, minutes, finish } = callOf(valuesOf(call))
   // A timestamptz has microseconds.
   const time = (seconds: number | undefined) => (seconds === undefined ? null : expect.closeTo(seconds, 5))
   const between = (from = Infinity, to = -Infinity) => (finish?.status === 'ended' && to >= from ? to - from : null)
@@ -31,10 +31,10 @@ function shownOf(target: string, call: TrackedCall): HistoryRow {
     duration_seconds: between(startedAt, endedAt),
     answer_delay_seconds: between(initiatedAt, startedAt),
     participants: participants === undefined ? null : Math.floor(participants),
-    audio_minutes: counted[0]!,
-    video_minutes: counted[1]!,
-    participant_audio_minutes: counted[2]!,
-    participant_video_minutes: counted[3]!,
+    audio_minutes: minutes[0]!,
+    video_minutes: minutes[1]!,
+    participant_audio_minutes: minutes[2]!,
+    participant_video_minutes: minutes[3]!,
     has_recording: (call.marks & MARK.recordingSeen) !== 0,
     noticed: time(lostAt ?? finish?.known),
     call_id: call.id,

@@ -67,7 +67,7 @@ export function openCall(id: string, differing: Partial<TrackedCall> = {}): Trac
     endedAt: undefined,
     totalParticipants: 2,
     joined: 2,
-    counted: [0.5, 0, 0.75, 0],
+    minutes: [0.5, 0, 0.75, 0],
     finish: undefined,
     notFound: 0,
     retainUntil: undefined,

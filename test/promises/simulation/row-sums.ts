@@ -11,9 +11,9 @@ const TOLERANCE = 1e-6
 
 export function sumsOfRows(rows: Iterable<TrackedCall>): RowSums {
   const sums = { started: 0, finished: 0, callMinutes: 0, participantMinutes: 0 }
-  for (const { phase, finish, counted } of rows) {
+  for (const { phase, finish, minutes } of rows) {
     if (phase === 'baseline') continue
-    const [callAudio = 0, callVideo = 0, audio = 0, video = 0] = counted
+    const [callAudio = 0, callVideo = 0, audio = 0, video = 0] = minutes
     sums.started += 1
     sums.finished += finish === undefined ? 0 : 1
     sums.callMinutes += callAudio + callVideo
@@ -52,7 +52,7 @@ export function contribution(call: TrackedCall): Series {
   const labels = { type, mode, receiver_type: receiverType }
   addTo(series, 'callwatch_calls_started_total', labels, 1)
   if (call.phase === 'open') addTo(series, 'callwatch_calls_in_progress', { ...labels, status: call.status }, 1)
-  const [callAudio = 0, callVideo = 0, audio = 0, video = 0] = call.counted
+  const [callAudio = 0, callVideo = 0, audio = 0, video = 0] = call.minutes
   addTo(series, 'callwatch_call_minutes_total', { media: 'audio' }, callAudio)
   addTo(series, 'callwatch_call_minutes_total', { media: 'video' }, callVideo)
   addTo(series, 'callwatch_participant_minutes_total', { media: 'audio' }, audio)

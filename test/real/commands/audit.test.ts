@@ -52,7 +52,7 @@ test(
     await world.settle()
     const [status, minutes, deleted] = countedCalls(world.store).filter(({ finish }) => finish?.status === 'ended')
     tamper(world.store, { ...status!, finish: { ...status!.finish!, status: 'rejected' } })
-    tamper(world.store, { ...minutes!, counted: minutes!.counted.map((sum, i) => (i === 2 ? sum + 1.5 : sum)) })
+    tamper(world.store, { ...minutes!, minutes: minutes!.minutes.map((sum, i) => (i === 2 ? sum + 1.5 : sum)) })
     withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
 
     const text = await callwatch(['audit', '--config', world.config])
@@ -60,7 +60,7 @@ test(
     expect(text.stdout).toContain('production: NOT EQUAL: 3 calls differ from the ledger')
     expect(text.stdout).toContain(`DIFFERS ${status!.id}: status: ledger rejected, service ended\n`)
     expect(text.stdout).toContain(
-      `DIFFERS ${minutes!.id}: participant audio minutes: ledger ${minutes!.counted[2]! + 1.5},`,
+      `DIFFERS ${minutes!.id}: participant audio minutes: ledger ${minutes!.minutes[2]! + 1.5},`,
     )
     expect(text.stdout).toContain(`DIFFERS ${deleted!.id}: ended at the service, unknown to the ledger\n`)
     expect(text.stdout).toContain('no daemon polled during the audit')
@@ -105,7 +105,7 @@ test('audit finds minutes that the service corrected after the last poll', SLOW,
     () => {
       const expected = world.simulator.expectedCalls()
       const corrected = countedCalls(world.store).filter(
-        ({ id, counted }) => expected.get(id)!.final && expected.get(id)!.callMinutes.audio !== counted[0],
+        ({ id, minutes }) => expected.get(id)!.final && expected.get(id)!.callMinutes.audio !== minutes[0],
       )
       expect(corrected.length).toBeGreaterThan(3)
     },

@@ -17,7 +17,7 @@ export function openSince(began: number, differing: Partial<TrackedCall> = {}): 
     endedAt: undefined,
     totalParticipants: undefined,
     joined: undefined,
-    counted: [0, 0, 0, 0],
+    minutes: [0, 0, 0, 0],
     finish: undefined,
     notFound: 0,
     retainUntil: undefined,

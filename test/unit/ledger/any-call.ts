@@ -48,7 +48,7 @@ export const anyCall: fc.Arbitrary<TrackedCall> = fc.record(
     joined: optional,
     mid: optional,
     session: fc.option(fc.string({ unit: 'binary', minLength: 1 }), { nil: undefined }),
-    counted: fc.tuple(number, number, number, number),
+    minutes: fc.tuple(number, number, number, number),
     finish: fc.option(anyFinish, { nil: undefined }),
     notFound: fc.nat(255),
     retainUntil: optional,

@@ -32,7 +32,7 @@ function daemon(options: Parameters<typeof ledgerBook>[0] = {}) {
         known.initiatedAt === one.initiatedAt &&
         known.startedAt === one.startedAt &&
         known.endedAt === one.endedAt &&
-        (one.callMinutes.audio ?? 0) === known.counted[0]
+        (one.callMinutes.audio ?? 0) === known.minutes[0]
       )
         return known
     return { ...one }
@@ -99,7 +99,7 @@ function daemon(options: Parameters<typeof ledgerBook>[0] = {}) {
   }
 }
 type D = ReturnType<typeof daemon>
-const minutesOf = (calls: Iterable<TrackedCall>) => new Set(Array.from(calls, ({ counted }) => counted[0]))
+const minutesOf = (calls: Iterable<TrackedCall>) => new Set(Array.from(calls, ({ minutes }) => minutes[0]))
 const check = (d: D, started: number, finished: number, lost = 0) =>
   expect(d.result()).toEqual({ started, finished, lost })
 

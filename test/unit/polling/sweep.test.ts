@@ -73,9 +73,9 @@ describe('a sweep', () => {
     expect((await next())[0]).toBe('complete')
     service.calls = service.calls.map((listed) => (listed.id === 'after 5' ? after(5, 3) : listed))
     expect(await next()).toEqual(['incremental', [1]])
-    expect(book.state.calls.get('after 5')?.counted[0]).toBe(1)
+    expect(book.state.calls.get('after 5')?.minutes[0]).toBe(1)
     for (let i = 0; i < 9; i++) await next()
-    expect(book.state.calls.get('after 5')?.counted[0]).toBe(3)
+    expect(book.state.calls.get('after 5')?.minutes[0]).toBe(3)
   })
 
   test('advances even if a poll may only read one page of it', async () => {
@@ -103,7 +103,7 @@ describe('a sweep', () => {
     for (let i = 0; i < 6; i++) await poll()
     service.calls = [...short, ended(90)]
     for (let i = 0; i < 10; i++) await poll()
-    expect(book.state.calls.get('long')?.counted[0]).toBe(90)
+    expect(book.state.calls.get('long')?.minutes[0]).toBe(90)
   })
 
   test('of a long list starts early enough to end within the sweep interval', async () => {

@@ -20,7 +20,7 @@ const FULL: TrackedCall = {
   endedAt: 1_790_000_060,
   totalParticipants: 7,
   joined: 2,
-  counted: [0.5, 1.5, 2, 3.75],
+  minutes: [0.5, 1.5, 2, 3.75],
   finish: {
     status: 'ended',
     labels: labelsOf('audio', 'call', 'user'),
@@ -53,7 +53,7 @@ const BARE: TrackedCall = {
   endedAt: undefined,
   totalParticipants: undefined,
   joined: undefined,
-  counted: [0, 0, 0, 0],
+  minutes: [0, 0, 0, 0],
   finish: undefined,
   notFound: 0,
   retainUntil: undefined,

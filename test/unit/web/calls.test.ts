@@ -213,7 +213,7 @@ describe('pages of /api/v1/calls', () => {
 describe('/api/v1/calls/TARGET/CALL_ID', () => {
   test('has the call as it was counted and as it is now, with its events', async () => {
     const labels = labelsOf('video', 'call', 'user')
-    const call = finishedCall('a/b%_!', { status: 'rejected', labels, counted: [0.25, 0, 0.5, 0] })
+    const call = finishedCall('a/b%_!', { status: 'rejected', labels, minutes: [0.25, 0, 0.5, 0] })
     const { url, log } = await serve([shownTarget()], { history: [{ target: 'production', call }] })
     const transition = { from: 'none', to: 'ongoing', observed: true, at: NOW - 60 } as const
     const others = ['a/b%_', 'a/bXX!', 'x'].map((id) => ({ ...transition, call: { ...call, id } }))

@@ -28,7 +28,7 @@ test.each([
   ['csv', ',0.3,0,0.7,0,'],
   ['ndjson', '"participant_minutes":{"audio":0.7,"video":0}'],
 ])('nor have those of calls as %s', async (format, expected) => {
-  const { url } = await serve([shownTarget({ calls: [openCall('a', { counted: [0.1 + 0.2, 0, 0.1 * 7, 0] })] })])
+  const { url } = await serve([shownTarget({ calls: [openCall('a', { minutes: [0.1 + 0.2, 0, 0.1 * 7, 0] })] })])
   const answer = await fetch(`${url}/api/v1/calls?format=${format}`)
   expect(await answer.text()).toContain(expected)
 })
