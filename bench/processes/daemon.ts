@@ -105,9 +105,9 @@ function note(happened: DaemonEvent): void {
     seen.commitSeconds += happened.committed.seconds
     for (const { at } of happened.committed.ledger.finishes) seen.lags.push(now - at)
   }
-  if (happened.kind === 'hinted' && happened.made.length > 0) {
+  if (happened.kind === 'hinted' && happened.requests.length > 0) {
     seen.hinted += 1
-    seen.requests += happened.made.length
+    seen.requests += happened.requests.length
   }
   if (happened.kind === 'polled') {
     const { target, report } = happened

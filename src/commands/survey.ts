@@ -1,5 +1,5 @@
 import { systemClock } from '../clock/clock.ts'
-import { knownOrder, learnOrder, NO_EVIDENCE, ownStart, STEPS_NEEDED } from '../polling/list/list-order.ts'
+import { knownOrder, addToEvidence, NO_EVIDENCE, ownStart, STEPS_NEEDED } from '../polling/list/list-order.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import { isMap, valueAt } from '../schema/path.ts'
 import { kindOf } from '../service/answer-fields.ts'
@@ -95,7 +95,7 @@ function ofList(seen: Seen): Finding[] {
     const text = `a page of ${poll.pageSize} calls is refused`
     return [finding('page_size', refused, text, 'nothing can be counted; lower poll.page_size')]
   }
-  const evidence = learnOrder(NO_EVIDENCE, [...page.calls, ...second.calls])
+  const evidence = addToEvidence(NO_EVIDENCE, [...page.calls, ...second.calls])
   const order = knownOrder(evidence)
   const isOrdered = evidence.rises + evidence.falls < STEPS_NEEDED ? undefined : order !== 'unknown'
   const hasSize = page.items < poll.pageSize && second.items === 0 ? undefined : page.items === poll.pageSize

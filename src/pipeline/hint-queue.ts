@@ -70,21 +70,21 @@ export function hintQueue(clock: Clock) {
      * The sessions to request, without those that already show what was announced. For an end without an id these are all that ring,
      * and only a poll shows it: the call may be one that callwatch has not seen.
      */
-    take: (ledger: Shown): TakenHints => {
+    takeDue: (ledger: Shown): TakenHints => {
       const now = clock.monotonic()
       for (const [id, { shows }] of entries) if (isShown(id, shows, ledger)) entries.delete(id)
       const named = [...entries].flatMap(([id, { due, requests }]) => (requests === 0 || due <= now ? [id] : []))
-      const { isDue: needsPoll, ringing } = unnamed.take(ledger)
+      const { isDue: needsPoll, ringing } = unnamed.takeDue(ledger)
       return { sessions: [...new Set([...named, ...ringing])], needsPoll }
     },
     /**
      * After a hinted request. Ends that it did not show are due again later.
      *
-     * @param made how many requests that were
+     * @param requestsMade by it
      */
-    requested: (sessions: readonly string[], ledger: Shown, made: number) => {
+    requested: (sessions: readonly string[], ledger: Shown, requestsMade: number) => {
       const now = clock.monotonic()
-      notBefore = now + SECONDS_PER_REQUEST * made
+      notBefore = now + SECONDS_PER_REQUEST * requestsMade
       unnamed.requested(ledger)
       for (const id of sessions) {
         // It may have been dropped during the request.

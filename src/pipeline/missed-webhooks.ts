@@ -95,19 +95,19 @@ function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () 
       const shown = new Set(delta.calls.values().map(sessionOf))
       const isShown = (session: string) => shown.has(session) || calls.ofSession(session).length > 0
       const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience && !isShown(id) ? [id] : []))
-      const counted: WebhookCounts = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
+      const counts: WebhookCounts = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
       for (const [id, end] of [...waiting, ...endsIn(delta)]) {
         const outcome = outcomeOf(end, now)
         if (outcome === undefined) {
-          counted.waiting.set(id, end)
+          counts.waiting.set(id, end)
           continue
         }
-        counted.done.push([id, end])
+        counts.done.push([id, end])
         countEnd(delta, delta.calls.get(id) ?? calls.get(id), outcome)
-        if (outcome === 'no') counted.missed += 1
-        if (outcome === 'yes') counted.lags.push(Math.max(0, announcedAt(end) - end.at))
+        if (outcome === 'no') counts.missed += 1
+        if (outcome === 'yes') counts.lags.push(Math.max(0, announcedAt(end) - end.at))
       }
-      return counted
+      return counts
     },
     /** The ends that were counted in the last seconds, and those of them that no webhook announced; without unknown ones. */
     within: recent.within,
@@ -117,12 +117,12 @@ function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () 
       heard = merged(heard, loaded.sync.webhooks)
     },
     /** @param ledger after the commit */
-    apply: (counted: WebhookCounts, { calls }: LedgerState) => {
-      recent.add(counted.lags.length + counted.missed, counted.missed)
-      for (const [id, end] of counted.waiting) waiting.set(id, end)
+    apply: (counts: WebhookCounts, { calls }: LedgerState) => {
+      recent.add(counts.lags.length + counts.missed, counts.missed)
+      for (const [id, end] of counts.waiting) waiting.set(id, end)
       for (const id of unseen.keys())
-        if (counted.unlisted.includes(id) || calls.ofSession(id).length > 0) unseen.delete(id)
-      for (const [id, { session }] of counted.done) {
+        if (counts.unlisted.includes(id) || calls.ofSession(id).length > 0) unseen.delete(id)
+      for (const [id, { session }] of counts.done) {
         waiting.delete(id)
         for (const one of END_TRIGGERS) noted.delete(`${one} ${session}`)
       }

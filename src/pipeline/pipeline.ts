@@ -77,13 +77,13 @@ function hintedOf(options: PipelineOptions): Job<PipelineEvent> {
       hints.postpone(Math.max(RECHECK_SECONDS, target.rateLimiter.pausedFor()))
       return EMPTY
     }
-    const taken = hints.take(target.ledger)
-    let requests = 0
+    const taken = hints.takeDue(target.ledger)
+    let requestCount = 0
     return fromGenerator((...state) => runHinted(options, taken, ...state), aborted$).pipe(
       tap((event) => {
-        if (event.kind === 'hinted') ({ requests } = event)
+        if (event.kind === 'hinted') ({ count: requestCount } = event)
       }),
-      finalize(() => hints.requested(taken.sessions, target.ledger, requests)),
+      finalize(() => hints.requested(taken.sessions, target.ledger, requestCount)),
     )
   })
   return { kind: 'hinted', run$ }
@@ -103,10 +103,10 @@ export type PipelineEvent =
   /** A poll has ended; `before` is how the target was doing until then. */
   | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
   /**
-   * A hinted request has ended. `made` are its requests, and `singleCalls` is how they went, unless they are those of a poll, which
-   * has its own event.
+   * A hinted request has ended. `count` is how many requests it made. `requests` and `singleCalls` are these and how they went, unless
+   * they are those of a poll, which has its own event.
    */
-  | { kind: 'hinted'; target: string; requests: number; made: readonly RequestRecord[]; singleCalls?: SingleCalls }
+  | { kind: 'hinted'; target: string; count: number; requests: readonly RequestRecord[]; singleCalls?: SingleCalls }
   /** A poll was due while the previous one was still running. */
   | { kind: 'skipped'; target: string }
 
@@ -155,7 +155,7 @@ async function* runHinted(
   for await (const event of runPoll({ ...options, hinted: new Set(sessions) }, ...state)) {
     yield event
     if (event.kind !== 'polled') continue
-    yield { kind: 'hinted', target: event.target, requests: event.report.requests.length, made: [] }
+    yield { kind: 'hinted', target: event.target, count: event.report.requests.length, requests: [] }
   }
 }
 
@@ -169,9 +169,9 @@ async function* requestCall(
   try {
     const hinted = await requestHinted(call, { ...observeOptions(options), mask }, aborted)
     if (isUnsubscribed()) return
-    const { answers, requests: made, singleCalls } = hinted
-    target.record.addHinted(made.length, singleCalls.problem)
-    yield { kind: 'hinted', target: target.name, requests: made.length, made, singleCalls }
+    const { answers, requests, singleCalls } = hinted
+    target.record.addHinted(requests.length, singleCalls.problem)
+    yield { kind: 'hinted', target: target.name, count: requests.length, requests, singleCalls }
     const committed = await commitObservation(target, { answers })
     if (committed !== undefined) yield { kind: 'committed', committed }
   } catch (error) {

@@ -43,7 +43,7 @@ export function unnamedEnds({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall
       ends = [...ends, { due: monotonic() + DELAYS_SECONDS[0]!, polls: 0 }].slice(-MAX_ENDS)
     },
     /** Whether a poll must look for ends, and the sessions of the calls that ring. */
-    take: (ledger: Shown): { isDue: boolean; ringing: string[] } => {
+    takeDue: (ledger: Shown): { isDue: boolean; ringing: string[] } => {
       settle(ledger)
       taken = monotonic()
       const isDue = ends.some(({ due }) => due <= taken)

@@ -81,7 +81,7 @@ export async function followUps(
   options: FollowUpRequestOptions,
 ): Promise<ServiceAnswer[]> {
   const answers = await requestCalls(calls, options)
-  const found = answers.filter(({ notFound, calls: shown }) => notFound.length === 0 || shown.length > 0)
+  const found = answers.filter(({ notFound, calls: answered }) => notFound.length === 0 || answered.length > 0)
   const notFoundCount = answers.length - found.length
   if (answers.length < 5 || notFoundCount * 2 <= answers.length) return answers
   const control = listed.entries().find(([, session]) => isRequestable(session))

@@ -32,5 +32,5 @@ export async function requestHinted(
   })
   const isCurrent = (call: ListedCall) => !isRegression(call, options.ledger)
   const current = answers.map((answer) => ({ ...answer, calls: answer.calls.filter(isCurrent), notFound: [] }))
-  return { answers: current, requests: requests.made, singleCalls: { answered: answers.length, problem } }
+  return { answers: current, requests: requests.sent, singleCalls: { answered: answers.length, problem } }
 }

@@ -102,7 +102,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   } finally {
     deadline.dispose()
   }
-  const measured = { seconds: clock.monotonic() - begun, requests: [...requests.made], remaining }
+  const measured = { seconds: clock.monotonic() - begun, requests: [...requests.sent], remaining }
   return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
 }
 
@@ -119,7 +119,7 @@ function beginPoll(options: ObserveOptions, aborted: AbortSignal) {
   const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
   const poll = newPoll()
   const dueCalls = (limit: number) => singleCallsDue(options, poll, limit)
-  const budget = requestBudget(rateLimiter.pace(), settings, (slice) => requests.made.length + dueCalls(slice).length)
+  const budget = requestBudget(rateLimiter.pace(), settings, (slice) => requests.sent.length + dueCalls(slice).length)
   const isOver = () => elapsed() >= longest - 1e-3
   const whyAborted = () =>
     rateLimiter.pausedFor() > longest ? rateLimitPause(rateLimiter.pausedFor()) : endedEarly(poll, !isOver())
@@ -147,7 +147,7 @@ async function* pages(parts: Begun): AsyncGenerator<CallPage, void> {
       ...budget,
       ...(hinted && { maySweep: () => false }),
       interval,
-      wanted: () => dueCalls(Infinity),
+      callsToRequest: () => dueCalls(Infinity),
       elapsed,
       pageSize,
       fetchPage: untilDeadline(requests.page, () => (isOver() ? whyAborted() : undefined)),
@@ -163,7 +163,7 @@ async function* pages(parts: Begun): AsyncGenerator<CallPage, void> {
 async function singleCalls({ options, requests, deadline, poll, dueCalls, budget }: Begun): Promise<ServiceAnswer[]> {
   const { clock, ledger, memory, settings } = options
   if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
-  const limit = budget.singleCalls(requests.made.length)
+  const limit = budget.singleCalls(requests.sent.length)
   const unconfirmed = memory.regressions.unconfirmed(ledger).slice(0, limit)
   const due = [...unconfirmed, ...dueCalls(limit).filter((call) => !unconfirmed.some(({ id }) => id === call.id))]
   const missing = missingCalls(poll, ledger)

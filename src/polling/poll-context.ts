@@ -6,7 +6,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { CallPage } from '../service/calls-client.ts'
 import type { ServiceError } from '../service/service-error.ts'
 import type { ListMemory } from './list/list-state.ts'
-import { knownOrder, learnOrder } from './list/list-order.ts'
+import { knownOrder, addToEvidence } from './list/list-order.ts'
 import type { RunningPoll } from './poll.ts'
 import type { Reading } from './list/reading.ts'
 
@@ -30,7 +30,7 @@ export type PollContextOptions = {
   /** Calls requested in one page. */
   pageSize: number
   /** Calls that will be requested one by one unless the list shows them. */
-  wanted: () => readonly TrackedCall[]
+  callsToRequest: () => readonly TrackedCall[]
   /**
    * Rejects with a {@link ServiceError}.
    *
@@ -95,7 +95,7 @@ function notePage(
   if (page.page === depth.failing?.page) depth.failing = undefined
   // Old calls further back may be in another order.
   const isAtEnd = catchUp !== undefined && catchUp.began === undefined
-  if (isAtEnd || knownOrder(pages.evidence) === 'unknown') pages.evidence = learnOrder(pages.evidence, page.calls)
+  if (isAtEnd || knownOrder(pages.evidence) === 'unknown') pages.evidence = addToEvidence(pages.evidence, page.calls)
   if (before !== undefined) notePageSize(pages, before.page < page.page ? [before, page] : [page, before], requested)
 }
 

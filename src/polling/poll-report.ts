@@ -50,7 +50,7 @@ export function reportOf(
     ...measured,
     outcome: storeFailed ? 'failed' : outcomeOf(poll),
     successful,
-    ...problemOf(storeProblem, poll.problem, successful ? undefined : catchUpProgress(memory, slowAnswers)),
+    ...faultOf(storeProblem, poll.problem, successful ? undefined : catchUpProgress(memory, slowAnswers)),
     ...(poll.singleCalls && { singleCalls: poll.singleCalls }),
     ...(memory.depth.refusedFrom !== undefined && { refusedFrom: memory.depth.refusedFrom }),
     ...slowSweepOf(memory, slice, settings),
@@ -58,7 +58,7 @@ export function reportOf(
   }
 }
 
-function problemOf(
+function faultOf(
   store: Error | undefined,
   service: Error | undefined,
   progress: string | undefined,

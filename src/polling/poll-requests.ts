@@ -25,10 +25,10 @@ export type PollRequests = ReturnType<typeof pollRequests>
  */
 export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal) {
   const { client, ledger, memory } = options
-  const made: RequestRecord[] = []
+  const sent: RequestRecord[] = []
   const requestOptions: RequestOptions = {
     ...options.requestOptions,
-    onRequest: (record) => void made.push(record),
+    onRequest: (record) => void sent.push(record),
   }
   /** Whether an answer of this poll was rejected because of its clock. */
   let hasStepped = false
@@ -69,7 +69,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
 
   return {
     /** The completed requests. */
-    made,
+    sent,
     page,
     /** Requests a session for these calls of it. */
     calls: async (session: string, ids: readonly string[]): Promise<CallAnswer> => {

@@ -111,7 +111,7 @@ function targetReports({ log, metrics: { operational: metrics }, clock, mask, se
       logPoll.polled(event)
     },
     hinted: (event) => {
-      const { target, made: requests } = event
+      const { target, requests } = event
       if (hasSeries(target)) recordRequests(metrics, target, requests)
       for (const { code } of requests) series.seen('target', target, code)
       logPoll.hinted(event)

@@ -17,7 +17,7 @@ type Times = { now: number; lookback: number; sweepInterval: number }
  * @param before what the sweep before has returned as `unsure`
  * @param times in seconds; `now` is UNIX time
  */
-export function confirm(
+export function confirmSweep(
   reading: Reading,
   at: Ended['at'],
   before: KnownList['unsure'],
@@ -41,7 +41,7 @@ function confirmEarly(
   at: Ended['at'],
   recent: KnownList['unsure'],
   { now, lookback, sweepInterval }: Times,
-): ReturnType<typeof confirm> {
+): ReturnType<typeof confirmSweep> {
   const isSameEnd = recent !== undefined && at !== 'refused' && rows.last === recent.last
   if (isSameEnd && Math.abs(now - recent.at) < Math.min(CACHED_SECONDS, sweepInterval / 2))
     return { isConfirmed: false, unsure: recent }

@@ -11,7 +11,7 @@ const MOST_ROWS = 100
  */
 export type Joining = {
   /** The index of each id in the joint. */
-  readonly places: ReadonlyMap<string, number>
+  readonly indexes: ReadonlyMap<string, number>
   /** Whether the joint is the whole list. */
   readonly isWhole: boolean
   /** The number of rows that the reading has shown, each counted once. */
@@ -20,7 +20,7 @@ export type Joining = {
   inPlace: number
   settled: number
   /** The index of the last row in the joint; undefined if it is not in the joint. */
-  place?: number | undefined
+  index?: number | undefined
   /** How many rows came before the first row of the joint, and before the rows that join it. */
   firstAt?: number
   joinedAt?: number
@@ -35,7 +35,7 @@ export type Joining = {
 
 export function newJoining(list: KnownList | undefined): Joining {
   return {
-    places: new Map(list?.joint.map((id, place) => [id, place])),
+    indexes: new Map(list?.joint.map((id, index) => [id, index])),
     isWhole: list?.isWhole === true,
     rows: 0,
     inPlace: 0,
@@ -49,12 +49,12 @@ export function newJoining(list: KnownList | undefined): Joining {
 /** Adds the next row inwards. @param isSettled whether the call was final before this reading */
 export function addRow(joining: Joining, id: string, isSettled: boolean): void {
   addToTop(joining, id, isSettled)
-  const place = joining.places.get(id)
-  const isNext = place !== undefined && joining.place !== undefined && place === joining.place + 1
-  joining.inPlace = place === undefined ? 0 : isNext ? joining.inPlace + 1 : 1
-  joining.settled = place === undefined || !isSettled ? 0 : isNext ? joining.settled + 1 : 1
-  joining.place = place
-  if (place !== undefined) joining.firstAt ??= joining.rows
+  const index = joining.indexes.get(id)
+  const isNext = index !== undefined && joining.index !== undefined && index === joining.index + 1
+  joining.inPlace = index === undefined ? 0 : isNext ? joining.inPlace + 1 : 1
+  joining.settled = index === undefined || !isSettled ? 0 : isNext ? joining.settled + 1 : 1
+  joining.index = index
+  if (index !== undefined) joining.firstAt ??= joining.rows
   joining.rows += 1
   if (joining.settled === ROWS_TO_JOIN) joining.joinedAt ??= joining.rows - ROWS_TO_JOIN
 }
@@ -80,12 +80,12 @@ export function hasJoined({ joinedAt, rows }: Joining, overlap: number): boolean
 }
 
 /** Whether the rows so far end with the whole list as it was known. */
-export function hasJoinedWhole({ isWhole, inPlace, places }: Joining): boolean {
-  return isWhole && places.size > 0 && inPlace === places.size
+export function hasJoinedWhole({ isWhole, inPlace, indexes }: Joining): boolean {
+  return isWhole && indexes.size > 0 && inPlace === indexes.size
 }
 
 /** The joint for the next reading: the rows that were read, followed by the known rows after them. */
-export function jointAfter({ top, place, rows }: Joining, joint: readonly string[]): readonly string[] {
-  if (place === undefined || top.length < rows) return top
-  return [...top, ...joint.slice(place + 1)].slice(0, MOST_ROWS)
+export function jointAfter({ top, index, rows }: Joining, joint: readonly string[]): readonly string[] {
+  if (index === undefined || top.length < rows) return top
+  return [...top, ...joint.slice(index + 1)].slice(0, MOST_ROWS)
 }

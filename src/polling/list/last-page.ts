@@ -82,7 +82,7 @@ function isPastLast(page: CallPage, { last }: Search): boolean {
 /** A short page with known rows is the last one. */
 function isShort({ memory, startsSweep }: PollContext, { goal, joining }: Reading, page: CallPage): boolean {
   const mayTrust = goal === 'joint' && !startsSweep && !memory.pages.areUneven
-  return mayTrust && page.items < (memory.pages.size ?? 0) && page.keys.some((key) => joining.places.has(key))
+  return mayTrust && page.items < (memory.pages.size ?? 0) && page.keys.some((key) => joining.indexes.has(key))
 }
 
 /** Whether the list has calls after a page, according to its total. */

@@ -34,7 +34,7 @@ export function ownStart({ initiatedAt, startedAt, endedAt }: ListedCall): numbe
 }
 
 /** Adds a page to the evidence. If the page alone shows another order, it replaces all earlier evidence. */
-export function learnOrder(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
+export function addToEvidence(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
   let rises = 0
   let falls = 0
   let last: number | undefined

@@ -8,7 +8,7 @@ import { type Sweep, noteTotal, resetTripwire } from './list-state.ts'
 import { type Reading, listedIds, newReading } from './reading.ts'
 import { jointAfter } from './joint.ts'
 import { growingEnd, readPages, type Ended } from './read-pages.ts'
-import { confirm } from './confirmed.ts'
+import { confirmSweep } from './confirmed.ts'
 import { readOpenCalls } from './read-open-calls.ts'
 
 /** How much of the interval a reading may take: a poll that misses the next tick must wait for the one after it. */
@@ -149,7 +149,7 @@ function endSweep(context: PollContext, { reading, at }: Extract<Sweep, { state:
   resetTripwire(memory.total, rows.found > 0, clock.monotonic())
   noteList(context, reading, at)
   const last = { at: startedAt, seconds: clock.monotonic() - startedAt, pages: pages.read }
-  const { isConfirmed, unsure } = confirm(reading, at, memory.list?.unsure, {
+  const { isConfirmed, unsure } = confirmSweep(reading, at, memory.list?.unsure, {
     now: poll.serviceTime,
     lookback,
     sweepInterval,

@@ -13,12 +13,12 @@ const MIN_CALLS = 2
  * Those calls need no follow-up.
  */
 export async function* readOpenCalls(
-  { memory, wanted, read, poll, slice }: PollContext,
+  { memory, callsToRequest, read, poll, slice }: PollContext,
   reading: Reading,
 ): AsyncGenerator<CallPage, void> {
   let page = poll.lastPage
   // Final calls are requested for participants, which a list does not show.
-  let missing = wanted().filter(({ phase }) => phase === 'open')
+  let missing = callsToRequest().filter(({ phase }) => phase === 'open')
   for (let pages = 0; page !== undefined && pages < slice; pages++) {
     const number = page.page + inwards(reading)
     if (number < 1 || number >= (memory.depth.refusedFrom ?? Infinity)) return

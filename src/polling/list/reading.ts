@@ -103,7 +103,7 @@ export type Step = 'next page' | 'joint' | 'horizon' | 'end' | 'stuck'
 
 /** After this many pages in a row that repeat the one before, the list only repeats itself. */
 const REPEATED_PAGES = 2
-export function newReading(made: {
+export function newReading(start: {
   list: KnownList | undefined
   end: KnownList['end']
   goal: Reading['goal']
@@ -111,7 +111,7 @@ export function newReading(made: {
   startedAt: number
   requested: number
 }): Reading {
-  const { list, requested, ...fields } = made
+  const { list, requested, ...fields } = start
   return {
     ...fields,
     next: 1,

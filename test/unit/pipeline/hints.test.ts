@@ -316,7 +316,7 @@ test('a hinted request that is refused is reported, and changes nothing else', a
   announce('a')
   await clock.advance(1)
   const [hinted] = events.flatMap((event) => (event.kind === 'hinted' ? [event] : []))
-  expect(hinted?.made.map(({ operation, code }) => [operation, code])).toEqual([['get_call', '400']])
+  expect(hinted?.requests.map(({ operation, code }) => [operation, code])).toEqual([['get_call', '400']])
   expect([isOpen('a'), reports().length]).toEqual([true, 1])
   expect(target.record.current().requestsLastMinute - reports()[0]!.requests.length).toBe(1)
 })
@@ -338,7 +338,7 @@ test('an answer to a hinted request that cannot be read is in the status, and in
   end('a')
   announce('a')
   await clock.advance(1)
-  const hinted = { singleCalls: { answered: 0, problem }, made: [{ code: 'invalid' }] }
+  const hinted = { singleCalls: { answered: 0, problem }, requests: [{ code: 'invalid' }] }
   expect(events.findLast(({ kind }) => kind === 'hinted')).toMatchObject(hinted)
   expect(target.health()).toMatchObject({ successful: true, problem })
   service.fails = () => undefined

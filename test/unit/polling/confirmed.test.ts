@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { confirm } from '../../../src/polling/list/confirmed.ts'
+import { confirmSweep } from '../../../src/polling/list/confirmed.ts'
 import type { Ended } from '../../../src/polling/list/read-pages.ts'
 import { newReading, type Reading } from '../../../src/polling/list/reading.ts'
 import { newOrderAcrossPages } from '../../../src/polling/list/list-order.ts'
@@ -7,7 +7,7 @@ import { newOrderAcrossPages } from '../../../src/polling/list/list-order.ts'
 const DAY = 86_400
 const LOOKBACK = 2 * DAY
 const SWEEP_INTERVAL = 900
-type Before = Parameters<typeof confirm>[2]
+type Before = Parameters<typeof confirmSweep>[2]
 const UNSURE = { at: -SWEEP_INTERVAL, since: 0, pages: 4, last: 'call 40' }
 
 type Totals = { first: number; most: number }
@@ -23,7 +23,7 @@ function reading({ total, totalPages, ...rest }: { total?: Totals; totalPages?: 
 
 /** With a sweep before it, an interval ago. */
 const confirmed = (sweep: Reading, at: Ended['at'], now: number, before?: Before) =>
-  confirm(sweep, at, before && { ...before, at: now + before.at }, {
+  confirmSweep(sweep, at, before && { ...before, at: now + before.at }, {
     now,
     lookback: LOOKBACK,
     sweepInterval: SWEEP_INTERVAL,

@@ -49,7 +49,7 @@ async function find({ calls, before, isSizeKnown = true, total, goal = 'joint', 
   const reading = newReading({ list: memory.list, end: 'last', goal, isSecond: false, startedAt: 0, requested: 10 })
   const { state } = ledgerBook()
   const options = { memory, state, fetchPage, clock: virtualClock(), horizon: 0, sweepInterval: 900, slice: 3 }
-  const rest = { lookback: 0, maySweep: () => true, interval: 15, pageSize: 10, wanted: () => [] }
+  const rest = { lookback: 0, maySweep: () => true, interval: 15, pageSize: 10, callsToRequest: () => [] }
   const pages = findLastPage(newPollContext(newPoll(), { ...options, ...rest }), reading)
   for (;;) {
     const { done, value } = await pages.next()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EVIDENCE_OF, learnOrder, NO_EVIDENCE, knownOrder } from '../../../src/polling/list/list-order.ts'
+import { EVIDENCE_OF, addToEvidence, NO_EVIDENCE, knownOrder } from '../../../src/polling/list/list-order.ts'
 import { CREATED, seen } from '../../kit/ledger/seen.ts'
 
 const page = (...seconds: number[]) => seconds.map((n) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED + n }))
@@ -13,26 +13,29 @@ describe('the order of a list', () => {
     ['unknown', 'after a shuffled page', page(5, 1, 4, 2, 9, 3, 8, 0, 7, 6, 11, 10)],
     ['unknown', 'after calls with the same time', page(...Array.from({ length: 50 }, () => 7))],
   ] as const)('is %s %s', (order, _when, calls) => {
-    expect(knownOrder(learnOrder(NO_EVIDENCE, calls))).toBe(order)
+    expect(knownOrder(addToEvidence(NO_EVIDENCE, calls))).toBe(order)
   })
 
   test('is learned over several short pages', () => {
-    const evidence = [page(9, 8, 7, 6), page(5, 4, 3), page(2, 1, 0), page(-1, -2, -3)].reduce(learnOrder, NO_EVIDENCE)
+    const evidence = [page(9, 8, 7, 6), page(5, 4, 3), page(2, 1, 0), page(-1, -2, -3)].reduce(
+      addToEvidence,
+      NO_EVIDENCE,
+    )
     expect(knownOrder(evidence)).toBe('newest first')
   })
 
   test('is not lost with one wrong date, nor with a short page without any order', () => {
     const known = EVIDENCE_OF.first
-    expect(knownOrder(learnOrder(known, page(...upTo(10).toReversed(), 99, ...upTo(10).map((n) => -n))))).toBe(
+    expect(knownOrder(addToEvidence(known, page(...upTo(10).toReversed(), 99, ...upTo(10).map((n) => -n))))).toBe(
       'newest first',
     )
-    const longKnown = learnOrder(known, page(...upTo(40).toReversed()))
-    expect(knownOrder(learnOrder(longKnown, page(1, 3, 2)))).toBe('newest first')
+    const longKnown = addToEvidence(known, page(...upTo(40).toReversed()))
+    expect(knownOrder(addToEvidence(longKnown, page(1, 3, 2)))).toBe('newest first')
   })
 
   test('is lost at once with a shuffled page, and changes with a page in the other order', () => {
-    const known = learnOrder(NO_EVIDENCE, page(...upTo(400).toReversed()))
-    expect(knownOrder(learnOrder(known, page(5, 1, 4, 2, 9, 3, 8, 0, 7, 6, 11, 10)))).toBe('unknown')
-    expect(knownOrder(learnOrder(known, page(...upTo(10))))).toBe('oldest first')
+    const known = addToEvidence(NO_EVIDENCE, page(...upTo(400).toReversed()))
+    expect(knownOrder(addToEvidence(known, page(5, 1, 4, 2, 9, 3, 8, 0, 7, 6, 11, 10)))).toBe('unknown')
+    expect(knownOrder(addToEvidence(known, page(...upTo(10))))).toBe('oldest first')
   })
 })

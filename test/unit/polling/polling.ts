@@ -61,7 +61,7 @@ export function polling({
       maySweep,
       interval: 15,
       pageSize: requested || pageSize,
-      wanted,
+      callsToRequest: wanted,
       fetchPage,
     })
     // So few calls are committed at once.
