@@ -83,8 +83,8 @@ export async function coverageOf(
  */
 export async function serviceNow(store: RowReader, targets: Targets, now: number, which = Math.min): Promise<number> {
   const rows = await store.rows('SELECT name, sync FROM callwatch.targets WHERE removed IS NULL')
-  const wanted = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
-  const skews = wanted.flatMap(({ sync }) => parse<SyncState>(sync).clockSkew ?? [])
+  const selected = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
+  const skews = selected.flatMap(({ sync }) => parse<SyncState>(sync).clockSkew ?? [])
   return now + (skews.length === 0 ? 0 : which(...skews))
 }
 

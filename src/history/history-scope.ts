@@ -29,8 +29,8 @@ export async function historyScope(store: RowReader, { targets }: Pick<CallFilte
     FROM callwatch.targets`,
     [since],
   )
-  const wanted = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
-  const names = new Map(wanted.map(({ number, name }) => [Number(number), String(name)]))
+  const selected = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
+  const names = new Map(selected.map(({ number, name }) => [Number(number), String(name)]))
   return {
     numbers: [...names.keys()],
     /** The names of these targets, by their numbers. */
@@ -38,8 +38,8 @@ export async function historyScope(store: RowReader, { targets }: Pick<CallFilte
     /** Whether the store has no other targets. */
     isAll: targets === undefined,
     /** UNIX seconds; infinite if there is no call. */
-    oldest: wanted.reduce((oldest, row) => Math.min(oldest, Number(row['oldest'] ?? Infinity)), Infinity),
-    newest: wanted.reduce((newest, row) => Math.max(newest, Number(row['newest'] ?? -Infinity)), -Infinity),
+    oldest: selected.reduce((oldest, row) => Math.min(oldest, Number(row['oldest'] ?? Infinity)), Infinity),
+    newest: selected.reduce((newest, row) => Math.max(newest, Number(row['newest'] ?? -Infinity)), -Infinity),
   }
 }
 

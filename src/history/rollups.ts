@@ -3,7 +3,7 @@ import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
 import type { RowReader } from '../store/sql.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
-import { add, KEYS, type Sums, type AddToSum, SUMMED_COLUMNS, takeCall } from './sums.ts'
+import { add, KEYS, type Sums, type AddToSum, SUMMED_COLUMNS, sumCall } from './sums.ts'
 import { callsQuery, labelCodes, select, type AddArgument, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 import { countFinished, type HistoryScope } from './history-scope.ts'
@@ -29,19 +29,19 @@ function beginOf(at: number, width: number): number {
 export function newRollup(at: number) {
   const groups = new Map<number, Sums>()
   const within = KEYS.began + at / QUARTER_HOUR_SECONDS
-  const take: AddToSum = (labels, key, n) => {
+  const addToSum: AddToSum = (labels, key, n) => {
     // A call that began within the rollup is in progress neither at its start nor at its end.
     if (key >= within) return
     const sums = groups.get(labels) ?? new Map<number, number>()
     groups.set(labels, sums)
     add(sums, key, n)
   }
-  return { at, groups, /** Adds a number to the rollup. */ take }
+  return { at, groups, /** Adds a number to the rollup. */ addToSum }
 }
 
-/** Passes all sums of a rollup to `take`. */
-function takeRollup(take: AddToSum, { groups }: Rollup): void {
-  for (const [labels, sums] of groups) for (const [key, n] of sums) take(labels, key, n)
+/** Passes all sums of a rollup to `addToSum`. */
+function sumRollup(addToSum: AddToSum, { groups }: Rollup): void {
+  for (const [labels, sums] of groups) for (const [key, n] of sums) addToSum(labels, key, n)
 }
 
 /**
@@ -51,7 +51,7 @@ function takeRollup(take: AddToSum, { groups }: Rollup): void {
 export function encodeRollup(rollup: Rollup) {
   if (rollup.groups.size === 0) return undefined
   const total = newRollup(rollup.at)
-  takeRollup((_labels, key, n) => total.take(0, key, n), rollup)
+  sumRollup((_labels, key, n) => total.addToSum(0, key, n), rollup)
   return { byLabels: encode(rollup), withoutLabels: encode(total) }
 }
 
@@ -80,12 +80,12 @@ function encode({ groups }: Rollup): Uint8Array {
 }
 
 /**
- * Passes all sums of an encoded rollup ({@link encodeRollup}) to `take`.
+ * Passes all sums of an encoded rollup ({@link encodeRollup}) to `addToSum`.
  *
  * @param column of a row; both databases return bytes
  * @param only the codes of the wanted labels; undefined for all
  */
-export function readRollup(take: AddToSum, column: unknown, only?: ReadonlySet<number>): void {
+export function readRollup(addToSum: AddToSum, column: unknown, only?: ReadonlySet<number>): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const bytes = new PbfReader(column as Uint8Array)
   while (bytes.pos < bytes.length) {
@@ -95,7 +95,7 @@ export function readRollup(take: AddToSum, column: unknown, only?: ReadonlySet<n
     for (let key = 0; bytes.pos < end;) {
       const each = bytes.readVarint()
       key += Math.floor(each / 2)
-      take(labels, key, each % 2 === 0 ? bytes.readVarint() : bytes.readDouble())
+      addToSum(labels, key, each % 2 === 0 ? bytes.readVarint() : bytes.readDouble())
     }
   }
 }
@@ -151,9 +151,9 @@ export async function readRollups(
         : rollupsIn(store, part, { numbers, isTotal, width, aborted })
       for await (const rows of found)
         for (const row of rows) {
-          const take = visit(partAt(Number(row[isOfCalls ? 'finished' : 'at'])), Number(row['target']))
-          if (isOfCalls) takeCall(take, row, unit)
-          else readRollup(take, row['bytes'], labels)
+          const addToSum = visit(partAt(Number(row[isOfCalls ? 'finished' : 'at'])), Number(row['target']))
+          if (isOfCalls) sumCall(addToSum, row, unit)
+          else readRollup(addToSum, row['bytes'], labels)
         }
     }
 }
@@ -261,8 +261,8 @@ export async function updateRollups(
         [at, at + width, beginOf(quarter, before)],
       )
       const wholes = newRollups(rollups.keys(), at)
-      for (const [target, part] of rollups) takeRollup(wholes.get(target)!.take, part)
-      for (const row of known) readRollup(wholes.get(Number(row['target']))!.take, row['by_labels'])
+      for (const [target, part] of rollups) sumRollup(wholes.get(target)!.addToSum, part)
+      for (const row of known) readRollup(wholes.get(Number(row['target']))!.addToSum, row['by_labels'])
       rollups = wholes
     }
     for (const [target, rollup] of rollups) saved.push({ target, width, at, encoded: encodeRollup(rollup) })
@@ -276,14 +276,14 @@ async function quartersOf(store: RowReader, quarter: number, numbers: readonly n
   const quarters = newRollups([ALL_TARGETS, ...numbers], quarter)
   const all = quarters.get(ALL_TARGETS)!
   for await (const rows of callsIn(store, { from: quarter, to: quarter + QUARTER_HOUR_SECONDS }, { numbers }))
-    for (const row of rows) takeCall(quarters.get(Number(row['target']))!.take, row)
-  for (const number of numbers) takeRollup(all.take, quarters.get(number)!)
+    for (const row of rows) sumCall(quarters.get(Number(row['target']))!.addToSum, row)
+  for (const number of numbers) sumRollup(all.addToSum, quarters.get(number)!)
   const others = await store.rows(
     `SELECT by_labels FROM callwatch.targets CROSS JOIN callwatch.rollups
     WHERE target = number AND width = ${QUARTER_HOUR_SECONDS} AND at = $1 AND NOT target IN (${numbers.join(', ')})`,
     [quarter],
   )
-  for (const row of others) readRollup(all.take, row['by_labels'])
+  for (const row of others) readRollup(all.addToSum, row['by_labels'])
   return quarters
 }
 

@@ -1,5 +1,5 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
-import { IS_OPEN, shown } from '../store/call-columns.ts'
+import { IS_OPEN, computedColumns } from '../store/call-columns.ts'
 import type { RowReader } from '../store/sql.ts'
 import { callsQuery, select, type CallFilter, type LabelFilter } from './call-filter.ts'
 import { serviceNow } from './coverage.ts'
@@ -107,7 +107,7 @@ async function stepOf(
 async function openCalls(store: RowReader, query: LabelFilter, { numbers }: HistoryScope): Promise<number[]> {
   const rows = await select(
     store,
-    callsQuery(shown('began'), query, numbers, () => `AND ${IS_OPEN}`),
+    callsQuery(computedColumns('began'), query, numbers, () => `AND ${IS_OPEN}`),
   )
   return rows.map(({ began }) => Number(began))
 }

@@ -1,7 +1,7 @@
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
-import { shown } from '../store/call-columns.ts'
+import { computedColumns } from '../store/call-columns.ts'
 import type { Row } from '../store/sql.ts'
 
 /**
@@ -32,28 +32,28 @@ export function add(sums: Sums, key: number, n: number): void {
 
 /** The columns of a call's row that sums need. */
 export const SUMMED_COLUMNS = `finished, status, labels, audio, video, participant_audio, participant_video,
-  ${shown('began', 'noticed', 'duration', 'answer_delay', 'user_minutes')}`
+  ${computedColumns('began', 'noticed', 'duration', 'answer_delay', 'user_minutes')}`
 
 /**
- * Passes the amounts of a call to `take`.
+ * Passes the amounts of a call to `addToSum`.
  *
  * @param row with {@link SUMMED_COLUMNS}
  * @param unit the length of the parts of time in which `began` counts (seconds)
  */
-export function takeCall(take: AddToSum, row: Row, unit: number = QUARTER_HOUR_SECONDS): void {
+export function sumCall(addToSum: AddToSum, row: Row, unit: number = QUARTER_HOUR_SECONDS): void {
   const number = (column: string) => Number(row[column])
   const [labels, first] = [number('labels'), number('status') * AMOUNTS.length]
   const [duration, delay] = [row['duration'], row['answer_delay']]
   const late = number('noticed') - number('finished') > LATE_SECONDS ? 1 : 0
   for (const [i, name] of AMOUNTS.entries()) {
     const amount = name === 'calls' ? 1 : name === 'late' ? late : number(name)
-    if (amount !== 0) take(labels, first + i, amount)
+    if (amount !== 0) addToSum(labels, first + i, amount)
   }
-  if (number('user_minutes') !== 0) take(labels, KEYS.userMinutes, number('user_minutes'))
-  if (duration !== null) take(labels, KEYS.duration + classOf(Number(duration)), 1)
-  if (delay !== null) take(labels, KEYS.answerDelay + classOf(Number(delay)), 1)
+  if (number('user_minutes') !== 0) addToSum(labels, KEYS.userMinutes, number('user_minutes'))
+  if (duration !== null) addToSum(labels, KEYS.duration + classOf(Number(duration)), 1)
+  if (delay !== null) addToSum(labels, KEYS.answerDelay + classOf(Number(delay)), 1)
   const began = Math.floor(number('began') / unit)
-  if (began < Math.floor(number('finished') / unit)) take(labels, KEYS.began + began, 1)
+  if (began < Math.floor(number('finished') / unit)) addToSum(labels, KEYS.began + began, 1)
 }
 
 /** How many calls have a status. */

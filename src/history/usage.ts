@@ -62,11 +62,11 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
       aborted,
     },
     (day, target) => {
-      const place = `${day} ${target}`
-      const ofPlace = known.get(place) ?? []
-      known.set(place, ofPlace)
-      return (code, key, n) => {
-        if (key < KEYS.began) add((ofPlace[code] ??= sumsOf(day, target, code)), key, n)
+      const dayAndTarget = `${day} ${target}`
+      const rowsByCode = known.get(dayAndTarget) ?? []
+      known.set(dayAndTarget, rowsByCode)
+      return (labels, key, n) => {
+        if (key < KEYS.began) add((rowsByCode[labels] ??= sumsOf(day, target, labels)), key, n)
       }
     },
   )
@@ -86,15 +86,15 @@ export type Usage = Period & { zone: string; coverage: Coverage; rows: UsageRow[
  */
 export async function usageReport(
   store: RowReader,
-  { from: begin, to, ...query }: Omit<UsageQuery, 'from' | 'to'> & { from: number | undefined; to: number | undefined },
+  { from: since, to, ...query }: Omit<UsageQuery, 'from' | 'to'> & { from: number | undefined; to: number | undefined },
   { configured, now }: { configured: readonly string[]; now: number },
 ): Promise<Usage> {
   const { zone, targets } = query
   await expectTargets(store, targets ?? [], configured)
-  const isOpen = begin === undefined || to === undefined
-  const { oldest, newest } = isOpen ? await historyScope(store, { targets }, 0) : { oldest: begin, newest: to }
+  const isOpen = since === undefined || to === undefined
+  const { oldest, newest } = isOpen ? await historyScope(store, { targets }, 0) : { oldest: since, newest: to }
   const end = endOf({ newest }, await serviceNow(store, targets, now, Math.max))
-  const from = begin ?? Math.min(end, Math.floor(oldest))
+  const from = since ?? Math.min(end, Math.floor(oldest))
   const asked = { from, to: to ?? Infinity }
   return {
     from,
@@ -108,12 +108,12 @@ export async function usageReport(
 /** @throws {QueryError} for a target that neither the configuration nor the store has */
 export async function expectTargets(
   store: RowReader,
-  wanted: readonly string[],
+  names: readonly string[],
   configured: readonly string[],
 ): Promise<void> {
-  if (wanted.every((name) => configured.includes(name))) return
+  if (names.every((name) => configured.includes(name))) return
   const stored = await store.rows('SELECT name FROM callwatch.targets')
   const known = new Set([...configured, ...stored.map(({ name }) => String(name))])
-  const unknown = wanted.find((name) => !known.has(name))
+  const unknown = names.find((name) => !known.has(name))
   if (unknown !== undefined) throw new QueryError(`there is no target ${unknown}; ${knownNames(unknown, [...known])}`)
 }

@@ -38,7 +38,7 @@ export const CALL_VALUES = {
 export const IS_OPEN = `finished IS NULL AND status <> ${BASELINE_CODE}`
 
 /** The values of {@link CALL_VALUES} that are not columns of the table, each with its name. */
-export function shown(...names: readonly (keyof typeof CALL_VALUES)[]): string {
+export function computedColumns(...names: readonly (keyof typeof CALL_VALUES)[]): string {
   return names.map((name) => `${CALL_VALUES[name]} AS ${name}`).join(', ')
 }
 
@@ -60,7 +60,7 @@ function finishNow(call: TrackedCall, status: FinalStatus): Correctable {
   return { began: beganAt(call), ...answeredTimes(call, status), audio, video }
 }
 
-const corrected =
+const unlessExpected =
   (name: keyof Correctable) =>
   ({ finish }: TrackedCall, expected: Correctable | undefined): number | undefined =>
     finish && unlessSame(finish[name], expected?.[name])
@@ -73,11 +73,11 @@ type ValueOf = (call: TrackedCall, expected: Correctable | undefined) => Value |
 /** The values of a call that are not stored as they are. They may depend on {@link finishNow}. */
 const STORED: Partial<Record<CallColumn, ValueOf>> = {
   joined: ({ joined, finish }) => (finish === undefined ? joined : unlessSame(joined, JOINED_AT_LAST)),
-  finish_began: corrected('began'),
-  finish_answer_delay: corrected('answerDelay'),
-  finish_duration: corrected('duration'),
-  finish_audio: corrected('audio'),
-  finish_video: corrected('video'),
+  finish_began: unlessExpected('began'),
+  finish_answer_delay: unlessExpected('answerDelay'),
+  finish_duration: unlessExpected('duration'),
+  finish_audio: unlessExpected('audio'),
+  finish_video: unlessExpected('video'),
 }
 
 /** The type of each column. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts'
 import { QUANTITIES, sumOfAmounts } from '../ledger/balance.ts'
 import { quarterHourOf, USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
-import { CALL_COLUMNS, callOfRow, shown } from './call-columns.ts'
+import { CALL_COLUMNS, callOfRow, computedColumns } from './call-columns.ts'
 import type { Cluster } from './cluster.ts'
 import { markStale } from './rollups.ts'
 import type { Sql, Step, Value } from './sql.ts'
@@ -48,7 +48,7 @@ const NEWEST = `
   SELECT max(newest) AS newest FROM (
     SELECT (
       SELECT finished FROM (
-        SELECT finished, ${shown('noticed')} FROM callwatch.calls
+        SELECT finished, ${computedColumns('noticed')} FROM callwatch.calls
         WHERE target = number AND finished IS NOT NULL ORDER BY finished DESC LIMIT 1000
       ) AS latest WHERE finished < noticed ORDER BY finished DESC LIMIT 1
     ) AS newest FROM callwatch.targets

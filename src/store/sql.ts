@@ -31,7 +31,7 @@ export type Sql = {
   /** Returns the rows of a query. A statement that changes something is a step of a batch. */
   readonly all: (query: string, args?: readonly Value[]) => Promise<Row[]>
   /** Passes on the values of row by row without keeping them, for answers of any length. */
-  readonly each: (query: string, args: readonly Value[], take: (values: readonly unknown[]) => void) => Promise<void>
+  readonly each: (query: string, args: readonly Value[], onRow: (values: readonly unknown[]) => void) => Promise<void>
   /** Runs statements in one transaction, and returns the rows of each. */
   readonly batch: (steps: readonly Step[]) => Promise<Row[][]>
   /** Runs `work` in one transaction, for statements that depend on the results of others. */

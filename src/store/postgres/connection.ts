@@ -156,7 +156,7 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
   const sql = clientOf(address, server, {
     parameters,
     onNotify,
-    onSocket: (made) => void (socket = made),
+    onSocket: (opened) => void (socket = opened),
     onClose: () => drop(closedError()),
   })
 
@@ -195,13 +195,13 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
       await watched(ask(statement, args).describe())
     },
     /** Passes on row by row without keeping them, for answers of any length. */
-    each: (statement: string, args: readonly Value[], take: (values: readonly unknown[]) => void): Promise<void> =>
+    each: (statement: string, args: readonly Value[], onRow: (values: readonly unknown[]) => void): Promise<void> =>
       runExclusive(async () => {
         const rows = ask(statement, args)
           .values()
           .forEach((values) => {
             hear()
-            take(values)
+            onRow(values)
           })
         await watched(rows)
       }),

@@ -32,7 +32,7 @@ export function openPool({
   const idle: Kept[] = []
   const turns = newTurns(size)
 
-  async function take(): Promise<Kept> {
+  async function takeConnection(): Promise<Kept> {
     for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
       if (kept.connection.isDropped()) continue
       if (clock.monotonic() - kept.since < MAX_AGE_SECONDS && isWanted(kept.connection)) return kept
@@ -54,7 +54,7 @@ export function openPool({
     use: async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
       await turns.begin()
       try {
-        const kept = await take()
+        const kept = await takeConnection()
         const { connection } = kept
         try {
           return await work(connection)

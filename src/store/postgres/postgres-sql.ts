@@ -61,7 +61,7 @@ export function postgresSql(
   return {
     place,
     all: (query, args = []) => use(({ run }) => run(postgresStatement(query), args)),
-    each: (query, args, take) => use(({ each }) => each(postgresStatement(query), args, take)),
+    each: (query, args, onRow) => use(({ each }) => each(postgresStatement(query), args, onRow)),
     batch: (steps) => use((session) => runAll(session, steps)),
     transaction: (work, kind = 'usual') => {
       const begin = kind === 'snapshot' ? BEGIN_SNAPSHOT : BEGIN

@@ -26,13 +26,13 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
   const on = (asking: AskEngine): Omit<Sql, 'transaction' | 'close'> => ({
     place: path,
     all: async (query, args = []) => objectsOf(await asking({ do: 'all', query, args })),
-    each: async (query, args, take) => {
+    each: async (query, args, onRow) => {
       const cursor = randomUUID()
       await asking({ do: 'each', cursor, query, args })
       for (;;) {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the engine returns
         const rows = (await asking({ do: 'next', cursor })) as unknown[][]
-        for (const row of rows) take(row)
+        for (const row of rows) onRow(row)
         if (rows.length === 0) return
       }
     },

@@ -11,7 +11,7 @@ import {
 import { STEPS } from '../../../src/history/series.ts'
 import { seriesOf } from '../../kit/history/as-shown.ts'
 import type { SeriesPoint } from '../../../src/views/series.ts'
-import { add, histogram, KEYS, takeCall, type Sums, type AddToSum } from '../../../src/history/sums.ts'
+import { add, histogram, KEYS, sumCall, type Sums, type AddToSum } from '../../../src/history/sums.ts'
 import { USAGE_KEYS } from '../../../src/history/usage.ts'
 import { usageOf } from '../../kit/history/as-shown.ts'
 import type { ReportRow } from '../../../src/views/report.ts'
@@ -333,7 +333,7 @@ export function rollupsContract(newPlace: NewPlace): void {
       fc.assert(
         fc.property(fc.array(given, { minLength: 1 }), (all) => {
           const rollup = newRollup(900 * 2 ** 23)
-          for (const each of all) rollup.take(...each)
+          for (const each of all) rollup.addToSum(...each)
           const { byLabels, withoutLabels } = encodeRollup(rollup)!
           expect(takenFrom((take) => readRollup(take, byLabels))).toEqual(added(all))
           const some = [35, 7]
@@ -349,7 +349,7 @@ export function rollupsContract(newPlace: NewPlace): void {
     test('have the calls that were in progress when they began, not those that began within them', () => {
       const rollup = newRollup(10_800)
       const call = { finished: 12_600, status: 2, labels: 0, duration: null, answer_delay: null }
-      for (const began of [9000, 10_799, 10_800, 11_700]) takeCall(rollup.take, { ...call, began })
+      for (const began of [9000, 10_799, 10_800, 11_700]) sumCall(rollup.addToSum, { ...call, began })
       const begins = [...rollup.groups.get(0)!.keys()].filter((key) => key >= KEYS.began)
       expect(begins.map((key) => key - KEYS.began)).toEqual([10, 11])
     })
@@ -362,7 +362,7 @@ export function rollupsContract(newPlace: NewPlace): void {
           (durations, [percentile, share]) => {
             const rollup = newRollup(900)
             for (const duration of durations)
-              takeCall(rollup.take, { finished: 900, began: 900, status: 2, labels: 35, duration, answer_delay: 1e9 }) // oxfmt-ignore
+              sumCall(rollup.addToSum, { finished: 900, began: 900, status: 2, labels: 35, duration, answer_delay: 1e9 }) // oxfmt-ignore
             const sums: Sums = new Map()
             readRollup((_labels, key, n) => add(sums, key, n), encodeRollup(rollup)!.byLabels)
             const exact = durations.toSorted((a, b) => a - b)[Math.ceil(durations.length * share) - 1]!

@@ -1,7 +1,7 @@
 import { BASELINE_CODE, finalStatusOf, LOST_CODE } from '../../../src/ledger/call-codes.ts'
 import { WIDTHS } from '../../../src/history/rollups.ts'
 import { seriesOf } from '../history/as-shown.ts'
-import { shown } from '../../../src/store/call-columns.ts'
+import { computedColumns } from '../../../src/store/call-columns.ts'
 import type { RowReader } from '../../../src/store/sql.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { RowReader } from '../../../src/store/sql.ts'
  */
 export async function rollupProblems(reader: RowReader, targets: readonly string[]): Promise<string[]> {
   const rows = await reader.rows(
-    `SELECT name, ${shown('began', 'user_minutes')}, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
+    `SELECT name, ${computedColumns('began', 'user_minutes')}, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE target = number AND status <> ${BASELINE_CODE}`,
     [],
   )
