@@ -26,9 +26,9 @@ export function patternProblem(value: string): string | undefined {
 }
 
 /** Whether a value equals the wanted text, or the wanted expression matches it from beginning to end. */
-export function matchesValue(wanted: string, value: string): boolean {
-  if (!isPattern(wanted)) return wanted === value
-  const compiled = compile(wanted)
+export function matchesValue(expected: string, value: string): boolean {
+  if (!isPattern(expected)) return expected === value
+  const compiled = compile(expected)
   // Another version may have stored an expression that this version cannot compile.
   return typeof compiled === 'string' ? false : compiled.testExact(value)
 }

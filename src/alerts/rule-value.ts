@@ -95,9 +95,9 @@ function earlierCalls(rule: Rule, definition: CallSignal, poll: Poll) {
   const pollThen = { ...poll, finished: earlier?.finished ?? NONE }
   const callsIn = (window: Window) =>
     groupCalls<{ readonly labels: Labels }>(rule, definition.calls(pollThen, window, signal))
-  const late = offsetOf(signal)
+  const ago = offsetOf(signal)
   const isSeen = ({ from, to }: Window) =>
-    knownFrom <= from - late && earlier?.gaps.some((gap) => gap.from <= to - late && gap.to >= from - late) === false
+    knownFrom <= from - ago && earlier?.gaps.some((gap) => gap.from <= to - ago && gap.to >= from - ago) === false
   const begin = now - (windowOf(signal) ?? 0)
   const before = windowOfOnlyIf(rule, now)
   const ofOnlyIf = before && callsIn(before)

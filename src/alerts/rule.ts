@@ -148,7 +148,7 @@ export function checkWindows(
         ['alerts', index, 'of'],
         `\`duration\` adds up the calls of a month; expected a \`store.history\` of at least ${formatDuration(month)}, 32d and \`poll.lookback\`, which is ${formatDuration(history)}`,
       )
-    const { window, offset: late } = isMap(signal) ? signal : rule
+    const { window, offset } = isMap(signal) ? signal : rule
     if (typeof window !== 'number') return
     const is = `the window of the rule \`${String(name)}\` is ${formatDuration(window)}`
     if (window > history) {
@@ -156,7 +156,7 @@ export function checkWindows(
       return
     }
     const earlier = {
-      offset: late,
+      offset,
       'only_if.offset': valueAt(rule['onlyIf'] ?? rule['only_if'], ['offset']),
       relative_to: isMap(signal) ? signal['relativeTo'] : rule['relative_to'],
     }

@@ -55,7 +55,7 @@ export function newLeases({ notify, onFree }: LeasesOptions) {
      */
     all: () => [...leases.keys()],
     /** The owned targets that this daemon keeps. */
-    wanted: () => [...leases].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
+    owned: () => [...leases].filter(([, { stage }]) => stage === 'owned').map(([target]) => target),
     begin: (targets: readonly string[]) => {
       reportReleased()
       const lease = (target: string) => newLease((own) => releaseOnceUnused(target, own))

@@ -225,9 +225,9 @@ async function share(
   cluster: ClusterStore,
 ): Promise<void> {
   const sharing = members.filter(({ status }) => readStatus(status).takesPart).length
-  const wanted = leases.wanted().filter((target) => shared.has(target))
+  const own = leases.owned().filter((target) => shared.has(target))
   const most = Math.ceil(shared.size / Math.max(1, sharing))
-  const kept = new Set(wanted.slice(0, most))
+  const kept = new Set(own.slice(0, most))
   for (const target of leases.all()) if (!kept.has(target)) leases.end(target)
   const free = [...shared].filter((target) => !owners.has(target))
   if (free.length > 0 && kept.size < most) leases.begin(await cluster.acquire(free, most - kept.size))

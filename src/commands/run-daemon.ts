@@ -62,11 +62,11 @@ export async function runDaemon(load: () => Config, { config: file, resetTarget 
     ignoreElements(),
     endWith(true),
   )
-  const late$ = draining$.pipe(
+  const tooLate$ = draining$.pipe(
     delay(STOPPED_WITHIN_SECONDS * 1000, clock.scheduler),
     map(() => false),
   )
-  if (await firstValueFrom(race(run$, late$))) log.info('stopped')
+  if (await firstValueFrom(race(run$, tooLate$))) log.info('stopped')
   else
     log.warn(
       `stopped ${STOPPED_WITHIN_SECONDS} s after the signal without all answers, of the store for example: the next start counts ` +

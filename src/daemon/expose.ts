@@ -53,8 +53,8 @@ export function exposer({ metrics, store, clock, targets, config, receivers, dro
 
   return async (format: 'prometheus' | 'openmetrics') => {
     const readings = [readOutbox(), readWebhooks(), store.size().then((bytes) => operational.storeBytes.set(bytes))]
-    const late$ = timer(READ_TIMEOUT_SECONDS * 1000, clock.scheduler).pipe(map(() => undefined))
-    await lastValueFrom(race(Promise.all(readings.map((reading) => reading.catch(onlyStoreErrors(undefined)))), late$))
+    const limit$ = timer(READ_TIMEOUT_SECONDS * 1000, clock.scheduler).pipe(map(() => undefined))
+    await lastValueFrom(race(Promise.all(readings.map((reading) => reading.catch(onlyStoreErrors(undefined)))), limit$))
     operational.targets.set(targets.all().length)
     operational.targetsOwned.set(targets.loaded().length)
     operational.logLinesDropped.reset()

@@ -54,7 +54,7 @@ function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
   const { config, clock, store, receivers, failures, targets, ownership, health } = parts
   const unwritten: Unwritten = new Map()
   const attemptsTo = new WeakMap<Receiver, Attempts>()
-  const state = stateOf(parts)
+  const state = alertState(parts)
   const outage = storeOutage({
     // A daemon that cannot reach the store does not know whether it is still the leader, so the last leader notifies.
     problem: () => (ownership.wasLeader() ? health.latest() : undefined),
@@ -127,7 +127,7 @@ export function digests(parts: DaemonParts): Job[] {
 }
 
 /** The state of all targets, including those of other daemons. */
-function stateOf({ config, clock, targets, overviews: { others } }: DaemonParts): State {
+function alertState({ config, clock, targets, overviews: { others } }: DaemonParts): State {
   const begun = clock.monotonic()
   return {
     alerts: () => liveAlerts({ own: targets.loaded, others }),

@@ -8,7 +8,7 @@ import type { PassedHint } from '../store/hint-channel.ts'
 /** Brings each hint to the daemon that owns its target. */
 export type PassedHints = {
   /** Takes a hint of a webhook that this daemon received. Rejects if it cannot be passed on soon. */
-  take: (hint: PassedHint) => Promise<void>
+  pass: (hint: PassedHint) => Promise<void>
   /** Takes the hints that other daemons received, while it is subscribed to. */
   received$: Observable<unknown>
 }
@@ -30,10 +30,10 @@ export function passedHints({
   targets: Pick<Lifecycle, 'hint'>
 }): PassedHints {
   const own = ({ target, hint }: PassedHint) => targets.hint(target, hint)
-  if (cluster === undefined) return { take: async (hint) => own(hint), received$: EMPTY }
+  if (cluster === undefined) return { pass: async (hint) => own(hint), received$: EMPTY }
   let waiting = 0
   return {
-    take: async (hint) => {
+    pass: async (hint) => {
       if (ownership.owns(hint.target)) return own(hint)
       if (waiting >= MAX_WAITING) throw new Error('too many hints wait to be passed on')
       waiting += 1

@@ -49,7 +49,7 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
       const target = config().targets.find((one) => one.name === name)
       return target?.webhook && { credentials: target.webhook, appId: target.appId }
     },
-    onHint: (target, hint) => hints.take({ target, hint }),
+    onHint: (target, hint) => hints.pass({ target, hint }),
     onHook: ({ target, trigger, outcome }) => metrics.operational.serviceWebhooks.inc({ target, trigger, outcome }),
   })
   if (http.auth === undefined && !isLoopback(http.host)) {

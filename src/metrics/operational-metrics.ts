@@ -214,7 +214,7 @@ function each<Definitions extends Record<string, MetricDefinition>, Made>(
   definitions: Definitions,
   make: (definition: MetricDefinition) => Made,
 ): Each<Definitions, Made> {
-  const made = Object.entries(definitions).map(([key, definition]) => [key, make(definition)])
+  const metrics = Object.entries(definitions).map(([key, definition]) => [key, make(definition)])
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries does not keep the keys in its type
-  return Object.fromEntries(made) as Each<Definitions, Made>
+  return Object.fromEntries(metrics) as Each<Definitions, Made>
 }

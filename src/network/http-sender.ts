@@ -55,9 +55,9 @@ export function httpSender(
   const dispatcher = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS } })
   let unconfirmed = 0
   return async (send, signal) => {
-    const late = new AbortController()
-    const giveUp = clock.scheduler.schedule(() => late.abort(), timeout * 1000)
-    const ends = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal])
+    const deadline = new AbortController()
+    const giveUp = clock.scheduler.schedule(() => deadline.abort(), timeout * 1000)
+    const ends = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal])
     const progress = { isSending: false }
     try {
       await send(async (init) => {
@@ -74,7 +74,7 @@ export function httpSender(
         return new Response(null, response)
       })
     } catch (error) {
-      throw deliveryError(error, receiver, { ...progress, timeout: late.signal.aborted ? timeout : undefined })
+      throw deliveryError(error, receiver, { ...progress, timeout: deadline.signal.aborted ? timeout : undefined })
     } finally {
       giveUp.unsubscribe()
     }

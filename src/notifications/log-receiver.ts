@@ -44,9 +44,9 @@ function alertLines({ alerts, flapped }: AlertMessage): LogLine[] {
     fields: fieldsOf(notification, notification.kind),
     text: `alert ${notification.kind}: ${titleOf(notification)}: ${detailsOf(notification)}`,
   }))
-  const over = flapped.map((each) => ({
+  const flaps = flapped.map((each) => ({
     fields: fieldsOf(each.notification, 'flapped'),
     text: `alert flapped: ${titleOf(each.notification)} ${flappedText(each)}`,
   }))
-  return [...updates, ...over]
+  return [...updates, ...flaps]
 }

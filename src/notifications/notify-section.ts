@@ -145,7 +145,7 @@ const namedReceiver = section(
   },
 ).meta({ minProperties: 2, maxProperties: 2 })
 
-const given = section(
+const notifyKeys = section(
   {
     group_by: labels
       .prefault(['alert', 'severity'])
@@ -176,18 +176,18 @@ const given = section(
   checkReceivers,
 )
 
-type Given = z.output<typeof given>
+type NotifyKeys = z.output<typeof notifyKeys>
 
 /** A receiver as it is configured. */
 export type ConfiguredReceiver = {
-  [Type in ReceiverName]: { name: string; type: Type; config: NonNullable<Given[Type]> }
+  [Type in ReceiverName]: { name: string; type: Type; config: NonNullable<NotifyKeys[Type]> }
 }[ReceiverName]
 
 /**
  * The section with durations in seconds. All receivers are in one list. Receivers given under a type's key come first, named
  * like the key.
  */
-export type NotifyConfig = Omit<Given, ReceiverName | 'receivers'> & { receivers: ConfiguredReceiver[] }
+export type NotifyConfig = Omit<NotifyKeys, ReceiverName | 'receivers'> & { receivers: ConfiguredReceiver[] }
 
 /** Why receivers cannot work although the section is valid. */
 export function receiverWarnings({ receivers: all }: NotifyConfig): string[] {
@@ -199,7 +199,7 @@ export function receiverWarnings({ receivers: all }: NotifyConfig): string[] {
 }
 
 /** The section `notify`. */
-export const notifySection = z.codec(given, z.custom<NotifyConfig>(), {
+export const notifySection = z.codec(notifyKeys, z.custom<NotifyConfig>(), {
   decode: ({ receivers: named, ...notify }) => {
     const rest = Object.entries(notify).filter(([key]) => !receiverNames.some((type) => type === key))
     const own = receiverNames.map((type) => ({ name: type, [type]: notify[type] }))

@@ -59,18 +59,18 @@ export type LifecycleOptions = Omit<ManagedTargetOptions, 'limits'> &
 /** How many targets are loaded at the same time. */
 const LOADED_AT_A_TIME = 8
 
-export function lifecycle(given: LifecycleOptions): Lifecycle {
-  const { clock, store, ownership, draining$: daemonDraining$ } = given
+export function lifecycle(options: LifecycleOptions): Lifecycle {
+  const { clock, store, ownership, draining$: daemonDraining$ } = options
   const managedTargets = new Map<string, ManagedTarget>()
   let order: string[] = []
-  const limits = requestLimits({ ...given, members: () => managedTargets.values().map(memberOf) })
-  const options: ManagedTargetOptions = { ...given, limits }
+  const limits = requestLimits({ ...options, members: () => managedTargets.values().map(memberOf) })
+  const targetOptions: ManagedTargetOptions = { ...options, limits }
   const managed = (filter: (name: string) => boolean = () => true) =>
     order.flatMap((name) => (filter(name) ? (managedTargets.get(name) ?? []) : []))
 
   async function open(config: Config): Promise<void> {
     const added = newTargets(config, managedTargets, clock)
-    if (store.cluster === undefined) await loadAll(added, config, options)
+    if (store.cluster === undefined) await loadAll(added, config, targetOptions)
     else await store.cluster.addTargets([...added.keys()], clock.wall())
     for (const one of added.keys()) managedTargets.set(one.name, one)
     limits.resize()
@@ -82,7 +82,7 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
     if (!managedTargets.has(name)) return []
     const others = [...managedTargets.keys()].filter((other) => other !== name)
     const alerts = (await store.strayTargets(others)).find(({ target }) => target === name)?.alerts ?? []
-    const { stored, notifications, now } = expiry(given, name, alerts, 'target removed')
+    const { stored, notifications, now } = expiry(options, name, alerts, 'target removed')
     await store.expireAlerts(...stored, now)
     managedTargets.delete(name)
     limits.resize()
@@ -102,7 +102,7 @@ export function lifecycle(given: LifecycleOptions): Lifecycle {
     const draining$ = merge(settingsDraining$, daemonDraining$)
     return ownership.lease$(name).pipe(
       takeUntil(draining$),
-      concatMap((lease) => runTarget(managed, settings, { lease, draining$ }, options)),
+      concatMap((lease) => runTarget(managed, settings, { lease, draining$ }, targetOptions)),
     )
   }
 

@@ -10,7 +10,7 @@ const BYTES_PER_CALL = 32 * 1024
 const MIN_ANSWER = 1024 * 1024
 const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' } as const
 
-const given = section({
+const pollKeys = section({
   interval: duration({ max: longestTimer })
     .prefault('15s')
     .describe('Time between the starts of two polls, at least 1s unless the service is on this machine')
@@ -41,7 +41,7 @@ const given = section({
 })
 
 /** The section `poll`. */
-export const pollSection = completed(given, ({ statusMap, ...poll }) => {
+export const pollSection = completed(pollKeys, ({ statusMap, ...poll }) => {
   const { pageSize, maxAnswerBytes = Math.max(MIN_ANSWER, pageSize * BYTES_PER_CALL) } = poll
   const lowerCase = Object.entries(statusMap).map(([spelling, status]) => [spelling.toLowerCase(), status])
   const spellings: typeof statusMap = { ...DEFAULT_STATUS_MAP, ...Object.fromEntries(lowerCase) }

@@ -73,7 +73,7 @@ export function section<Shape extends z.core.$ZodLooseShape>(
  */
 export function completed<Map extends z.ZodType, Complete extends z.output<Map>>(
   map: Map,
-  complete: (given: z.output<Map>) => Complete,
+  complete: (checked: z.output<Map>) => Complete,
 ) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a codec's own types do not take generic ones
   return z.codec(map, z.custom<Complete>(), { decode: complete, encode: (all) => all as never })
@@ -87,15 +87,15 @@ function withSecretFiles(shape: z.core.$ZodLooseShape): z.core.$ZodLooseShape {
     if (known === undefined) return [[key, entry]]
     const { of, about, variable, fileVariable, example = variable } = known
     const examples = example === undefined ? {} : { examples: [`\${${example}}`] }
-    const given = z
+    const own = z
       .optional(value)
       .describe(`${about}; a secret`)
       .meta({ writeOnly: true, ...examples })
-    if (variable !== undefined) given.register(variables, { name: variable })
+    if (variable !== undefined) own.register(variables, { name: variable })
     const file = fileName().optional().describe(`File that holds ${of}, instead of ${key}`)
     if (fileVariable !== undefined) file.register(variables, { name: fileVariable, unless: [key] })
     return [
-      [key, given],
+      [key, own],
       [`${key}_file`, file],
     ]
   })
@@ -134,8 +134,8 @@ function strictMap<Shape extends z.core.$ZodLooseShape>(
 
 /** Renames the keys of a map. Keys without a value are dropped. */
 function renameKeys(map: object, rename: (key: string) => string): object {
-  const given = Object.entries(map).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given.map(([key, value]) => [rename(key), value]))
+  const entries = Object.entries(map).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries.map(([key, value]) => [rename(key), value]))
 }
 
 export function camelCase(key: string): string {

@@ -22,7 +22,7 @@ const webhook = section({
   }),
 })
 
-const given = section(
+const targetKeys = section(
   {
     name: nameOfTarget().optional().describe('Value of the label `target`; default: app_id, else the host of base_url'),
     app_id: text('an app id of letters, digits and hyphens, in quotes', (id) => /^[a-z\d-]+$/i.test(id))
@@ -90,7 +90,7 @@ const given = section(
 )
 
 /** An entry of `targets`: one app of the calls service, with one key. */
-export const targetSection = completed(given, (target) => {
+export const targetSection = completed(targetKeys, (target) => {
   const { appId, region, domain = DEFAULT_DOMAIN, apiKey, onBehalfOf, query, webhook } = target
   const address = (kind: 'call' | 'api') => `https://${appId}.${kind}-${region}.${domain}/v3`
   const baseUrl = target.baseUrl ?? address('call')

@@ -30,10 +30,10 @@ const TEN_YEARS = 3653 * DAY
 
 // Only sessionId and status are required. An invalid number becomes NaN here and a `badValue` below; a missing number becomes
 // undefined.
-const given = (value: unknown) =>
+const hasValue = (value: unknown) =>
   value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '')
 const toNumber = (value: unknown) => {
-  if (!given(value)) return undefined
+  if (!hasValue(value)) return undefined
   const read = typeof value === 'string' ? Number(value) : value
   return typeof read === 'number' && Number.isFinite(read) && read >= 0 ? read : Number.NaN
 }
@@ -173,7 +173,7 @@ function readParticipant(item: Readonly<Record<string, unknown>>, entry: Entry, 
   return {
     // A longer integer is inexact, and a missing id is better than a wrong one.
     uid: typeof uid === 'number' && !Number.isSafeInteger(uid) ? undefined : readSessionId(uid),
-    state: given(state) ? (PARTICIPANT_STATES.find((known) => known === state) ?? 'other') : undefined,
+    state: hasValue(state) ? (PARTICIPANT_STATES.find((known) => known === state) ?? 'other') : undefined,
     joined: entry.isJoined || entry.hasLeft || joinedAt !== undefined,
     joinedAt,
     leftAt,

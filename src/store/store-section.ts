@@ -16,7 +16,7 @@ export const A_DATABASE =
   'the URL of a PostgreSQL database such as `postgres://callwatch:PASSWORD@db1,db2/callwatch`, ' +
   'with what is neither letter nor digit in user and password percent-encoded'
 
-const given = section(
+const storeKeys = section(
   {
     path: text('the name of a file, or `:memory:`')
       .optional()
@@ -51,7 +51,7 @@ const given = section(
 
 /** The section `store`: a path for the embedded store, or the address of the store that several daemons share. */
 export const storeSection = completed(
-  given,
+  storeKeys,
   ({
     path = DEFAULT_STORE_PATH,
     url,

@@ -10,7 +10,7 @@ import { count, finite, finiteOf, named, namedObject, time } from './shapes.ts'
 import { silence } from './silence.ts'
 
 /** How many of the worst alerts are shown. */
-const SHOWN = 10
+const MOST_ALERTS = 10
 
 /** What fires on several targets, or on one, for the same reason. */
 export const incident = z
@@ -83,7 +83,7 @@ export function incidentView(incident: Incident): IncidentView {
           },
     contributor: contributor ?? null,
     causes: causes.map(({ cause = null, ...each }) => ({ ...each, cause })),
-    worst: worst.slice(0, SHOWN).map((alert) => {
+    worst: worst.slice(0, MOST_ALERTS).map((alert) => {
       const { target, alert: name, key, value, calls } = alert
       const failed = failuresOf(alert)
       return { target, alert: name, key, value: finiteOf(value), calls: finiteOf(calls), failed: finiteOf(failed) }

@@ -30,7 +30,7 @@ export function webhookView(
   const { paused, problem, removedAt, deliveredAt, failingSince } = progress
   return {
     name,
-    state: stateOf(progress),
+    state: webhookState(progress),
     pending,
     ...(since !== undefined && { oldest_pending_seconds: Math.max(0, now - since) }),
     dead_letters: dead,
@@ -41,7 +41,7 @@ export function webhookView(
   }
 }
 
-function stateOf({ paused, removedAt, failingSince }: StoredWebhook['progress']): WebhookView['state'] {
+function webhookState({ paused, removedAt, failingSince }: StoredWebhook['progress']): WebhookView['state'] {
   if (removedAt !== undefined) return 'removed'
   if (paused !== undefined) return 'paused'
   return failingSince === undefined ? 'delivering' : 'failing'

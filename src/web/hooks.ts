@@ -98,12 +98,12 @@ export async function hooks(
       const expected = hookOf(target)?.appId
       const isOther = appId !== undefined && expected !== undefined && appId !== expected
       const key = `${target} ${digest(content).toString('base64')}`
-      const take = async (one: Hint): Promise<HookEvent['outcome']> => {
+      const passOn = async (one: Hint): Promise<HookEvent['outcome']> => {
         const before = bodies.get(key)
-        const taking = before ?? onHint(target, one)
-        bodies.set(key, taking)
+        const passing = before ?? onHint(target, one)
+        bodies.set(key, passing)
         const outcome = before === undefined ? 'hint' : 'duplicate'
-        return taking.then(
+        return passing.then(
           () => outcome,
           () => {
             // The service sends it again.
@@ -112,7 +112,7 @@ export async function hooks(
           },
         )
       }
-      const outcome = isOther ? 'other_app' : hint === undefined ? 'invalid' : await take(hint)
+      const outcome = isOther ? 'other_app' : hint === undefined ? 'invalid' : await passOn(hint)
       onHook({ target, trigger, outcome })
       if (outcome === 'unavailable') return sendProblem(reply, 503, 'no daemon can take the webhook now')
       return webhook === undefined ? sendProblem(reply, 400, 'the body is not a JSON object') : reply.send()

@@ -26,7 +26,7 @@ const hooks = section({
   port: wholeNumber(0, 65_535).prefault(9465).describe('Port of that listener; 0: any free one'),
 })
 
-const given = section({
+const httpKeys = section({
   host: text('a host name or an address')
     .optional()
     .describe('Address where callwatch listens; default: 127.0.0.1 without auth, with it :: (all addresses)')
@@ -48,7 +48,7 @@ const given = section({
 })
 
 /** The section `http`. Without a password callwatch listens on loopback only, unless the file names another address. */
-export const httpSection = completed(given, ({ host, ...http }) => ({
+export const httpSection = completed(httpKeys, ({ host, ...http }) => ({
   ...http,
   host: host ?? (http.auth === undefined ? '127.0.0.1' : '::'),
 }))

@@ -56,7 +56,7 @@ const OLDEST_SECONDS = 20
 /** How long expired silences are part of the state. */
 const SILENCES_SECONDS = 7 * 86_400
 /** What changes as time passes, without news, unless it was nothing before. */
-const PASSING = ['lag_seconds', 'sweep_age_seconds', 'rate_limit_pause_seconds', 'requests_last_minute'] as const
+const TICKING = ['lag_seconds', 'sweep_age_seconds', 'rate_limit_pause_seconds', 'requests_last_minute'] as const
 
 type StateClock = Pick<Clock, 'scheduler' | 'monotonic'>
 
@@ -65,7 +65,7 @@ type StateClock = Pick<Clock, 'scheduler' | 'monotonic'>
  * the time. Errors after a bug.
  */
 export function liveState(options: WebOptions, { scheduler, monotonic }: StateClock): Observable<LiveState> {
-  const read = stateOf(options, monotonic)
+  const read = stateSource(options, monotonic)
   let begun = 0
   const pause = () => timer(Math.max(TICK_SECONDS, 9 * (monotonic() - begun)) * 1000, scheduler)
   return defer(() => {
@@ -147,7 +147,7 @@ type FromStore = {
 }
 
 /** Reads the state. What the store cannot say now stays as it was. */
-function stateOf(options: WebOptions, monotonic: () => number): () => Promise<LiveState> {
+function stateSource(options: WebOptions, monotonic: () => number): () => Promise<LiveState> {
   const { store, wall, version } = options
   let known: FromStore = { minutes: undefined, silences: undefined, webhooks: undefined, receivers: undefined }
   let minutesAt = -Infinity
@@ -215,6 +215,6 @@ function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore
 }
 
 function withoutPassing(target: TargetView) {
-  const passing = PASSING.map((name) => [name, target[name] === 0 || target[name] === null ? target[name] : undefined])
-  return { ...target, ...Object.fromEntries(passing) }
+  const ticking = TICKING.map((name) => [name, target[name] === 0 || target[name] === null ? target[name] : undefined])
+  return { ...target, ...Object.fromEntries(ticking) }
 }

@@ -25,8 +25,8 @@ export function readiness(
 ): Readiness {
   const early = problemOfDaemon(problem, own.length, loading, areOthersKnown)
   if (early !== undefined) return { status: 'not ready', problems: [early] }
-  const describe = (some: readonly TargetStatus[], problemOf: (target: TargetStatus) => string) =>
-    some.map((target) => `target ${target.name}: ${problemOf(target)}`)
+  const describe = (some: readonly TargetStatus[], textOf: (target: TargetStatus) => string) =>
+    some.map((target) => `target ${target.name}: ${textOf(target)}`)
 
   const unwritable = own.filter(({ health }) => health().fault === 'store')
   const syncing = own.filter((target) => isInitialSync(target) && !unwritable.includes(target))

@@ -14,7 +14,7 @@ import { declareCalls } from './alert-calls.ts'
 import { ruleSummary } from './rule-summary.ts'
 
 /** A longer list begins with a row for each rule, and shows so many alerts unless all are wanted. */
-const SHOWN = 20
+const MOST_LISTED = 20
 
 /** Prints the alerts that fired in a period, newest first. */
 export const declare: Declare = (command, context) => {
@@ -23,7 +23,7 @@ export const declare: Declare = (command, context) => {
     .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
     .option('--until <time>', 'those that fired before this date or time (default: now)')
     .option('--target <names>', 'only of these targets; repeatable', names)
-    .option('--all', `print each alert, also if there are more than ${SHOWN}`, false)
+    .option('--all', `print each alert, also if there are more than ${MOST_LISTED}`, false)
     .option(...WIDE)
     .option('--json', 'print them as JSON', false)
     .action(async (options) => {
@@ -34,8 +34,8 @@ export const declare: Declare = (command, context) => {
       await using reader = await openReader(config.store)
       const found = alertHistoryView(await alertHistory(reader, { from, to, targets: options.target }, known))
       const { alerts } = found
-      const isLong = alerts.length > SHOWN
-      const shown = options.all || !isLong ? alerts : alerts.slice(0, SHOWN)
+      const isLong = alerts.length > MOST_LISTED
+      const shown = options.all || !isLong ? alerts : alerts.slice(0, MOST_LISTED)
       const summary = isLong ? [...summaryOf(alerts, now), ''] : []
       if (options.json) print(JSON.stringify(found, undefined, 2))
       else for (const line of [...summary, ...tableOf(shown, now, widthOf(context, options))]) print(line)

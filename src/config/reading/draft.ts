@@ -46,11 +46,11 @@ const kinds: Record<string, string> = { object: 'a map', record: 'a map', array:
 export function problemsOf(issues: readonly z.core.$ZodIssue[], draft: Draft): Problem[] {
   return issues.flatMap((issue) => {
     if (draft.reported.has(formatPath(issue.path))) return []
-    return issue.code === 'unrecognized_keys' ? unknownKeys(issue, draft) : [problemOf(issue, draft)]
+    return issue.code === 'unrecognized_keys' ? unknownKeys(issue, draft) : [problemOfIssue(issue, draft)]
   })
 }
 
-function problemOf(issue: z.core.$ZodIssue, draft: Draft): Problem {
+function problemOfIssue(issue: z.core.$ZodIssue, draft: Draft): Problem {
   const path = nameOf(draft, issue.path)
   if (issue.code === 'custom' && issue.params?.['sentence'] === true) return { path, message: issue.message }
   const kind = issue.code === 'invalid_type' ? kinds[issue.expected] : undefined

@@ -57,19 +57,19 @@ const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
  * failed event is retried with longer and longer delays, and delays only later events of its call. The store keeps the
  * webhook's position.
  */
-export function deliverEvents(given: Omit<Options, 'report'>): Observable<WebhookEvent> {
-  const { clock, isLeader, draining$ } = given
+export function deliverEvents(options: Omit<Options, 'report'>): Observable<WebhookEvent> {
+  const { clock, isLeader, draining$ } = options
   return defer(() => {
     /** Events that were not reported yet. They are reported even if later work fails. */
     const unreported: WebhookEvent[] = []
-    const options = { ...given, report: (...events: WebhookEvent[]) => void unreported.push(...events) }
+    const reporting = { ...options, report: (...events: WebhookEvent[]) => void unreported.push(...events) }
     return everySecond(clock).pipe(
       takeUntil(draining$),
       filter(isLeader),
-      exhaustMap(() => openWebhook(options).catch(onlyStoreErrors(undefined))),
+      exhaustMap(() => openWebhook(reporting).catch(onlyStoreErrors(undefined))),
       filter((opened) => opened !== undefined),
       take(1),
-      mergeMap((opened) => deliverTo(opened, options)),
+      mergeMap((opened) => deliverTo(opened, reporting)),
       // After a change by another process or of the leader, the webhook is opened again.
       repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(draining$)) }),
       concatMap(() => unreported.splice(0)),

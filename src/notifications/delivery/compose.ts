@@ -128,10 +128,10 @@ function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] 
   const current = ready.flatMap(({ merged, freeSince }) =>
     'times' in merged ? [] : { ...withCurrentValue(merged, moment), ...(freeSince !== undefined && { freeSince }) },
   )
-  const { firing = [], over = [] } = Object.groupBy(current, ({ notification }) =>
-    hasEnded(notification) ? 'over' : 'firing',
+  const { firing = [], ended = [] } = Object.groupBy(current, ({ notification }) =>
+    hasEnded(notification) ? 'ended' : 'firing',
   )
-  return [...worstFirst(firing), ...worstFirst(over)].map((update) => withLinks(update, moment))
+  return [...worstFirst(firing), ...worstFirst(ended)].map((update) => withLinks(update, moment))
 }
 
 /** What fires in the group, was notified before, and nothing suppresses. */

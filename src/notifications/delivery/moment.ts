@@ -41,13 +41,13 @@ const PAST_SECONDS = 1800
 /** Reads the moment of a receiver's entries. */
 export async function readMoment(
   entries: readonly OutboxEntry[],
-  given: Pick<Read, 'told' | 'age' | 'toldAge'>,
+  ofReceiver: Pick<Read, 'told' | 'age' | 'toldAge'>,
   { store, clock, groupOf, mutes, inhibit, isNotified, publicUrl, ...options }: DeliverOptions,
 ): Promise<Moment> {
   const [now, targets] = [clock.wall(), options.targets()]
   const alerts = withWaiting(options.alerts(), entries)
   const read: Read = {
-    ...given,
+    ...ofReceiver,
     now,
     alerts,
     targets,

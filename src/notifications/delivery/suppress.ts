@@ -132,10 +132,10 @@ export function suppressingAt(
   return { active, inhibitorsOf, suppressionsOf }
 }
 
-type Given = { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number }
+type Suppressors = { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number }
 
 /** The alerts that are suppressed now, by their names (alert.ts), with what suppresses them. */
-export function suppressedAlerts(alerts: readonly LiveAlert[], { notify, silences, now }: Given) {
+export function suppressedAlerts(alerts: readonly LiveAlert[], { notify, silences, now }: Suppressors) {
   const { suppressionsOf } = suppressingAt({ now, alerts, mutes: notify.mutes, silences }, inhibition(notify.inhibit))
   const reasons = alerts.map(alertOf).map((alert) => [nameOf(alert), suppressionsOf(alert)] as const)
   return new Map(reasons.filter(([, own]) => own.length > 0))

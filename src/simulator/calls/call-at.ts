@@ -20,7 +20,7 @@ function callAt(life: Life, ms: number): Call {
   const seats = life.seats.filter((seat) => !seat.furtherDevice || (seat.joins && seat.joins.fromMs <= ms))
   const spans = seats.map((seat) => spanAt(seat, ms))
   const started = life.startedMs !== undefined && life.startedMs <= ms
-  const over = life.endedMs <= ms
+  const hasEnded = life.endedMs <= ms
   const wallMs = started ? Math.min(ms, life.endedMs) - life.startedMs! : 0
   const recorded = life.recordedFromMs !== undefined && life.recordedFromMs <= ms
   const joined = seats.filter((seat) => hasJoined(seat, ms)).length
@@ -39,9 +39,9 @@ function callAt(life: Life, ms: number): Call {
     hasRecording: recorded,
     hasTranscription: false,
     ...timesAt(life, started),
-    ...(over ? { endedAt: seconds(life.endedMs) } : {}),
+    ...(hasEnded ? { endedAt: seconds(life.endedMs) } : {}),
     participants: seats.map((seat, index) => participantAt(life, seat, index, ms)),
-    ...(recorded && over ? { recordings: [recordingOf(life, life.recordedFromMs!)] } : {}),
+    ...(recorded && hasEnded ? { recordings: [recordingOf(life, life.recordedFromMs!)] } : {}),
     data: { entities: { initiator: userOf(life.seats[0]!.uid), receiver: receiverOf(life) } },
     tags: [],
     metaData: [],
@@ -106,9 +106,9 @@ function participantAt(life: Life, seat: Seat, index: number, ms: number): Parti
 }
 
 function stateOfAbsent(life: Life, seat: Seat, index: number, ms: number): Participant['state'] {
-  const over = life.endedMs <= ms
-  if (index === 0) return over ? 'ended' : 'ongoing'
-  if (over && (life.outcome === 'rejected' || (life.outcome === 'ended' && seat.declines))) return 'rejected'
+  const hasEnded = life.endedMs <= ms
+  if (index === 0) return hasEnded ? 'ended' : 'ongoing'
+  if (hasEnded && (life.outcome === 'rejected' || (life.outcome === 'ended' && seat.declines))) return 'rejected'
   return 'unanswered'
 }
 

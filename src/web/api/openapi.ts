@@ -13,8 +13,8 @@ export const openApi = route(
     answers: { 200: document },
   },
   () => {
-    let made: ReturnType<typeof openApiDocument> | undefined
-    return async () => (made ??= openApiDocument((await import('./routes.ts')).ROUTES))
+    let document: ReturnType<typeof openApiDocument> | undefined
+    return async () => (document ??= openApiDocument((await import('./routes.ts')).ROUTES))
   },
 )
 

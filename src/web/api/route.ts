@@ -99,18 +99,18 @@ async function refuseChange(_request: FastifyRequest, reply: FastifyReply): Prom
 }
 
 function checkerOf({ schema, httpPart }: { schema: z.ZodType; httpPart?: string | undefined }) {
-  return (given: unknown) => {
-    if (httpPart !== 'body' && hasNul(given))
+  return (input: unknown) => {
+    if (httpPart !== 'body' && hasNul(input))
       return { error: new QueryError('no parameter may contain a NUL character') }
-    const { data, error } = schema.safeParse(given)
+    const { data, error } = schema.safeParse(input)
     if (error === undefined) return { value: data }
     return { error: new QueryError(httpPart === 'body' ? z.prettifyError(error) : problemIn(schema, error)) }
   }
 }
 
 /** PostgreSQL has no text with a NUL. */
-function hasNul(given: unknown): boolean {
-  return JSON.stringify(given ?? '').includes('\\u0000')
+function hasNul(input: unknown): boolean {
+  return JSON.stringify(input ?? '').includes('\\u0000')
 }
 
 /** The first problem of a query, in a sentence. */

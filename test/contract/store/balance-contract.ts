@@ -64,7 +64,7 @@ export function balanceContract(newPlace: NewPlace): void {
     test('agrees for a call that is new and evicted in one commit', async () => {
       const { balance, ledger, store } = await counted(newPlace)
       const { delta, add } = newDraft(ledger.sync)
-      const call = { ...ledger.calls.get('lost')!, id: 'brief', counted: [0, 0, 0, 0] }
+      const call = { ...ledger.calls.get('lost')!, id: 'brief', minutes: [0, 0, 0, 0] }
       delta.calls.set(call.id, call)
       delta.evicted.push(call)
       add('callwatch_calls_started_total|audio|call|user', 1)

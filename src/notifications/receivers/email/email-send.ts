@@ -86,8 +86,8 @@ type Connection = ReturnType<typeof connectionOf>
 
 /** Sends a mail. Resolves to why recipients did not get it; rejects with a {@link DeliveryError} if that has another reason. */
 async function attempt(mail: SendMailOptions, options: Connection, clock: Clock): Promise<readonly Failure[]> {
-  const late = new AbortController()
-  const giveUp = clock.scheduler.schedule(() => late.abort(), TIMEOUT_SECONDS * 1000)
+  const deadline = new AbortController()
+  const giveUp = clock.scheduler.schedule(() => deadline.abort(), TIMEOUT_SECONDS * 1000)
   const progress = { isSending: false }
   const transport = createTransport(options)
   transport.use('stream', (sent, done) => {
@@ -95,13 +95,13 @@ async function attempt(mail: SendMailOptions, options: Connection, clock: Clock)
     done()
   })
   try {
-    return (await transport.sendMail({ ...mail, signal: late.signal })).rejectedErrors ?? []
+    return (await transport.sendMail({ ...mail, signal: deadline.signal })).rejectedErrors ?? []
   } catch (error) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all its errors have this form, every field being optional
     const failure = error as Failure
     const { rejectedErrors = [] } = failure
     if (rejectedErrors.length > 0) return rejectedErrors
-    throw deliveryError(failure, late.signal.aborted, progress.isSending)
+    throw deliveryError(failure, deadline.signal.aborted, progress.isSending)
   } finally {
     giveUp.unsubscribe()
   }

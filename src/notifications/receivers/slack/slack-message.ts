@@ -55,18 +55,18 @@ function bulletinMessage({ title, parts, notes }: Bulletin, { dashboardUrl }: Te
 
 function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): SlackMessage {
   const { title, line } = storeText(message)
-  const sign = SIGNS[message.state === 'failing' ? 'critical' : 'resolved']
-  return titled(`${sign} ${title}`, `. ${line}`, 1000, [
+  const emoji = EMOJI[message.state === 'failing' ? 'critical' : 'resolved']
+  return titled(`${emoji} ${title}`, `. ${line}`, 1000, [
     section(storeText(message, (problem) => code(oneLine(problem, MAX_PROBLEM))).line),
     ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
   ])
 }
 
 /** The first thing a reader sees: red for firing, a tick for resolved, white for unknown. */
-const SIGNS = { critical: '🔴', warning: '🟠', info: '🔵', resolved: '✅', expired: '⚪' } as const
+const EMOJI = { critical: '🔴', warning: '🟠', info: '🔵', resolved: '✅', expired: '⚪' } as const
 
-function signOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): string {
-  return SIGNS[kind === 'resolved' || kind === 'expired' ? kind : severity]
+function emojiOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): string {
+  return EMOJI[kind === 'resolved' || kind === 'expired' ? kind : severity]
 }
 
 /** A phone's notification shows only a few lines (characters). */
@@ -121,7 +121,7 @@ function aloneBlocks({ result, facts, description, notes }: AlertPart): SlackBlo
 /** One of several alerts: it names the alert and has its own runbook button. */
 function inGroup({ notification, name, page, result, facts, description, notes, links }: AlertPart): SlackBlock {
   const lines = [
-    `${signOf(notification)} ${link(page, name)}`,
+    `${emojiOf(notification)} ${link(page, name)}`,
     `*${escape(result)}*`,
     ...facts.map(([fact, value]) => `*${fact}* ${escape(value)}`),
     ...description.map(escape),
@@ -135,7 +135,7 @@ function inGroup({ notification, name, page, result, facts, description, notes, 
 
 /** An alert in one line, with a link to its page. */
 function lineText({ notification, over, name, page, text }: AlertLine): string {
-  return `${over === undefined ? `${signOf(notification)} ` : ''}${link(page, name)} ${escape(text)}`
+  return `${over === undefined ? `${emojiOf(notification)} ` : ''}${link(page, name)} ${escape(text)}`
 }
 
 /** What a phone's notification shows below the title, if there is room for a line. */
@@ -162,29 +162,29 @@ function titleOfMessage(message: AlertMessage): string {
   const { kind } = first.notification
   const { severity } = second === undefined ? first.notification : message
   const kinds = Map.groupBy(alerts, ({ notification }) => (hasEnded(notification) ? notification.kind : 'firing'))
-  const sign = signOf({ kind: kinds.has('firing') || kinds.size === 1 ? kind : 'expired', severity })
+  const emoji = emojiOf({ kind: kinds.has('firing') || kinds.size === 1 ? kind : 'expired', severity })
   const isReminder = alerts.every(({ notification }) => notification.kind === 'reminder')
   const state = isReminder ? `still ${severity}` : hasEnded(first.notification) ? stateWord(kind) : severity
-  if (second === undefined) return `${sign} ${state}: ${nameIn(titleOf(first.notification), 75)} ${on}`
-  if (kinds.size === 1) return `${sign} ${state}: ${plural(alerts.length, 'alert')} ${on}`
+  if (second === undefined) return `${emoji} ${state}: ${nameIn(titleOf(first.notification), 75)} ${on}`
+  if (kinds.size === 1) return `${emoji} ${state}: ${plural(alerts.length, 'alert')} ${on}`
   const improvement = improvementOf(message)
-  if (improvement !== undefined) return `${sign} ${severity}: ${improvement}`
+  if (improvement !== undefined) return `${emoji} ${severity}: ${improvement}`
   const parts = [...kinds].map(([each, { length }]) => `${length} ${stateWord(each)}`).join(', ')
-  return `${sign} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
+  return `${emoji} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
 }
 
 function titleOfPast(flapped: readonly FlappedAlert[], on: string): string {
   const what = flapped.length === 1 ? nameIn(titleOf(flapped[0]!.notification), 75) : plural(flapped.length, 'alert')
   const hasExpired = flapped.some((each) => each.hasExpired)
-  const state = hasExpired ? `${SIGNS.expired} already over` : `${SIGNS.resolved} already resolved`
+  const state = hasExpired ? `${EMOJI.expired} already over` : `${EMOJI.resolved} already resolved`
   return `${state}: ${what} ${on}`
 }
 
 function titleOfGroup(message: AlertMessage): string {
   const { severity, incident, alerts } = message
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
-  const sign = incident === undefined ? SIGNS[hasExpired ? 'expired' : 'resolved'] : SIGNS[severity]
-  return `${sign} ${incident === undefined ? '' : `${severity}: `}${nameIn(groupTitle(message), 130)}`
+  const emoji = incident === undefined ? EMOJI[hasExpired ? 'expired' : 'resolved'] : EMOJI[severity]
+  return `${emoji} ${incident === undefined ? '' : `${severity}: `}${nameIn(groupTitle(message), 130)}`
 }
 
 function stateWord(kind: string): string {

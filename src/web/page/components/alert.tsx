@@ -65,7 +65,7 @@ export function AlertFacts({ state }: { state: State }) {
         {answer !== undefined && alert === undefined && quiet(missing(live))}
       </Note>
       {linesOf(state).map((line) => line && <p>{line}</p>)}
-      {shown !== undefined && factsOf(state, shown)}
+      {shown !== undefined && alertFacts(state, shown)}
       {other !== undefined && <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>}
     </section>
   )
@@ -127,7 +127,7 @@ function notResolvedText(live: Alert) {
 const fact = (name: string, value: ComponentChildren, about: string | false = false) =>
   [name, [value, about && [' ', soft(about)]]] as const
 
-function factsOf(state: State, shown: PastAlert | Alert) {
+function alertFacts(state: State, shown: PastAlert | Alert) {
   const { alert, live } = alertOf(state)
   const now = nowOf(state)
   const { signal, severity, breach, threshold } = shown
@@ -137,7 +137,7 @@ function factsOf(state: State, shown: PastAlert | Alert) {
   const worst = valueOf(shown, (live ?? shown).peak)
   const name = breach === 'above' ? 'Peak' : 'Lowest'
   return facts([
-    fact('State', stateOf(alert, live), severity),
+    fact('State', stateBadge(alert, live), severity),
     fact(live ? 'Since' : 'Fired', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
     until !== null && fact('Until', momentInZone(until, now)),
     live
@@ -179,7 +179,7 @@ function notifiedFact(state: State, alert: PastAlert) {
   return fact('Notified', names || 'nobody', about)
 }
 
-function stateOf(alert: PastAlert | undefined, live: Alert | undefined) {
+function stateBadge(alert: PastAlert | undefined, live: Alert | undefined) {
   if (live !== undefined) return badge(live.state, toneOf(live))
   const { outcome, expired_because: why } = alert!
   return badge(why === undefined ? (outcome ?? 'firing') : `expired: ${why}`)

@@ -19,14 +19,14 @@ export function CallDetails({ state }: { state: State }) {
     <>
       <Section id="call-facts" title={`Call ${plainText(callIdIn(query))}`} note={note}>
         <Note id="call-note" problem={problem} isLoading={answer === undefined} />
-        {answer !== undefined && factsOf(answer, now)}
+        {answer !== undefined && callFacts(answer, now)}
       </Section>
       {answer !== undefined && [corrections(answer), transitions(answer, now), others(answer, now)]}
     </>
   )
 }
 
-function factsOf({ call, first_seen }: Details, now: string) {
+function callFacts({ call, first_seen }: Details, now: string) {
   const isLost = call.status === 'lost'
   const seconds = (value: number | undefined) => (value === undefined ? 'not known' : formatSeconds(value, 4))
   return [

@@ -169,8 +169,8 @@ export const givenIn = (query: URLSearchParams) => [...query].filter(([name, val
 
 /** What a phone shows instead of the filters. */
 function filterText(query: URLSearchParams) {
-  const given = givenIn(query)
-  return given.length === 0 ? 'Filters' : `Filters: ${given.map((one) => one.join('=')).join(', ')}`
+  const filters = givenIn(query)
+  return filters.length === 0 ? 'Filters' : `Filters: ${filters.map((one) => one.join('=')).join(', ')}`
 }
 
 /** A link that downloads the answer to a request of the API, into a file that names its targets and its period. */

@@ -3,7 +3,7 @@ import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
 import type { PerMinute, Target, Webhook } from '../model/api.ts'
 import { capital, moment, zone } from '../model/format.ts'
-import { ageOfTargets, healthOf, problemOf, snapshotAge, syncText } from '../model/notices.ts'
+import { ageOfTargets, healthOf, problemText, snapshotAge, syncText } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { isPolled, once, onlyOf, OUTCOMES, shownTargets, sum, toneOf } from '../model/totals.ts'
@@ -177,7 +177,7 @@ function healthText(target: Target, age: number) {
   const { slowed_to_requests_per_minute: slowed, refused_from_page: refused } = target
   const health = healthOf(target, age)
   const reasons = [
-    health === 'initial sync' ? syncText(target) : problemOf(target),
+    health === 'initial sync' ? syncText(target) : problemText(target),
     held > age && `rate limit pause: no requests for ${formatSeconds(held - age)}`,
     slowed !== undefined && `the service has ${slowed} requests a minute left for callwatch`,
     slow !== undefined &&

@@ -183,12 +183,12 @@ export function valueIn(alert: PastAlert, minutes: readonly Point[]) {
 async function breakdownOf(alert: PastAlert): Promise<Breakdown> {
   const asked = periodOf(alert)
   if (asked === undefined) return NO_CALLS
-  const wanted = { ...alert.match, ...alert.labels }
+  const labels = { ...alert.match, ...alert.labels }
   const rowsOf = async (at: (time: number) => number) => {
     const [since, until] = [asked.since, asked.until].map((time) => isoOf(at(Date.parse(time) / 1000)))
     const query = new URLSearchParams({ target: alert.target, since: since!, until: until!, by: RULE_LABELS.join(',') })
     const report = await getReport(query.toString())
-    const isSelected = (row: Row) => RULE_LABELS.every((label) => (wanted[label] ?? row[label]) === row[label])
+    const isSelected = (row: Row) => RULE_LABELS.every((label) => (labels[label] ?? row[label]) === row[label])
     return { rows: report.rows.filter(isSelected), isPart: !isWhole(report) }
   }
   // One after the other: the server answers few reports at a time.

@@ -44,7 +44,7 @@ function lastWeekOf(lines: readonly Line[]): Line[] {
 }
 
 /** The charts of a period. */
-export function chartsOf(given: {
+export function chartsOf(options: {
   series: CallSeries
   /** The same steps a week earlier. */
   earlier: CallSeries | undefined
@@ -54,7 +54,7 @@ export function chartsOf(given: {
   /** UNIX seconds. */
   now: number
 }): Chart[] {
-  const { series, earlier, targets, query, now } = given
+  const { series, earlier, targets, query, now } = options
   const step = series.step_seconds
   const times = series.points.map(({ at }) => Date.parse(at) / 1000)
   const names = targets.map(({ name }) => name)

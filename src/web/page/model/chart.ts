@@ -112,8 +112,8 @@ export function movedStep(key: string, index: number, length: number) {
     Home: 0,
     End: length - 1,
   }
-  const wanted = moved[key]
-  return wanted === undefined ? undefined : Math.min(length - 1, Math.max(0, wanted))
+  const step = moved[key]
+  return step === undefined ? undefined : Math.min(length - 1, Math.max(0, step))
 }
 
 /**

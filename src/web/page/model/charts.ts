@@ -104,8 +104,8 @@ export function refreshCharts(at: number) {
 }
 
 function shownTargets(query: URLSearchParams) {
-  const wanted = query.getAll('target').flatMap((names) => names.split(','))
-  return (current().snapshot?.targets ?? []).filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+  const names = query.getAll('target').flatMap((text) => text.split(','))
+  return (current().snapshot?.targets ?? []).filter(({ name }) => names.length === 0 || names.includes(name))
 }
 
 /**

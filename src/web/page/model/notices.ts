@@ -77,7 +77,7 @@ const isFirst = ({ last_success: last, problem, fault }: Target) =>
   last === null && (problem === undefined || fault === 'list')
 
 /** What is wrong with a target; '' if nothing is. */
-export const problemOf = (target: Target) => (isFirst(target) ? '' : plainText(target.problem ?? ''))
+export const problemText = (target: Target) => (isFirst(target) ? '' : plainText(target.problem ?? ''))
 
 /** Whether data are missing only because initial syncs have not ended. */
 export function isSyncing(state: State) {
@@ -97,7 +97,7 @@ export function isAllStale(state: State) {
  */
 function staleNotice(target: Target, age: number, now: string): Notice {
   const { name, last_success, lag_seconds } = target
-  const problem = problemOf(target)
+  const problem = problemText(target)
   const why = problem && ` ${sentence(problem)}`
   if (last_success === null) return { ...firstNotice(target, why), isCalm: problem === '' }
   const text = `${name}: no successful poll since ${momentInZone(last_success, now)}.${why}`

@@ -19,11 +19,11 @@ const WINDOW = 30
 /** The targets that the search and the state select, and those of them that are shown. Several parts of the page need them. */
 export const targetWindow = once((state: State) => {
   const { text, health, from } = state.targetSearch
-  const wanted = text.trim().toLowerCase()
+  const searched = text.trim().toLowerCase()
   const found = overviewOf(state).filter(
     (row) =>
       (health === '' || health === row.health || (health === 'alerts' && row.alerts.length > 0)) &&
-      [row.target.name, ...row.alerts.map(({ alert }) => alert)].some((name) => name.toLowerCase().includes(wanted)),
+      [row.target.name, ...row.alerts.map(({ alert }) => alert)].some((name) => name.toLowerCase().includes(searched)),
   )
   const first = from < found.length ? from : 0
   return { found, first, rows: found.slice(first, first + WINDOW) }

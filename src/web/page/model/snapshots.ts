@@ -90,9 +90,9 @@ let loadedFor = ''
 /** Loads the alerts of the last seven days again when the alerts that fire, or the notifications that wait, are others. */
 async function loadPastAlerts({ alerts, receivers }: Snapshot) {
   const firing = alerts.map(({ target, alert, labels, firing_since }) => [target, alert, labels, firing_since])
-  const wanted = JSON.stringify([receivers?.map(({ pending, suppressed }) => [pending, suppressed]), ...firing])
-  if (wanted === loadedFor) return
-  loadedFor = wanted
+  const state = JSON.stringify([receivers?.map(({ pending, suppressed }) => [pending, suppressed]), ...firing])
+  if (state === loadedFor) return
+  loadedFor = state
   try {
     const { alerts: pastAlerts } = await getPastAlerts('since=7d')
     change({ pastAlerts })

@@ -6,10 +6,10 @@ import type { ShownCharts } from './charts.ts'
 import { momentInZone } from './format.ts'
 import type { Usage } from './usage.ts'
 
-type Parts = Omit<StateChange, 'targets' | 'names' | 'minutes' | 'since' | 'receivers'>
+type SnapshotParts = Omit<StateChange, 'targets' | 'names' | 'minutes' | 'since' | 'receivers'>
 
 /** What the stream says of now. */
-export type Snapshot = Required<Parts> & {
+export type Snapshot = Required<SnapshotParts> & {
   targets: readonly Target[]
   alerts: readonly Alert[]
   /** Undefined if they are not known. */

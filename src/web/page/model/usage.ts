@@ -11,8 +11,8 @@ export const KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
 
 /** The keys that the address names; by target where it names none, `by=none` is a single row. */
 export function keysOf(query: URLSearchParams): (typeof KEYS)[number][] {
-  const wanted = query.getAll('by').flatMap((names) => names.split(','))
-  return wanted.length === 0 ? ['target'] : KEYS.filter((key) => wanted.includes(key))
+  const keys = query.getAll('by').flatMap((names) => names.split(','))
+  return keys.length === 0 ? ['target'] : KEYS.filter((key) => keys.includes(key))
 }
 
 /**
