@@ -13,14 +13,17 @@ export const receiver = namedObject('Receiver', {
   failing_since: time
     .optional()
     .describe('Since when nothing could be delivered; of several daemons, the one that delivers knows it'),
-  problem: z.string().optional().describe('Why the last attempt failed'),
+  problem: z
+    .string()
+    .optional()
+    .describe('Why the last attempt failed, or why the receiver refused what it is offered again'),
   next_attempt: time.optional().describe('When the next attempt is due'),
 })
 export type ReceiverView = z.output<typeof receiver>
 export const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
 
-/** Since when nothing can be delivered, why, and when the next attempt is due (UNIX seconds by the host's clock). */
-export type Failure = { since: number; problem: string; next?: number }
+/** Since when nothing can be delivered, unless only some messages are refused; why, and when the next attempt is due (UNIX seconds by the host's clock). */
+export type Failure = { since?: number; problem: string; next?: number }
 type Configured = { name: string; failure?: Failure | undefined }
 
 /**
@@ -42,7 +45,7 @@ export function receiverView(
     suppressed: contents.length - due.length,
     ...(times.length > 0 && { oldest_pending_seconds: Math.max(0, now - times.reduce((a, b) => Math.min(a, b))) }),
     ...(failure !== undefined && {
-      failing_since: isoTime(failure.since),
+      ...(failure.since !== undefined && { failing_since: isoTime(failure.since) }),
       problem: failure.problem,
       ...(failure.next !== undefined && { next_attempt: isoTime(failure.next) }),
     }),

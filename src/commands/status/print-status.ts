@@ -88,8 +88,14 @@ function waitingText(
   return pending === 0 ? '' : `${before}${plural(pending, 'change')} waiting${since}`
 }
 
+/** Why some of it was refused, of a receiver that accepts other messages. */
+function refusedText({ problem, next_attempt: next }: ReceiverStatus): string {
+  if (problem === undefined) return ''
+  return `; some refused: ${problem}${next === undefined ? '' : `; offered again at ${timeOf(next)}`}`
+}
+
 /** What is no failure: warnings, what waits, and what is suppressed now, by the reason; its beginning may have been notified. */
-function remarks({ daemon, targets, receivers, alerts, pending }: StoredStatus): string[] {
+function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[] {
   const suppressed = Map.groupBy(
     alerts.filter((alert) => alert.suppressed.length > 0),
     (alert) => alert.suppressed.join(', '),
@@ -99,10 +105,7 @@ function remarks({ daemon, targets, receivers, alerts, pending }: StoredStatus):
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
     ...receivers.flatMap((each) => {
       const text = waitingText(`receiver ${each.name}: `, each)
-      const why = daemon.answers
-        ? '; no attempt of this daemon has failed: they wait for the interval of their group'
-        : ''
-      return text === '' || each.failing_since !== undefined ? [] : [`${text}${why}`]
+      return text === '' || each.failing_since !== undefined ? [] : [`${text}${refusedText(each)}`]
     }),
     ...(pending.length === 0 ? [] : [`pending, not notified yet: ${rulesText(pending, targets.length)}`]),
     ...[...suppressed].map(

@@ -24,7 +24,7 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
     log.info({ receiver }, `${receiver} works again after ${lasted}; ${plural(attempts, 'attempt')} failed`)
   }
 
-  return ({ receiver, outcome, problem = '', error, message }) => {
+  return ({ receiver, outcome, problem = '', acceptsOthers = false, error, message }) => {
     const fields = { receiver, ...(message && fieldsOf(message)) }
     if (error !== undefined) {
       log.error(
@@ -33,14 +33,14 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
       )
     } else if (outcome === 'retried') {
       const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
-      failing.set(receiver, { since, attempts: attempts + 1 })
-      log[attempts === 0 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
+      if (!acceptsOthers) failing.set(receiver, { since, attempts: attempts + 1 })
+      log[attempts === 0 && !acceptsOthers ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
     } else if (outcome === 'dropped') {
       log.warn(fields, `notification dropped: ${mask(problem)}`)
     } else {
       // Without a message, the delivery is a repeated state. Messages to the log are already there.
       log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
-      if (problem === '') logEnd(receiver)
+      logEnd(receiver)
     }
   }
 }

@@ -27,7 +27,9 @@ export type Attempt = {
   problem?: string
   /** Of one that failed: whether the message may have arrived anyway. */
   mayHaveArrived?: boolean
-  /** In how many seconds the next attempt is due. */
+  /** Of one that the receiver refused: whether it has accepted others since it first refused this. */
+  acceptsOthers?: boolean
+  /** In how many seconds the next attempt is due; of one that succeeded, that to send what was refused. */
   retryIn?: number
   /** A bug that made the attempt fail. */
   error?: unknown
@@ -45,6 +47,9 @@ type What = {
   ids?: readonly string[]
 }
 
+/** A refused alert: what pauses for it, why, and whether the receiver has accepted others since. */
+type Refused = { subject: string; problem: string; acceptsOthers: boolean }
+
 /**
  * The attempts to deliver to one receiver. After failures it pauses longer and longer, or for as long as the receiver
  * requests. What the receiver refuses pauses for the longest delay; other messages do not, since they may be accepted. Refused alerts
@@ -57,10 +62,11 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   let failures = 0
   /** By subject, the end of its pause (monotonic seconds). */
   const pauses = new Map<string, number>()
-  /** The alerts that the receiver has refused, in the order in which those of a group are offered again, and why. */
-  const refused = new Map<string, string>()
+  /** The alerts that the receiver has refused, in the order in which those of a group are offered again. */
+  const refused = new Map<string, Refused>()
 
   const isPausedFor = (subject: string) => clock.monotonic() < (pauses.get(subject) ?? -Infinity)
+  const endOf = ({ subject }: Refused) => pauses.get(subject) ?? -Infinity
 
   function pause(subject: string, seconds: number): void {
     for (const other of pauses.keys()) if (!isPausedFor(other)) pauses.delete(other)
@@ -80,11 +86,22 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     failures = 0
     if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
     pause(subject, longest.delay)
+    const acceptsOthers = ids.some((id) => refused.get(id)?.acceptsOthers === true)
     for (const id of ids) {
       refused.delete(id)
-      refused.set(id, problem)
+      refused.set(id, { subject, problem, acceptsOthers })
     }
-    return { outcome: 'retried', problem, mayHaveArrived, retryIn: longest.delay }
+    return { outcome: 'retried', problem, mayHaveArrived, acceptsOthers, retryIn: longest.delay }
+  }
+
+  function accepted(): Attempt {
+    for (const one of refused.values()) one.acceptsOthers = true
+    const [first] = refused
+      .values()
+      .toArray()
+      .toSorted((a, b) => endOf(a) - endOf(b))
+    if (first === undefined) return { outcome: 'sent' }
+    return { outcome: 'sent', problem: first.problem, retryIn: Math.max(0, endOf(first) - clock.monotonic()) }
   }
 
   return {
@@ -113,8 +130,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
       failures = 0
       // If one of these was refused before, perhaps the receiver now accepts the rest as well.
       if (what.ids?.some((id) => refused.has(id)) === true) refused.clear()
-      const [problem] = refused.values()
-      return { outcome: 'sent', ...(problem !== undefined && { problem }) }
+      return accepted()
     },
   }
 }
@@ -122,17 +138,25 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
 export type Failures = ReturnType<typeof deliveryFailures>
 
 /**
- * Which receivers nothing can be delivered to, as this daemon has seen it.
+ * Which receivers nothing can be delivered to, and which ones refuse some messages only, as this daemon has seen it.
  *
  * @param mask removes secrets
  */
 export function deliveryFailures({ wall }: Pick<Clock, 'wall'>, mask: (text: string) => string) {
   const failures = new Map<string, Failure>()
   return {
-    note: ({ receiver, outcome, problem = '', retryIn }: Attempt & { receiver: string }): void => {
+    note: ({
+      receiver,
+      outcome,
+      problem = '',
+      acceptsOthers = false,
+      retryIn,
+    }: Attempt & { receiver: string }): void => {
       if (outcome === 'sent' && problem === '') return void failures.delete(receiver)
       const next = retryIn !== undefined && { next: wall() + retryIn }
-      failures.set(receiver, { since: failures.get(receiver)?.since ?? wall(), problem: mask(problem), ...next })
+      const before = outcome === 'sent' ? undefined : failures.get(receiver)?.since
+      const since = before ?? (outcome === 'sent' || acceptsOthers ? undefined : wall())
+      failures.set(receiver, { ...(since !== undefined && { since }), problem: mask(problem), ...next })
     },
     of: (receiver: string) => failures.get(receiver),
     /** Call it when another configuration of the receiver becomes active. */

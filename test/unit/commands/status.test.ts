@@ -155,11 +155,15 @@ describe('status', () => {
     ])
   })
 
-  test('says that changes wait for their group if the daemon has seen no failure', async () => {
-    const served = await serve([shownTarget()], { auth: AUTH })
-    const { lines } = await status(await polled(4, { fires: true, http: httpOf(served), targets: ['production'] }))
-    expect(lines.at(-2)).toMatch(
-      /^receiver slack: 1 change waiting, the oldest from \ds ago; no attempt of this daemon has failed: they wait for the/,
+  test('gives no reason why changes wait but that a receiver which accepts others refused some', async () => {
+    const line = async (failure?: { problem: string; next: number }) => {
+      const served = await serve([shownTarget()], { auth: AUTH, receivers: () => [{ name: 'slack', failure }] })
+      const { lines } = await status(await polled(4, { fires: true, http: httpOf(served), targets: ['production'] }))
+      return lines.at(-2)
+    }
+    expect(await line()).toMatch(/^receiver slack: 1 change waiting, the oldest from \ds ago$/)
+    expect(await line({ problem: 'Slack answered 404', next: 1_800_000_000 })).toMatch(
+      /^receiver slack: 1 change waiting, the oldest from \ds ago; some refused: Slack answered 404; offered again at TIME$/,
     )
   })
 

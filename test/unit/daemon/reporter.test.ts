@@ -110,6 +110,17 @@ test('a problem of the store is a line when it begins and one when it ends, howe
   ])
 })
 
+test('a receiver that accepts a message works again, also while it refuses others', async () => {
+  const { report, logged } = logging()
+  const deliver = (outcome: 'sent' | 'retried', acceptsOthers = false) =>
+    report({ kind: 'delivery', delivery: { receiver: 'slack', outcome, problem: 'Slack answered 404', acceptsOthers } })
+  deliver('retried')
+  deliver('sent')
+  deliver('retried', true)
+  deliver('sent')
+  expect(logged()).toEqual(['notification retried: Slack answered 404', 'slack works again after 0s; 1 attempt failed'])
+})
+
 test('a receiver that fails is a line when it begins, and one when a message was sent again', async () => {
   const { report, pass, logged, lines } = logging()
   const message = messageOf([FIRING])
