@@ -52,7 +52,7 @@ type Refused = { subject: string; problem: string; acceptsOthers: boolean }
 
 /**
  * The attempts to deliver to one receiver. After failures it pauses longer and longer, or for as long as the receiver
- * requests. What the receiver refuses pauses for the longest delay; other messages do not, since they may be accepted. Refused alerts
+ * requests. What the receiver refuses pauses for the longest delay, or at first until it accepts another message; other messages do not, since they may be accepted. Refused alerts
  * are offered again one at a time, so that one that it cannot take keeps back no other, until it accepts one of them.
  *
  * @param of what is delivered
@@ -91,11 +91,21 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
       refused.delete(id)
       refused.set(id, { subject, problem, acceptsOthers })
     }
-    return { outcome: 'retried', problem, mayHaveArrived, acceptsOthers, retryIn: longest.delay }
+    return {
+      outcome: 'retried',
+      problem,
+      mayHaveArrived,
+      retryIn: longest.delay,
+      ...(acceptsOthers && { acceptsOthers }),
+    }
   }
 
+  /** Ends the first pause of what was refused. Refused once more, it waits for the whole delay. */
   function accepted(): Attempt {
-    for (const one of refused.values()) one.acceptsOthers = true
+    for (const one of refused.values()) {
+      if (!one.acceptsOthers) pauses.delete(one.subject)
+      one.acceptsOthers = true
+    }
     const [first] = refused
       .values()
       .toArray()
