@@ -51,20 +51,23 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
 
 /**
  * An incident for a receiver that knows it: it began when its first message said so, also if the earliest of its alerts have ended; and
- * what fires on fewer targets than that receiver was told does not grow.
+ * what fires on fewer targets than that receiver was told does not grow. It shrinks, unless it is more severe or a larger share fails.
  */
 function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
   if (told === undefined) return incident
   const { course, calls, since } = incident
   const { at, was } = told
   const last = was?.share == null ? undefined : { share: was.share, at }
+  const isSame = was?.subject === shareOf(incident)
+  const isWorse =
+    isMoreSevere(incident, told) || (isSame && calls !== undefined && calls.failed / calls.total > (was.share ?? 1))
   const known = {
     ...incident,
     since: Math.min(since, told.since ?? since),
-    ...(calls && was?.subject === shareOf(incident) && { calls: { ...calls, before: was.before, told: last } }),
+    ...(calls && isSame && { calls: { ...calls, before: was.before, told: last } }),
   }
   if (told.targets <= incident.targets.firing) return known
-  return { ...known, told: told.targets, course: course === 'grows' ? 'lasts' : course }
+  return { ...known, ...(!isWorse && { told: told.targets }), course: course === 'grows' ? 'lasts' : course }
 }
 
 const shareOf = ({ alerts: [first] }: Incident) => ruleSubjectOf(first!)

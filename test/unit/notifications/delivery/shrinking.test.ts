@@ -72,6 +72,22 @@ test('an incident began when its first message said so, and was as that and the 
   )
 })
 
+test('an incident on fewer targets does not shrink where it is more severe, or more of its calls fail', async () => {
+  for (const worse of [veryHigh, high]) {
+    const { run, last } = incident()
+    const share = { signal: FIRING.signal, counts: FIRING.counts!, calls: 40, value: 0.4, threshold: 0.3 }
+    const failing = worse === high ? share : {}
+    for (let n = 0; n < 10; n++) await run.fire(high(n), failing)
+    await run.clock.advance(100)
+    for (let n = 0; n < 4; n++) await run.resolve(high(n), failing)
+    if (worse === veryHigh) await run.fire(veryHigh(9))
+    else for (let n = 4; n < 10; n++) run.see(high(n), { counts: { ...share.counts, rejected: 30 } })
+    await run.clock.advance(100)
+    expect(last().title).toMatch(/^6 of 30 targets/)
+    expect(last().lines[0]).toMatch(/, lasting/)
+  }
+})
+
 test('a target on which only the more severe of two alerts resolved improves, with the value of now and the worst', () => {
   const resolved = { ...RESOLVED, alert: 'VeryHigh', key: 'VeryHigh', peak: 0.983 }
   const message = messageOf([update({ ...FIRING, severity: 'warning', value: 0.242, peak: 0.983 }), update(resolved)])
