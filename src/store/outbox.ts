@@ -57,6 +57,9 @@ const NOTE = `
 
 const TELL = insertInto('told_groups', ['receiver', 'name', 'data'], replacing('told_groups', ['data']))
 
+/** What waits for each receiver. */
+export type Outboxes = ReadonlyMap<string, readonly OutboxContent[]>
+
 /** What waits in the outbox, by receiver. */
 export async function waitingContents({ rows }: RowReader): Promise<Map<string, OutboxContent[]>> {
   const found = await rows('SELECT receiver, data FROM callwatch.outbox')

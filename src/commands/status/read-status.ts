@@ -7,7 +7,7 @@ import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
 import { grouping } from '../../notifications/grouping.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
-import { waitingContents } from '../../store/outbox.ts'
+import { waitingContents, type Outboxes } from '../../store/outbox.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { parse } from '../../store/sql.ts'
 import { formatSync } from '../../text/format.ts'
@@ -34,7 +34,8 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   )
   const live = instances.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
-  const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now })
+  const waiting = await waitingContents(reader)
+  const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now }, waiting)
   const alerts = firing.map((alert) => ({
     ...alertData(alert),
     key: alert.key,
@@ -50,7 +51,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     ),
     alerts,
     pending: rulesOf(live.filter(({ instance: { state } }) => state === 'pending').map(alertOf)),
-    receivers: await readReceivers({ reader, heard }, { notify, suppressed, now }),
+    receivers: receiversOf(heard, waiting, { notify, suppressed, now }),
   }
 }
 
@@ -103,11 +104,11 @@ function stateOf(
   return { ...known, state: 'initial sync', problem: formatSync({ pagesRead, pages, secondsLeft }) }
 }
 
-async function readReceivers(
-  { reader, heard }: Pick<Told, 'reader' | 'heard'>,
+function receiversOf(
+  heard: Heard | undefined,
+  waiting: Outboxes,
   { notify, suppressed, now }: Pick<Config, 'notify'> & { suppressed: ReadonlyMap<string, unknown>; now: number },
-): Promise<StoredStatus['receivers']> {
-  const waiting = await waitingContents(reader)
+): StoredStatus['receivers'] {
   return notify.receivers.map(({ name }) => ({
     ...receiverView({ name }, waiting.get(name) ?? [], suppressed, now),
     ...heard?.receivers.find((each) => each.name === name),

@@ -4,6 +4,7 @@ import { matches, silenceAt, valuesOf, type Silence } from '../../alerts/match.t
 import { isMoreSevere, type AlertMatch } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { lastTime } from '../../clock/calendar.ts'
+import type { Outboxes } from '../../store/outbox.ts'
 import type { OutboxEntry } from '../../store/store.ts'
 import { formatTime } from '../../text/format.ts'
 import type { NotifyConfig } from '../notify-section.ts'
@@ -134,10 +135,19 @@ export function suppressingAt(
 
 type Suppressors = { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number }
 
-/** The alerts that are suppressed now, by their names (alert.ts), with what suppresses them. */
-export function suppressedAlerts(alerts: readonly LiveAlert[], { notify, silences, now }: Suppressors) {
+/**
+ * The alerts that are suppressed now, by their names (alert.ts), with what suppresses them.
+ *
+ * @param waiting the outboxes: alerts whose end is suppressed are in it
+ */
+export function suppressedAlerts(
+  alerts: readonly LiveAlert[],
+  { notify, silences, now }: Suppressors,
+  waiting: Outboxes = new Map(),
+) {
   const { suppressionsOf } = suppressingAt({ now, alerts, mutes: notify.mutes, silences }, inhibition(notify.inhibit))
-  const reasons = alerts.map(alertOf).map((alert) => [nameOf(alert), suppressionsOf(alert)] as const)
+  const changes = [...waiting.values()].flat().filter((content) => content.kind !== 'digest')
+  const reasons = [...changes, ...alerts.map(alertOf)].map((alert) => [nameOf(alert), suppressionsOf(alert)] as const)
   return new Map(reasons.filter(([, own]) => own.length > 0))
 }
 

@@ -32,6 +32,6 @@ export async function receiverViews({ store, receivers, wall, ...options }: WebO
   const suppressed =
     waiting.size === 0
       ? new Map()
-      : options.suppressed(liveAlerts(options.targets), await store.silences(now).catch(onlyStoreErrors([])))
+      : options.suppressed(liveAlerts(options.targets), await store.silences(now).catch(onlyStoreErrors([])), waiting)
   return receivers().map((each) => receiverView(each, waiting.get(each.name) ?? [], suppressed, now))
 }

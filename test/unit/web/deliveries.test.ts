@@ -12,17 +12,17 @@ test('what waits for a receiver is counted without what is silenced, muted or in
     receiver: 'slack',
     data: JSON.stringify(content),
   }))
-  const viewOf = async (silences: readonly object[]) => {
+  const viewOf = async (silences: readonly object[], live = ['a', 'b', 'c']) => {
     const options = {
       store: {
         silences: async () => silences,
         rows: async () => entries,
       },
-      targets: { own: () => ['a', 'b', 'c'].map(target), others: () => [] },
+      targets: { own: () => live.map(target), others: () => [] },
       receivers: () => [{ name: 'slack' }, { name: 'pager' }],
       wall: () => NOW,
-      suppressed: (...[alerts, active]: Parameters<Parameters<typeof receiverViews>[0]['suppressed']>) =>
-        suppressedAlerts(alerts, { notify: { inhibit: [], mutes: [] }, silences: active, now: NOW }),
+      suppressed: (...[alerts, active, waiting]: Parameters<Parameters<typeof receiverViews>[0]['suppressed']>) =>
+        suppressedAlerts(alerts, { notify: { inhibit: [], mutes: [] }, silences: active, now: NOW }, waiting),
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is used of the options
     return receiverViews(options as never)
@@ -34,4 +34,6 @@ test('what waits for a receiver is counted without what is silenced, muted or in
     { name: 'slack', pending: 3, suppressed: 1, oldest_pending_seconds: 60 },
     none,
   ])
+  // The end of an alert waits, too.
+  expect(await viewOf([silence], ['a', 'b'])).toEqual(await viewOf([silence]))
 })
