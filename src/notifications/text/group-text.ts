@@ -63,7 +63,7 @@ export function incidentLines(incident: Incident): Line[] {
   const texts: Record<Line['about'], (string | false | undefined)[]> = {
     course: [courseText(incident)],
     unpolled: [unpolled && unpolledText(unpolled, incident)],
-    cause: causes.map((cause) => causeText(cause, incident)),
+    cause: [causes.map((cause) => causeText(cause, incident)).find(Boolean)],
     outcomes: [calls && `Outcomes: ${splitOf(calls)}`],
     worst: [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
     mostly: [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
@@ -114,11 +114,11 @@ function worstTexts(worst: Incident['worst']): string {
   return `${by}: ${worst.slice(0, NAMED).map(worstText).join(', ')}`
 }
 
-/** An incident is not the cause of itself: then only the reason is said. */
+/** An incident is not the cause of itself: then only the reason is said. Missing polls cause nothing else that is measured. */
 function causeText({ signal, targets, cause }: Incident['causes'][number], incident: Incident): string | undefined {
   if (signal === incident.alerts[0]!.signal.name) return cause && `Cause: ${cause}`
-  const what = signal === 'poll_age' ? 'no successful poll' : 'failed requests to the calls service'
-  return `Cause: ${what}${onTargets(targets, incident)}${cause === undefined ? '' : ` (${cause})`}`
+  if (signal === 'poll_age') return undefined
+  return `Cause: failed requests to the calls service${onTargets(targets, incident)}${cause === undefined ? '' : ` (${cause})`}`
 }
 
 function othersText(incident: Incident): string {
