@@ -7,6 +7,7 @@ import { receiveEvents } from './model/events.ts'
 import { isAllStale, isSyncing, staleTargets } from './model/notices.ts'
 import { startClock } from './model/snapshots.ts'
 import { current, onChange } from './model/state.ts'
+import { isPointedAt } from './model/steady.ts'
 import { shownAlerts } from './model/totals.ts'
 import pageStyle from './page.css'
 import partsStyle from './parts.css'
@@ -22,7 +23,7 @@ const place = document.getElementById('page')
 place?.replaceChildren()
 
 onChange((state) => {
-  if (place !== null) render(<Page state={state} />, place)
+  if (place !== null) render(<Page state={{ ...state, isHeld: isPointedAt() }} />, place)
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
   const stale = staleTargets(state).length
   const { name, title } = viewOf(state)

@@ -30,10 +30,9 @@ export function alertGroups(state: State): readonly AlertGroup[] {
   const keyOf = (alert: Alert) => (ofIncident ? alert.target : isSelected ? named(alert) : alert.alert)
   const groups = Map.groupBy(shownAlerts(state).filter(isSelected ?? (() => true)), keyOf)
   const worst = [...groups.values()].map((same) => same.toSorted(worstFirst))
-  const inOrder = worst.toSorted(
-    (a, b) => Number(a.every(why)) - Number(b.every(why)) || (isSelected ? mostFailed(a[0]!, b[0]!) : 0),
-  )
-  return steady(state, 'alerts', inOrder, ([first]) => keyOf(first!))
+  const rankOf = (group: AlertGroup) => (group.every(why) ? 1000 : 0) + (isSelected ? 0 : urgencyOf(group[0]))
+  const inOrder = worst.toSorted((a, b) => rankOf(a) - rankOf(b) || (isSelected ? mostFailed(a[0]!, b[0]!) : 0))
+  return steady(state, 'alerts', inOrder, ([first]) => keyOf(first!), rankOf)
 }
 
 /** How many calls failed; 0 of an alert that is not about their share. */

@@ -9,8 +9,10 @@ export type OverviewRow = ReturnType<typeof rowsOf>[number]
 
 /** The selected targets, worst first: failing polls, then firing alerts, then the failure ratio. */
 export function overviewOf(state: State): readonly OverviewRow[] {
-  const worstFirst = rowsOf(state).toSorted((a, b) => differences(a, b).find((difference) => difference !== 0) ?? 0)
-  return steady(state, 'targets', worstFirst, ({ target }) => target.name)
+  const worstFirst = rowsOf(state).toSorted(
+    (a, b) => rankOf(a) - rankOf(b) || (b.main?.any ?? -1) - (a.main?.any ?? -1),
+  )
+  return steady(state, 'targets', worstFirst, ({ target }) => target.name, rankOf)
 }
 
 /** As many targets are shown at a time. */
@@ -49,9 +51,5 @@ function rowsOf(state: State) {
   }))
 }
 
-/** How two targets differ, the most important first; below zero if the first one is worse. */
-function differences(a: OverviewRow, b: OverviewRow) {
-  const failing = ({ health }: OverviewRow) => (health === 'up' ? 1 : 0)
-  const urgency = ({ alerts: [first] }: OverviewRow) => urgencyOf(first)
-  return [failing(a) - failing(b), urgency(a) - urgency(b), (b.main?.any ?? -1) - (a.main?.any ?? -1)]
-}
+/** By its polls and its alerts; the worst target has the lowest. */
+const rankOf = ({ health, alerts: [first] }: OverviewRow) => (health === 'up' ? 1000 : 0) + urgencyOf(first)

@@ -1,30 +1,38 @@
-import { change, type State } from './state.ts'
+import type { State } from './state.ts'
 
-/** The order of each list when it was last free to change, by the keys of its items. */
-const orders = new Map<string, ReadonlyMap<string, number>>()
+/** How long a list keeps its order by itself. */
+const STEADY_MS = 30_000
+
+/** The order of each list when it was last free to change, by the keys of its items, and when that was. */
+const orders = new Map<string, { at: number; places: ReadonlyMap<string, number> }>()
 
 /**
  * The items in their order; while the reader points at a list or has the focus in one, in the order of before, with what is new at
- * the end.
+ * the end. Otherwise those of a rank keep their order for half a minute.
+ *
+ * @param spare items that are no longer in the list, which stay as long as the order
  */
 export function steady<Item>(
-  { isHeld }: Pick<State, 'isHeld'>,
+  { isHeld, now }: Pick<State, 'isHeld' | 'now'>,
   list: string,
   items: readonly Item[],
   keyOf: (item: Item) => string,
+  rankOf: (item: Item) => number = () => 0,
+  spare: readonly Item[] = [],
 ): readonly Item[] {
-  const before = orders.get(list)
-  const placeOf = (item: Item) => before?.get(keyOf(item)) ?? Number.MAX_SAFE_INTEGER
-  if (isHeld && before !== undefined) return items.toSorted((a, b) => placeOf(a) - placeOf(b))
-  orders.set(list, new Map(items.map((item, i) => [keyOf(item), i])))
+  const { at = now, places } = orders.get(list) ?? {}
+  const placeOf = (item: Item) => places?.get(keyOf(item)) ?? Number.MAX_SAFE_INTEGER
+  if (places && (isHeld || (at < now && now < at + STEADY_MS))) {
+    const all = [...items, ...spare.filter((item) => places.has(keyOf(item)))]
+    return all.toSorted((a, b) => (isHeld ? 0 : rankOf(a) - rankOf(b)) || placeOf(a) - placeOf(b))
+  }
+  orders.set(list, { at: now, places: new Map(items.map((item, i) => [keyOf(item), i])) })
   return items
 }
 
-type At = { currentTarget: Element }
-
-const hold = () => change({ isHeld: true })
-const release = ({ currentTarget: list }: At) =>
-  void setTimeout(() => change({ isHeld: list.matches(':hover, :focus-visible, :has(:focus-visible)') }))
+/** Whether the reader points at a list, or has the focus in one. */
+export const isPointedAt = () =>
+  document.querySelector(':is(.wide, .rows):is(:hover, :focus-visible, :has(:focus-visible))') !== null
 
 /** How many rows and controls an arrow moves the focus. */
 const STEPS: Record<string, readonly [rows: number, controls: number]> = {
@@ -35,13 +43,9 @@ const STEPS: Record<string, readonly [rows: number, controls: number]> = {
 }
 const lineOf = (control: HTMLElement) => control.closest('tr, li')
 
-/** The handlers of a list: it keeps its order under the pointer and the focus, which the arrows move to other rows and within one. */
+/** The handlers of a list: the arrows move the focus to other rows and within one. */
 export const ROWS = {
-  onPointerEnter: hold,
-  onPointerLeave: release,
-  onFocusIn: release,
-  onFocusOut: release,
-  onKeyDown: (event: KeyboardEvent & At) => {
+  onKeyDown: (event: KeyboardEvent & { currentTarget: Element }) => {
     const [rows, columns] = STEPS[event.key] ?? []
     const lines = Map.groupBy(event.currentTarget.querySelectorAll<HTMLElement>(':is(tr, li) :is(a, button)'), lineOf)
     const all = [...lines.values()]
