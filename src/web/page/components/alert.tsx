@@ -176,7 +176,10 @@ function notifiedFact(state: State, alert: PastAlert) {
   const names = [...new Set(sent.map(({ receiver }) => receiver))].join(', ')
   const failing = failingFor(state, alert).map(({ name, since }) => `${name} fails since ${moment(since, now)}`)
   const about = [...(sent[0] ? [moment(sent[0].at, now)] : []), ...failing].join('; ')
-  return fact('Notified', names || 'nobody', about)
+  const { live } = alertOf(state)
+  // A change also waits for its group.
+  const waits = live && !live.suppressed?.length && state.snapshot?.receivers?.some(({ pending }) => pending > 0)
+  return fact('Notified', names || (waits ? 'not yet' : 'nobody'), about)
 }
 
 function stateBadge(alert: PastAlert | undefined, live: Alert | undefined) {

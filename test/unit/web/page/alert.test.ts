@@ -271,7 +271,9 @@ describe('the page of an alert', () => {
     const step = ' 14:12:20 slack fails: Slack answered 503; the next attempt is at 14:13:50'
     const [steps, facts] = failing({}, NOW - 600)
     expect(steps).toContain(step)
-    expect(facts).toMatch(/ Notified nobody slack fails since 14:03:20$/)
+    expect(facts).toMatch(/ Notified not yet slack fails since 14:03:20$/)
+    const quiet = shown(fired({ notified: [] }))
+    expect(textOf(rendered(quiet), { class: 'facts' })).toMatch(/ Notified nobody$/)
     expect(failing({}, NOW - 5)[0]).toContain(step.replace('14:12:20', '14:13:15'))
     const { notified } = fired()
     expect(failing({ notified }, NOW - 5)[1]).toMatch(/ Notified slack 14:12:40$/)
