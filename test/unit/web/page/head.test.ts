@@ -187,7 +187,7 @@ describe('the head of the overview', () => {
     const order = (now: number) => linesOf({ ...state, now }).map((line) => line.split(' ')[0])
     const before = order(100_000)
     // The fourth is no longer one of the ten worst.
-    const worst = [...incident.worst.toSpliced(3, 1), { ...incident.worst[0], target: 't10' }].toReversed()
+    const worst = [...incident.worst.toSpliced(3, 1), { ...incident.worst.at(0)!, target: 't10' }].toReversed()
     incident.worst = worst
     expect(order(129_999)).toEqual(before)
     expect(order(130_000)).toEqual(worst.map(({ target }) => target))
