@@ -20,7 +20,9 @@ export const declare: Declare = (command, { loader, print, succeed }) =>
   void command
     .option('--probe', 'also send up to ten requests to each target, and connect to a shared store', false)
     .option('--target <name>', 'probe only this target')
-    .addOption(new Option('--record <file>', 'probe, and write the answers to it, anonymous').implies({ probe: true }))
+    .addOption(
+      new Option('--record <file>', 'probe, and write the anonymized answers to this file').implies({ probe: true }),
+    )
     .option('--print', 'with --probe, print the configuration as well', false)
     .option('--store', 'also check the whole store for damage, or connect to a shared one', false)
     .option('--json', 'print the configuration, its problems and what was found as JSON', false)

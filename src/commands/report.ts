@@ -26,7 +26,7 @@ export const declare: Declare = (command, context) => {
     .option('--target <names>', 'only these targets; repeatable', names)
     .option('--zone <name>', 'the time zone of dates and days', 'UTC')
     .addOption(
-      new Option('--live', 'the last day as the service lists it now, without a store or a daemon')
+      new Option('--live', "report the last day from the service's list, without a store or a daemon")
         .default(false)
         .conflicts(['since', 'until', 'by', 'format']),
     )

@@ -38,7 +38,7 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
   void command
     .option('--since <time>', 'start at this date or time, or this long ago', '7d')
     .option('--rule <file>', 'use the rules of this file (one rule or a list) instead of the configured rules')
-    .option('--all', `print each target, also if there are more than ${MOST_TARGETS}`, false)
+    .option('--all', `print details of each target, even of more than ${MOST_TARGETS}`, false)
     .option('--no-chart', 'do not draw charts of the values')
     .option('--json', 'print the result as JSON', false)
     .action(async ({ since, rule: file, chart, json, all, ...options }) => {

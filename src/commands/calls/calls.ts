@@ -25,13 +25,13 @@ const ENDS = ['call.ended', 'call.unanswered', 'call.rejected', 'call.canceled',
 export const declare: Declare = (command, context) =>
   void command
     .option('--since <time>', 'calls that finished since this time, or this long ago (default: calls in progress)')
-    .option('--until <time>', 'of these the ones before this time')
+    .option('--until <time>', 'calls that finished before this time')
     .option('--target <names>', 'only of these targets; repeatable', names)
     .option('--type <type>', 'only audio or video')
     .option('--mode <mode>', 'only call, meet or presenter')
     .option('--receiver-type <type>', 'only user or group')
     .option('--status <names>', 'only with these statuses; repeatable', names)
-    .option('--session-id <id>', 'only those whose session id begins so')
+    .option('--session-id <id>', 'only those whose session id begins with this')
     .option('--recorded', 'only those with a recording', false)
     .option('--limit <n>', 'print the newest n calls', whole, 100)
     .addOption(

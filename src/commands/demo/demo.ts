@@ -55,7 +55,7 @@ export const declare: Declare = (command, { print, succeed }) =>
     .option('--speed <n>', 'run calls at this multiple of real time', positive, 20)
     .option('--calls-per-minute <n>', 'start this many calls a minute (default: 60, or 6 with a history)', positive)
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
-    .option('--history <duration>', 'poll through a past of this duration first, such as 35d, with its alerts', past)
+    .option('--history <duration>', 'first simulate this much past, such as 35d, with its alerts', past)
     .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
     .action(async (options) => succeed(await demo(options, (line) => print(line))))
 

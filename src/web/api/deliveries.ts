@@ -7,10 +7,10 @@ import type { WebOptions } from '../server.ts'
 import { liveAlerts } from './alerts.ts'
 import { route } from './route.ts'
 
-/** How far each webhook of events is (docs/api.md). */
+/** Delivery of each event webhook (docs/api.md). */
 export const webhooksRoute = route(
   'GET /api/v1/webhooks',
-  'How far each webhook of events is',
+  'Delivery of each event webhook',
   {
     answers: { 200: webhooks },
   },

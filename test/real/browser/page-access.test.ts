@@ -75,7 +75,7 @@ inChromium('the page', (open) => {
       'production',
       'Share of the finished calls of each window that failed, by reason',
       'Calls in progress by mode and type',
-      'How far each webhook of events is',
+      'Delivery of each event webhook',
       'Pause',
       'Skip the feed',
       'Live feed of transitions',

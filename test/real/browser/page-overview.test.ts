@@ -99,7 +99,7 @@ inChromium('the page of thirty targets', (open) => {
       // The choice of the header has the thirty by name, and the list searches three hundred.
       nodes.push(await page.evaluate<number>(`document.querySelectorAll('*').length`))
       if (count === 30) continue
-      await page.getByRole('button', { name: 'Better targets' }).click()
+      await page.getByRole('button', { name: 'Next targets' }).click()
       await page.getByText('31–60 of 300').waitFor()
       await page.getByLabel('Target or alert').fill('region-299')
       await expect.poll(() => page.locator('#overview tbody tr').count()).toBe(1)

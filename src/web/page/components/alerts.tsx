@@ -32,7 +32,7 @@ export function Alerts({ state }: { state: State }) {
   const note = isSelected ? (
     <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
   ) : (
-    soft('of several, the worst one that fires')
+    soft('each row shows the worst of its firing alerts')
   )
   return (
     <Section id="alerts" title={isSelected ? plural(groups.length, noun) : 'Alerts'} note={note}>

@@ -77,7 +77,7 @@ const KEY = [
     24,
     SEVERITIES.map((name, row) => <rect class="fill" style={coloured(name)} width="24" height="2.6" y={row * 3.6} />),
   ),
-  inLegend('not over yet', 24, [
+  inLegend('still in progress', 24, [
     <rect class="fill" style={coloured('ended')} width="24" height="10" />,
     <path class="ground" d="M-2 10L8 0M4 10L14 0M10 10L20 0M16 10L26 0" />,
   ]),

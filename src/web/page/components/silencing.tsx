@@ -69,7 +69,7 @@ function command(state: State) {
           globalThis.isSecureContext && [' ', <Button onClick={() => copy(text)}>Copy</Button>],
           <Outcome state={state} />,
         ],
-    quiet('With http.auth, the page has a button for it.'),
+    quiet('Set http.auth to silence alerts from this page.'),
   ]
 }
 

@@ -24,7 +24,7 @@ export function Overview({ state }: { state: State }) {
     <Section
       id="overview"
       title={`${formatNumber(all)} targets`}
-      note={soft('not polled first, then alerts, then the highest share')}
+      note={soft('targets that are not polled first, then those with alerts, then by failed share')}
     >
       <Form>
         <TextInput id="find-target" label="Target or alert" value={text} onInput={(text) => searchTargets({ text })} />
@@ -35,12 +35,12 @@ export function Overview({ state }: { state: State }) {
           options={STATES}
           onSelect={(health) => searchTargets({ health })}
         />
-        <Button label="Worse targets" isDisabled={first === 0} onClick={() => moveWindow(first, -1)}>
+        <Button label="Previous targets" isDisabled={first === 0} onClick={() => moveWindow(first, -1)}>
           ‹
         </Button>
         <span class="window" aria-live="polite">{`${numbers} of ${formatNumber(found.length)}`}</span>
         <Button
-          label="Better targets"
+          label="Next targets"
           isDisabled={first + rows.length >= found.length}
           onClick={() => moveWindow(first, 1)}
         >
@@ -190,7 +190,7 @@ function healthText(target: Target, age: number) {
 
 const TONES: Record<string, string> = { delivering: 'good', failing: 'bad', paused: 'warning' }
 
-/** How far each webhook of events is; absent without any. */
+/** Delivery of each event webhook; absent without any. */
 export function Webhooks({ state }: { state: State }) {
   const webhooks = state.snapshot?.webhooks ?? []
   if (webhooks.length === 0) return false
@@ -211,7 +211,7 @@ export function Webhooks({ state }: { state: State }) {
   ]
   return (
     <Section id="webhooks" title="Webhooks of events">
-      <Table caption="How far each webhook of events is" columns={columns} items={webhooks} isNumeric />
+      <Table caption="Delivery of each event webhook" columns={columns} items={webhooks} isNumeric />
     </Section>
   )
 }

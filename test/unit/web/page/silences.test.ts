@@ -135,7 +135,7 @@ test('the view of silences has the command instead of the form without http.auth
   const elements = render(Silencing, state)
   expect(elements.filter(({ type }) => type === 'form' || type === 'button')).toEqual([])
   expect(textOf(elements, { id: 'silencing' })).toMatch(
-    /^Add a silence This command silences it, where callwatch runs: callwatch silence add --match alert=NoCalls --for 1h --reason REASON With http.auth, the page has a button for it\.$/,
+    /^Add a silence This command silences it, where callwatch runs: callwatch silence add --match alert=NoCalls --for 1h --reason REASON Set http.auth to silence alerts from this page\.$/,
   )
   state.snapshot!.needs_config = true
   expect(textOf(render(Silencing, state), { id: 'silencing' })).toContain(
