@@ -26,7 +26,11 @@ export async function bundlePage(): Promise<{ files: Map<string, string>; module
   const { output } = await build.generate({ entryFileNames: 'page-[hash].js', minify: true })
   const [{ code, fileName, moduleIds }] = output
   const [html, icon] = await Promise.all(['index.html', 'icon.svg'].map((name) => readFile(join(PAGE, name), 'utf8')))
-  const files = { 'index.html': html!.replace('page.tsx', fileName), 'icon.svg': icon!, [fileName]: code }
+  const files = {
+    'index.html': html!.replace('page.tsx', fileName),
+    'icon.svg': icon!,
+    [fileName]: code.replaceAll('/* @__PURE__ */ ', ''),
+  }
   return { files: new Map([...Object.entries(files), ...(await runbookPages())]), modules: moduleIds }
 }
 

@@ -31,7 +31,7 @@ import { callLink, durationAt, finishedAt, STATUS } from './calls.tsx'
 import { Chart } from './chart.tsx'
 import { AlertSiblings, AlertTimeline } from './alert-timeline.tsx'
 import { actions } from './head.tsx'
-import { badge, bar, facts, Note, quiet, Section, soft, statusName, Table, type Column } from './layout.tsx'
+import { badge, bar, facts, Note, quiet, Section, soft, stateBadge, statusName, Table, type Column } from './layout.tsx'
 
 /** What is wrong in a sentence, who is silenced, the cause, the numbers, and what can be done. */
 export function AlertFacts({ state }: { state: State }) {
@@ -137,7 +137,7 @@ function alertFacts(state: State, shown: PastAlert | Alert) {
   const worst = valueOf(shown, (live ?? shown).peak)
   const name = breach === 'above' ? 'Peak' : 'Lowest'
   return facts([
-    fact('State', stateBadge(alert, live), severity),
+    fact('State', badgeOf(alert, live), severity),
     fact(live ? 'Since' : 'Fired', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
     until !== null && fact('Until', momentInZone(until, now)),
     live
@@ -182,8 +182,8 @@ function notifiedFact(state: State, alert: PastAlert) {
   return fact('Notified', names || (waits ? 'not yet' : 'nobody'), about)
 }
 
-function stateBadge(alert: PastAlert | undefined, live: Alert | undefined) {
-  if (live !== undefined) return badge(live.state, toneOf(live))
+function badgeOf(alert: PastAlert | undefined, live: Alert | undefined) {
+  if (live !== undefined) return stateBadge(live.state, live)
   const { outcome, expired_because: why } = alert!
   return badge(why === undefined ? (outcome ?? 'firing') : `expired: ${why}`)
 }

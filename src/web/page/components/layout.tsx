@@ -107,10 +107,13 @@ export const statusName = (name: string) =>
 
 export const soft = (text: ComponentChildren) => <span class="soft">{text}</span>
 export const badge = (text: ComponentChildren, tone = '') => <span class={`badge ${tone}`}>{text}</span>
+/** A badge in the colour of the state of an alert: of one that recovers, that of what is good. */
+export const stateBadge = (text: string, alert: Alert) =>
+  badge(text, alert.state === 'recovering' ? 'good' : toneOf(alert))
 /** How many alerts have each state, as badges. */
 export const stateBadges = (alerts: readonly Alert[]) =>
   [...Map.groupBy(alerts, ({ state }) => state)].flatMap(([state, same]) => [
-    badge(alerts.length === 1 ? state : `${formatNumber(same.length)} ${state}`, toneOf(same[0])),
+    stateBadge(alerts.length === 1 ? state : `${formatNumber(same.length)} ${state}`, same[0]!),
     ' ',
   ])
 export const words = (text: ComponentChildren) => <span class="words">{text}</span>

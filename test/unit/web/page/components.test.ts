@@ -560,6 +560,11 @@ describe('the overview of the page', () => {
       return String(row?.props['class']).trim()
     })
     expect(looks).toEqual(['warning', ''])
+    const shown = render(
+      Overview,
+      stateOf([shownTarget({ ...made, alerts: [recovering] }), shownTarget({ target: 'b' })]),
+    )
+    expect(shown.find(({ text }) => text === 'recovering')?.props['class']).toBe('badge good')
   })
 
   test('draws the calls of each minute, next to those of the window of an hour, and links to the page of the target', () => {
