@@ -117,6 +117,8 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
 const rulesText = (rules: StoredStatus['pending'], of: number) =>
   rules.map(({ alert, targets }) => (of === 1 ? alert : `${alert} on ${plural(targets, 'target')}`)).join(', ')
 
+const WORST_FIRST: TargetStatus['state'][] = ['never polled', 'stale', 'initial sync', 'up']
+
 /** Prints tables of all targets and alerts, and all receivers. What is wrong comes first. */
 export function printAll(
   { now, store, targets, alerts, receivers }: StoredStatus,
@@ -126,11 +128,11 @@ export function printAll(
   const printTable = (header: readonly string[], rows: string[][], texts: number, givesWay: readonly string[]) => {
     for (const line of ['', ...tableLines(header, rows, texts, { width, givesWay })]) print(line)
   }
-  const lagOf = ({ lag_seconds: lag }: TargetStatus) => lag ?? Infinity
+  const rankOf = ({ state }: TargetStatus) => WORST_FIRST.indexOf(state)
   printTable(
     ['target', 'state', 'lag', 'in progress', 'firing'],
     targets
-      .toSorted((a, b) => lagOf(b) - lagOf(a) || 0)
+      .toSorted((a, b) => rankOf(a) - rankOf(b) || a.target.localeCompare(b.target, 'en'))
       .map((each) => {
         const lag = each.lag_seconds === null ? '-' : formatSeconds(each.lag_seconds)
         return [each.target, each.state, lag, formatNumber(each.in_progress), formatNumber(each.firing)]

@@ -95,6 +95,16 @@ describe('status', () => {
     expect(lines.map((line) => line.replaceAll(/ {2,}/g, ' '))).toEqual(expected)
   })
 
+  test('--all has the targets by their state, then by their name', async () => {
+    const { lines } = await status(await polled(600, { targets: ['zebra', 'production', 'apple'] }), '--all')
+    const rows = lines.slice(lines.findIndex((line) => line.startsWith('target ')) + 1)
+    expect(rows.slice(0, 3).map((line) => line.split(/ {2,}/).slice(0, 2).join(' '))).toEqual([
+      'apple never polled',
+      'zebra never polled',
+      'production stale',
+    ])
+  })
+
   test('begins with the incident, says which target is not polled and what waits, and fails', async () => {
     const { code, lines } = await status(await polled(600, { fires: true }))
     expect(code).toBe(1)
