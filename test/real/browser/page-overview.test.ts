@@ -137,7 +137,7 @@ inChromium('the page of thirty targets', (open) => {
     expect(await page.title()).toBe('1 stale – 2 firing – callwatch')
     await page.goto(`${url}/#target=region-05`)
     await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page stale')
-    expect(await page.locator('.now').textContent()).toContain('not live')
+    expect(await page.locator('.now').textContent()).toContain('service not read')
   })
 
   test('has enough contrast, also where data are stale', { timeout: 30_000 }, async () => {

@@ -74,7 +74,8 @@ function liveness(state: State) {
   const { snapshot, isWaiting } = state
   if (snapshot === undefined || isWaiting) return badge('connecting…')
   if (isSyncing(state)) return badge('initial sync', 'warning')
-  if (isAllStale(state)) return badge('not live', 'bad')
+  if (isAllStale(state))
+    return badge(staleTargets(state).length > 0 && state.connected ? 'service not read' : 'not live', 'bad')
   const { now, targets } = snapshot
   const stale = staleTargets(state).length
   const time = new Date(Date.parse(now) + snapshotAge(state) * 1000).toISOString()
