@@ -25,6 +25,7 @@ const CONTAINER = ['test/real/container/running/**/*.test.ts']
 /** Begins with the runs of chaos, because they take minutes and mostly wait. */
 class ChaosFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
+    // oxlint-disable-next-line unicorn/no-array-sort -- that of the sequencer
     const sorted = await super.sort(files)
     return sorted.toSorted((a, b) => Number(b.moduleId.includes('/chaos/')) - Number(a.moduleId.includes('/chaos/')))
   }

@@ -83,7 +83,10 @@ const targetKeys = section(
         report(['app_id'], 'missing; expected an app id and its region, or a base address')
       else if (target.region === undefined) report(['region'], `missing; expected ${A_REGION}`)
       if (target.chat_base_url !== undefined) {
-        report(['chat_base_url'], '`chat_base_url` is accepted together with `base_url` only; expected `base_url` as well')
+        report(
+          ['chat_base_url'],
+          '`chat_base_url` is accepted together with `base_url` only; expected `base_url` as well',
+        )
       }
     }
   },

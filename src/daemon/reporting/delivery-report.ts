@@ -24,7 +24,7 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
     log.info({ receiver }, `${receiver} works again after ${lasted}; ${plural(attempts, 'attempt')} failed`)
   }
 
-  return ({ receiver, outcome, problem = '', acceptsOthers = false, error, message }) => {
+  return ({ receiver, outcome, problem = '', acceptsOthers, error, message }) => {
     const fields = { receiver, ...(message && fieldsOf(message)) }
     if (error !== undefined) {
       log.error(
@@ -33,8 +33,8 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
       )
     } else if (outcome === 'retried') {
       const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
-      if (!acceptsOthers) failing.set(receiver, { since, attempts: attempts + 1 })
-      log[attempts === 0 && !acceptsOthers ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
+      if (acceptsOthers !== true) failing.set(receiver, { since, attempts: attempts + 1 })
+      log[failing.get(receiver)?.attempts === 1 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
     } else if (outcome === 'dropped') {
       log.warn(fields, `notification dropped: ${mask(problem)}`)
     } else {

@@ -52,26 +52,17 @@ type Refused = { subject: string; problem: string; acceptsOthers: boolean }
 
 /**
  * The attempts to deliver to one receiver. After failures it pauses longer and longer, or for as long as the receiver
- * requests. What the receiver refuses pauses for the longest delay, or at first until it accepts another message; other messages do not, since they may be accepted. Refused alerts
- * are offered again one at a time, so that one that it cannot take keeps back no other, until it accepts one of them.
+ * requests. What the receiver refuses pauses for the longest delay, or at first until it accepts another message; other messages
+ * do not, since they may be accepted. Refused alerts are offered again one at a time, so that one that it cannot take keeps back no other, until it accepts one of them.
  *
  * @param of what is delivered
  */
 export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   const longest = LONGEST[of]
   let failures = 0
-  /** By subject, the end of its pause (monotonic seconds). */
-  const pauses = new Map<string, number>()
+  const pauses = newPauses(clock)
   /** The alerts that the receiver has refused, in the order in which those of a group are offered again. */
   const refused = new Map<string, Refused>()
-
-  const isPausedFor = (subject: string) => clock.monotonic() < (pauses.get(subject) ?? -Infinity)
-  const endOf = ({ subject }: Refused) => pauses.get(subject) ?? -Infinity
-
-  function pause(subject: string, seconds: number): void {
-    for (const other of pauses.keys()) if (!isPausedFor(other)) pauses.delete(other)
-    pauses.set(subject, clock.monotonic() + seconds)
-  }
 
   function failed(error: unknown, { subject = EVERYTHING, drops = false, ids = [] }: What): Attempt {
     const isBug = !(error instanceof DeliveryError)
@@ -80,46 +71,33 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     if (retryable) {
       const delay = retryAfter ?? Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
       const retryIn = Math.min(delay, longest.retryAfter)
-      pause(EVERYTHING, retryIn)
+      pauses.begin(EVERYTHING, retryIn)
       return { outcome: 'retried', problem, mayHaveArrived, retryIn, ...(isBug && { error }) }
     }
     failures = 0
     if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
-    pause(subject, longest.delay)
-    const acceptsOthers = ids.some((id) => refused.get(id)?.acceptsOthers === true)
-    for (const id of ids) {
-      refused.delete(id)
-      refused.set(id, { subject, problem, acceptsOthers })
-    }
-    return {
-      outcome: 'retried',
-      problem,
-      mayHaveArrived,
-      retryIn: longest.delay,
-      ...(acceptsOthers && { acceptsOthers }),
-    }
+    pauses.begin(subject, longest.delay)
+    const acceptsOthers = addRefused(refused, ids, { subject, problem })
+    return { outcome: 'retried', problem, mayHaveArrived, retryIn: longest.delay, ...(acceptsOthers && { acceptsOthers }) } // oxfmt-ignore
   }
 
   /** Ends the first pause of what was refused. Refused once more, it waits for the whole delay. */
   function accepted(): Attempt {
     for (const one of refused.values()) {
-      if (!one.acceptsOthers) pauses.delete(one.subject)
+      if (!one.acceptsOthers) pauses.end(one.subject)
       one.acceptsOthers = true
     }
-    const [first] = refused
-      .values()
-      .toArray()
-      .toSorted((a, b) => endOf(a) - endOf(b))
+    const [first] = [...refused.values()].toSorted((a, b) => pauses.left(a.subject) - pauses.left(b.subject))
     if (first === undefined) return { outcome: 'sent' }
-    return { outcome: 'sent', problem: first.problem, retryIn: Math.max(0, endOf(first) - clock.monotonic()) }
+    return { outcome: 'sent', problem: first.problem, retryIn: pauses.left(first.subject) }
   }
 
   return {
     /** @param subject as it was given to `attempt` */
-    isPaused: (subject = EVERYTHING) => isPausedFor(EVERYTHING) || isPausedFor(subject),
+    isPaused: (subject = EVERYTHING) => pauses.left(EVERYTHING) > 0 || pauses.left(subject) > 0,
     /** What of a group may be sent now: the alerts that were not refused, together, and one that was. */
     offered: <Alert>(subject: string, alerts: ReadonlyMap<string, Alert>): Alert[][] => {
-      const again = isPausedFor(subject) ? undefined : refused.keys().find((id) => alerts.has(id))
+      const again = pauses.left(subject) > 0 ? undefined : refused.keys().find((id) => alerts.has(id))
       const others = [...alerts].flatMap(([id, alert]) => (refused.has(id) ? [] : [alert]))
       return [others, again === undefined ? [] : [alerts.get(again)!]].filter((part) => part.length > 0)
     },
@@ -143,6 +121,32 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
       return accepted()
     },
   }
+}
+
+/** Pauses by subject. */
+function newPauses({ monotonic }: Pick<Clock, 'monotonic'>) {
+  /** When each ends (monotonic seconds). */
+  const ends = new Map<string, number>()
+  /** How long a pause still lasts (seconds); 0 without one. */
+  const left = (subject: string) => Math.max(0, (ends.get(subject) ?? -Infinity) - monotonic())
+  return {
+    left,
+    begin: (subject: string, seconds: number): void => {
+      for (const other of ends.keys()) if (left(other) === 0) ends.delete(other)
+      ends.set(subject, monotonic() + seconds)
+    },
+    end: (subject: string) => void ends.delete(subject),
+  }
+}
+
+/** Adds refused alerts at the end; returns whether the receiver has accepted others since it first refused one of these. */
+function addRefused(refused: Map<string, Refused>, ids: readonly string[], why: Omit<Refused, 'acceptsOthers'>) {
+  const acceptsOthers = ids.some((id) => refused.get(id)?.acceptsOthers === true)
+  for (const id of ids) {
+    refused.delete(id)
+    refused.set(id, { ...why, acceptsOthers })
+  }
+  return acceptsOthers
 }
 
 export type Failures = ReturnType<typeof deliveryFailures>

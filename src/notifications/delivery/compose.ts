@@ -59,15 +59,24 @@ function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
   const { at, was } = told
   const last = was?.share == null ? undefined : { share: was.share, at }
   const isSame = was?.subject === shareOf(incident)
-  const isWorse =
-    isMoreSevere(incident, told) || (isSame && calls !== undefined && calls.failed / calls.total > (was.share ?? 1))
   const known = {
     ...incident,
     since: Math.min(since, told.since ?? since),
     ...(calls && isSame && { calls: { ...calls, before: was.before, told: last } }),
   }
   if (told.targets <= incident.targets.firing) return known
-  return { ...known, ...(!isWorse && { told: told.targets }), course: course === 'grows' ? 'lasts' : course }
+  return {
+    ...known,
+    ...(!isWorse(incident, told) && { told: told.targets }),
+    course: course === 'grows' ? 'lasts' : course,
+  }
+}
+
+/** Whether an incident is more severe than a receiver was told, or a larger share fails. */
+function isWorse(incident: Incident, { severity, was }: ToldGroup): boolean {
+  const { calls } = incident
+  const isSame = calls !== undefined && was?.subject === shareOf(incident)
+  return isMoreSevere(incident, { severity }) || (isSame && calls.failed / calls.total > (was.share ?? 1))
 }
 
 const shareOf = ({ alerts: [first] }: Incident) => ruleSubjectOf(first!)

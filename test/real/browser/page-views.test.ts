@@ -209,7 +209,7 @@ inChromium('the views of the page', (open) => {
       const page = await open(`${url}/?target=production&call_id=done#call`)
       const events = page.locator('#call-events li')
       await shown(() => events.count()).toBe(1)
-      const correction = { call: done, before: { ...done, counted: [0.2, 0, 0, 0] }, at: NOW }
+      const correction = { call: done, before: { ...done, minutes: [0.2, 0, 0, 0] }, at: NOW }
       await log({ transitions: [], corrections: [correction], details: [] })
       await shown(() => events.count()).toBe(2)
       expect(await events.last().innerText()).toContain('corrected: audio 0.2 → 0.5 min')
