@@ -24,7 +24,7 @@ const MAX_PAST_CALLS = 50_000
 export const declare: Declare = (command, { print }) => {
   const configured = command
     .option('--port <n>', 'port to listen on; 0: a free one', port, 8080)
-    .option('--speed <n>', 'run calls at this multiple of real time', positive, 1)
+    .option('--speed <n>', 'run calls this many times faster', positive, 1)
     .option('--calls-per-minute <n>', "calls a minute (default: 30, or the history's)", positive)
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
     .option(
@@ -34,7 +34,7 @@ export const declare: Declare = (command, { print }) => {
       100,
     )
     .option('--targets <n>', 'services with calls of their own', counted, 1)
-    .option('--burst <percent>', 'percentage of calls that fail for 5 of every 30 minutes', percent)
+    .option('--burst <percent>', 'percent of calls that fail for 5 of 30 minutes', percent)
     .option('--api-key <key>', 'use this key of scope fullAccess')
     .option('--requests-per-minute <n>', 'answer 429 above this rate', positive)
     .option('--webhook <url>', 'send webhooks there, with its user and password', webAddress)

@@ -146,10 +146,7 @@ export function suppressedAlerts(
   waiting: Outboxes = new Map(),
 ) {
   const { suppressionsOf } = suppressingAt({ now, alerts, mutes: notify.mutes, silences }, inhibition(notify.inhibit))
-  const changes = [...waiting.values()]
-    .flat()
-    .filter((content) => content.kind !== 'digest')
-    .filter(hasEnded)
+  const changes = [...waiting.values()].flat().filter((content) => content.kind !== 'digest')
   const reasons = [...changes, ...alerts.map(alertOf)].map((alert) => [nameOf(alert), suppressionsOf(alert)] as const)
   return new Map(reasons.filter(([, own]) => own.length > 0))
 }
