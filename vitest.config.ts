@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer } from 'vitest/node'
 
 /** One room of `src` at a time: pure code, or with its neighbours in this process. */
 export const UNIT = ['test/unit/**/*.test.ts']
@@ -22,15 +21,6 @@ export const ALONE = ['test/unit/config/made-up-signal.test.ts', 'test/unit/web/
 /** What needs containers: `npm run test:container` makes them. */
 const CONTAINER = ['test/real/container/running/**/*.test.ts']
 
-/** Begins with the runs of chaos, because they take minutes and mostly wait. */
-class ChaosFirst extends BaseSequencer {
-  override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
-    // oxlint-disable-next-line unicorn/no-array-sort -- that of the sequencer
-    const sorted = await super.sort(files)
-    return sorted.toSorted((a, b) => Number(b.moduleId.includes('/chaos/')) - Number(a.moduleId.includes('/chaos/')))
-  }
-}
-
 const shared = {
   testTimeout: 10_000,
 }
@@ -40,8 +30,8 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 
 export default defineConfig({
   test: {
+    // System tests start several processes each; on two cores more than two files at once only steal time.
     maxWorkers: 2,
-    sequence: { sequencer: ChaosFirst },
     projects: [
       { test: { ...shared, name: 'unit', include: UNIT, exclude: ALONE, isolate: false } },
       {
@@ -54,18 +44,7 @@ export default defineConfig({
         },
       },
       { test: { ...shared, name: 'alone', include: ALONE } },
-      {
-        test: {
-          name: 'slow',
-          include: SLOW,
-          exclude: CONTAINER,
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-          // These tests wait for a third of their time. With four files at once, some are too slow for their deadlines.
-          maxWorkers: 3,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      { test: { name: 'slow', include: SLOW, exclude: CONTAINER, testTimeout: 30_000, hookTimeout: 60_000 } },
       { test: { ...shared, name: 'container', include: CONTAINER, hookTimeout: 60_000, fileParallelism: false } },
     ],
   },
