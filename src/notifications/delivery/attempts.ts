@@ -47,8 +47,8 @@ type What = {
   ids?: readonly string[]
 }
 
-/** A refused alert: what pauses for it, why, and whether the receiver has accepted others since. */
-type Refused = { subject: string; problem: string; acceptsOthers: boolean }
+/** A refused alert: what pauses for it, and why. */
+type Refused = { subject: string; problem: string }
 
 /**
  * The attempts to deliver to one receiver. After failures it pauses longer and longer, or for as long as the receiver
@@ -63,6 +63,10 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
   const pauses = newPauses(clock)
   /** The alerts that the receiver has refused, in the order in which those of a group are offered again. */
   const refused = new Map<string, Refused>()
+  /** Refused alerts since whose refusal the receiver has accepted others. */
+  const outlived = new Set<string>()
+
+  const acceptance = (ids: readonly string[]) => ids.some((id) => outlived.has(id)) && { acceptsOthers: true }
 
   function failed(error: unknown, { subject = EVERYTHING, drops = false, ids = [] }: What): Attempt {
     const isBug = !(error instanceof DeliveryError)
@@ -75,18 +79,24 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
       return { outcome: 'retried', problem, mayHaveArrived, retryIn, ...(isBug && { error }) }
     }
     failures = 0
-    if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', problem, mayHaveArrived }
+    const why = { problem, mayHaveArrived, ...acceptance(ids) }
+    if (drops || (mayHaveArrived && of === 'message')) return { outcome: 'dropped', ...why }
     pauses.begin(subject, longest.delay)
-    const acceptsOthers = addRefused(refused, ids, { subject, problem })
-    return { outcome: 'retried', problem, mayHaveArrived, retryIn: longest.delay, ...(acceptsOthers && { acceptsOthers }) } // oxfmt-ignore
+    for (const id of ids) {
+      refused.delete(id)
+      refused.set(id, { subject, problem })
+    }
+    return { outcome: 'retried', ...why, retryIn: longest.delay }
   }
 
   /** Ends the first pause of what was refused. Refused once more, it waits for the whole delay. */
-  function accepted(): Attempt {
-    for (const one of refused.values()) {
-      if (!one.acceptsOthers) pauses.end(one.subject)
-      one.acceptsOthers = true
+  function accepted({ ids = [] }: What): Attempt {
+    for (const [id, { subject }] of refused) {
+      if (!outlived.has(id)) pauses.end(subject)
+      outlived.add(id)
     }
+    // If one of these was refused before, perhaps the receiver now accepts the rest as well.
+    if (ids.some((id) => refused.has(id))) refused.clear()
     const [first] = [...refused.values()].toSorted((a, b) => pauses.left(a.subject) - pauses.left(b.subject))
     if (first === undefined) return { outcome: 'sent' }
     return { outcome: 'sent', problem: first.problem, retryIn: pauses.left(first.subject) }
@@ -103,7 +113,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     },
     /** Forgets refused alerts that do not wait any more. */
     keepRefused: (waiting: ReadonlySet<string>): void => {
-      for (const id of refused.keys()) if (!waiting.has(id)) refused.delete(id)
+      for (const ids of [refused, outlived]) for (const id of ids.keys()) if (!waiting.has(id)) ids.delete(id)
     },
     /**
      * Never rejects. After a bug it is retried as well: no message may be lost for that. What is refused is retried because
@@ -116,9 +126,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
         return failed(error, what)
       }
       failures = 0
-      // If one of these was refused before, perhaps the receiver now accepts the rest as well.
-      if (what.ids?.some((id) => refused.has(id)) === true) refused.clear()
-      return accepted()
+      return accepted(what)
     },
   }
 }
@@ -139,15 +147,9 @@ function newPauses({ monotonic }: Pick<Clock, 'monotonic'>) {
   }
 }
 
-/** Adds refused alerts at the end; returns whether the receiver has accepted others since it first refused one of these. */
-function addRefused(refused: Map<string, Refused>, ids: readonly string[], why: Omit<Refused, 'acceptsOthers'>) {
-  const acceptsOthers = ids.some((id) => refused.get(id)?.acceptsOthers === true)
-  for (const id of ids) {
-    refused.delete(id)
-    refused.set(id, { ...why, acceptsOthers })
-  }
-  return acceptsOthers
-}
+/** Whether a receiver refuses nothing any more. */
+const isFine = ({ outcome, problem = '', acceptsOthers }: Attempt) =>
+  outcome === 'sent' ? problem === '' : outcome === 'dropped' && acceptsOthers === true
 
 export type Failures = ReturnType<typeof deliveryFailures>
 
@@ -159,14 +161,9 @@ export type Failures = ReturnType<typeof deliveryFailures>
 export function deliveryFailures({ wall }: Pick<Clock, 'wall'>, mask: (text: string) => string) {
   const failures = new Map<string, Failure>()
   return {
-    note: ({
-      receiver,
-      outcome,
-      problem = '',
-      acceptsOthers = false,
-      retryIn,
-    }: Attempt & { receiver: string }): void => {
-      if (outcome === 'sent' && problem === '') return void failures.delete(receiver)
+    note: (attempt: Attempt & { receiver: string }): void => {
+      const { receiver, outcome, problem = '', acceptsOthers = false, retryIn } = attempt
+      if (isFine(attempt)) return void failures.delete(receiver)
       const next = retryIn !== undefined && { next: wall() + retryIn }
       const before = outcome === 'sent' ? undefined : failures.get(receiver)?.since
       const since = before ?? (outcome === 'sent' || acceptsOthers ? undefined : wall())

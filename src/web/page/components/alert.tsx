@@ -177,8 +177,9 @@ function notifiedFact(state: State, alert: PastAlert) {
   const failing = failingFor(state, alert).map(({ name, since }) => `${name} fails since ${moment(since, now)}`)
   const about = [...(sent[0] ? [moment(sent[0].at, now)] : []), ...failing].join('; ')
   const { live } = alertOf(state)
+  const isUntold = live && alert.notified.length === 0 && !live.suppressed?.length
   // A change also waits for its group.
-  const waits = live && !live.suppressed?.length && state.snapshot?.receivers?.some(({ pending }) => pending > 0)
+  const waits = isUntold && state.snapshot?.receivers?.some(({ pending }) => pending > 0)
   return fact('Notified', names || (waits ? 'not yet' : 'nobody'), about)
 }
 

@@ -32,7 +32,7 @@ export function alertGroups(state: State): readonly AlertGroup[] {
   const worst = [...groups.values()].map((same) => same.toSorted(worstFirst))
   const rankOf = (group: AlertGroup) => (group.every(why) ? 1000 : 0) + (isSelected ? 0 : urgencyOf(group[0]))
   const inOrder = worst.toSorted((a, b) => rankOf(a) - rankOf(b) || (isSelected ? mostFailed(a[0]!, b[0]!) : 0))
-  return steady(state, 'alerts', inOrder, ([first]) => keyOf(first!), rankOf)
+  return steady(state, `alerts ${state.query}`, inOrder, ([first]) => keyOf(first!), rankOf)
 }
 
 /** How many calls failed; 0 of an alert that is not about their share. */

@@ -34,10 +34,7 @@ export function shownIncidents(state: State): ShownIncident[] {
     .map((incident) => {
       const own = alerts.filter((alert) => isPart(alert, incident))
       const names = new Set(own.map(keyOfLive))
-      const isWorst = new Set(incident.worst.map(keyOf))
-      const spare = own.filter((alert) => !isWorst.has(keyOfLive(alert))).map(worstOf)
-      const list = `worst ${JSON.stringify(incident.group)}`
-      const worst = steady(state, list, incident.worst, keyOf, undefined, spare).slice(0, isWorst.size)
+      const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
       const highest = Math.max(...worst.map(({ value }) => value ?? 0))
       const lines = worst.map((one): WorstLine => {
         const alert = live.get(keyOf(one))
@@ -48,15 +45,10 @@ export function shownIncidents(state: State): ShownIncident[] {
       const isLess = ({ suppressed = [], ...one }: Alert) =>
         suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
       const waits = own.filter((alert) => !isLess(alert)).map(why)
-      const lead = lines[0]?.live ?? shown.find((alert) => isPart(alert, incident))
+      const lead =
+        incident.worst.map((one) => live.get(keyOf(one)))[0] ?? shown.find((alert) => isPart(alert, incident))
       return { incident, lead, lines, waits: waitsText(waits), isQuiet: waits.length > 0 && waits.every(Boolean) }
     })
-}
-
-/** An alert as the incident has its worst ones. */
-function worstOf({ target, alert, labels, value, calls, signal }: Alert): Incident['worst'][number] {
-  const failed = signal === 'failure_ratio' && calls !== null ? Math.round(value * calls) : null
-  return { target, alert, key: instanceKey(alert, labels), value, calls, failed }
 }
 
 /** Whether an alert fires and is part of an incident. */

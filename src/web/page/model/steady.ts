@@ -9,8 +9,6 @@ const orders = new Map<string, { at: number; places: ReadonlyMap<string, number>
 /**
  * The items in their order; while the reader points at a list or has the focus in one, in the order of before, with what is new at
  * the end. Otherwise those of a rank keep their order for half a minute.
- *
- * @param spare items that are no longer in the list, which stay as long as the order
  */
 export function steady<Item>(
   { isHeld, now }: Pick<State, 'isHeld' | 'now'>,
@@ -18,14 +16,11 @@ export function steady<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
   rankOf: (item: Item) => number = () => 0,
-  spare: readonly Item[] = [],
 ): readonly Item[] {
   const { at = now, places } = orders.get(list) ?? {}
   const placeOf = (item: Item) => places?.get(keyOf(item)) ?? Number.MAX_SAFE_INTEGER
-  if (places && (isHeld || (at < now && now < at + STEADY_MS))) {
-    const all = [...items, ...spare.filter((item) => places.has(keyOf(item)))]
-    return all.toSorted((a, b) => (isHeld ? 0 : rankOf(a) - rankOf(b)) || placeOf(a) - placeOf(b))
-  }
+  if (places && (isHeld || (at < now && now < at + STEADY_MS)))
+    return items.toSorted((a, b) => (isHeld ? 0 : rankOf(a) - rankOf(b)) || placeOf(a) - placeOf(b))
   orders.set(list, { at: now, places: new Map(items.map((item, i) => [keyOf(item), i])) })
   return items
 }

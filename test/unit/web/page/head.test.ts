@@ -181,7 +181,7 @@ describe('the head of the overview', () => {
     expect(order(false)).toEqual(['new', 't2', 't1', 't0'])
   })
 
-  test('keeps its lines and their order for half a minute', () => {
+  test('keeps the order of its lines for half a minute', () => {
     const state = amid(several(12))
     const incident = state.snapshot!.incidents.at(0)!
     const order = (now: number) => linesOf({ ...state, now }).map((line) => line.split(' ')[0])
@@ -189,7 +189,7 @@ describe('the head of the overview', () => {
     // The fourth is no longer one of the ten worst.
     const worst = [...incident.worst.toSpliced(3, 1), { ...incident.worst.at(0)!, target: 't10' }].toReversed()
     incident.worst = worst
-    expect(order(129_999)).toEqual(before)
+    expect(order(129_999)).toEqual([...before.toSpliced(3, 1), 't10'])
     expect(order(130_000)).toEqual(worst.map(({ target }) => target))
   })
 
