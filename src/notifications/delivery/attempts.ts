@@ -53,7 +53,8 @@ type Refused = { subject: string; problem: string }
 /**
  * The attempts to deliver to one receiver. After failures it pauses longer and longer, or for as long as the receiver
  * requests. What the receiver refuses pauses for the longest delay, or at first until it accepts another message; other messages
- * do not, since they may be accepted. Refused alerts are offered again one at a time, so that one that it cannot take keeps back no other, until it accepts one of them.
+ * do not, since they may be accepted. Refused alerts are offered again one at a time, so that one that it cannot take keeps back no
+ * other, until it accepts one of them.
  *
  * @param of what is delivered
  */
@@ -147,7 +148,7 @@ function newPauses({ monotonic }: Pick<Clock, 'monotonic'>) {
   }
 }
 
-/** Whether a receiver refuses nothing any more. */
+/** Whether nothing that the receiver refused is offered to it again, and it accepts others. */
 const isFine = ({ outcome, problem = '', acceptsOthers }: Attempt) =>
   outcome === 'sent' ? problem === '' : outcome === 'dropped' && acceptsOthers === true
 
