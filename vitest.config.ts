@@ -25,6 +25,7 @@ const CONTAINER = ['test/real/container/running/**/*.test.ts']
 /** Simulations take minutes of one core and wait for nothing: they begin first, so that no core is idle at the end. */
 class SimulationsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line no-array-sort -- a method of the sequencer
     const rest = Object.groupBy(await super.sort(files), (file) =>
       file.moduleId.includes('/promises/simulation/') ? 'first' : 'later',
     )
