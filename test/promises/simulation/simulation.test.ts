@@ -17,6 +17,5 @@ test.each(SEEDS)(
 test('the same seed gives the same simulation, to the last log line', { timeout: 2 * MINUTES }, async () => {
   const [one, two] = [await simulateRun({ seed: 4, days: 0.02 }), await simulateRun({ seed: 4, days: 0.02 })]
   expect(one.lines.length).toBeGreaterThan(100)
-  expect(two.lines).toEqual(one.lines)
   expect(two).toEqual(one)
 })
