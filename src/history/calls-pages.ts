@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts'
 export type PageCall = { target: string; call: TrackedCall }
 
 /** A selection of calls, and where it begins. */
-export type CallsWanted = {
+export type SelectedCalls = {
   /** When they finished (UNIX seconds), newest first; undefined selects calls in progress. */
   finished: { since: number; until: number } | undefined
   filter: CallFilter
@@ -50,16 +50,18 @@ export const SEARCH_SECONDS = 2
  * @param searchSeconds after this long no further part of the history is searched; only for a reader that continues at `next`
  */
 export async function* pagesOf(
-  wanted: CallsWanted,
+  selected: SelectedCalls,
   max: number,
   from: CallsSource,
   searchSeconds = Infinity,
 ): AsyncGenerator<ListedPart, void> {
-  yield* wanted.finished === undefined ? inProgress(wanted, max, from) : finished(wanted, max, from, searchSeconds)
+  yield* selected.finished === undefined
+    ? inProgress(selected, max, from)
+    : finished(selected, max, from, searchSeconds)
 }
 
 async function* inProgress(
-  { filter, beganBefore = Infinity, from }: CallsWanted,
+  { filter, beganBefore = Infinity, from }: SelectedCalls,
   max: number,
   source: CallsSource,
 ): AsyncGenerator<ListedPart> {
@@ -70,7 +72,7 @@ async function* inProgress(
 }
 
 async function* finished(
-  { filter, finished: times, from }: CallsWanted,
+  { filter, finished: times, from }: SelectedCalls,
   max: number,
   { store }: CallsSource,
   searchSeconds: number,

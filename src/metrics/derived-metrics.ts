@@ -212,11 +212,11 @@ function gauge(
   labels: readonly string[],
   values: (exported: ExportedTarget) => readonly LabelledValue[],
 ): DerivedMetric {
-  const made = new WeakMap<LedgerState, Map<string, LabelSet>>()
+  const labelSets = new WeakMap<LedgerState, Map<string, LabelSet>>()
   const read = (exported: ExportedTarget) => {
     const { name: target, ledger } = exported
-    const known = made.get(ledger) ?? new Map<string, LabelSet>()
-    made.set(ledger, known)
+    const known = labelSets.get(ledger) ?? new Map<string, LabelSet>()
+    labelSets.set(ledger, known)
     return values(exported).map(([labelValues, value]) => {
       const key = labelValues.join('|')
       const sharedLabels = known.get(key) ?? withTarget(target, labels, labelValues)
@@ -275,14 +275,14 @@ function durableSeries<Series>(
 ): (exported: ExportedTarget) => readonly Series[] {
   const keyOf = (values: readonly string[]) => [name, ...values].join('|')
   const spanned = new Set(span.map(keyOf))
-  const made = new WeakMap<LedgerState, { seen: number; others: Set<string>; series: Series[] }>()
+  const seriesOf = new WeakMap<LedgerState, { seen: number; others: Set<string>; series: Series[] }>()
   return ({ name: target, ledger }) => {
     const { counters, sync } = ledger
     // The first value that Prometheus sees has the calls of the past, so that none of them is an increase.
     if (sync.lastSuccess === undefined) return []
     const of = (values: readonly string[]) => make(keyOf(values), withTarget(target, labels, values))
-    const known = made.get(ledger) ?? { seen: 0, others: new Set<string>(), series: span.map(of) }
-    made.set(ledger, known)
+    const known = seriesOf.get(ledger) ?? { seen: 0, others: new Set<string>(), series: span.map(of) }
+    seriesOf.set(ledger, known)
     // A counter is never removed, so that the new ones are the last.
     for (const each of counters.size > known.seen ? counters.keys().drop(known.seen) : []) {
       if (each !== name && !each.startsWith(`${name}|`)) continue

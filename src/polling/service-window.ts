@@ -103,18 +103,18 @@ function windowLength() {
 
 /** Measures the requests of others: by how much more the service counts than callwatch has made. */
 function useByOthers() {
-  let made = 0
-  let span: { at: number; remaining: number; made: number } | undefined
+  let requests = 0
+  let span: { at: number; remaining: number; requests: number } | undefined
   let perSecond = 0
   return {
     /** Call it for each answer. */
     note: (at: number, remaining: number) => {
-      made += 1
-      span ??= { at, remaining, made }
+      requests += 1
+      span ??= { at, remaining, requests }
       if (at - span.at < SPAN_SECONDS) return
-      const used = Math.max(0, span.remaining - remaining - (made - span.made)) / (at - span.at)
+      const used = Math.max(0, span.remaining - remaining - (requests - span.requests)) / (at - span.at)
       perSecond = used > perSecond ? used : perSecond * KEPT + used * (1 - KEPT)
-      span = { at, remaining, made }
+      span = { at, remaining, requests }
     },
     perSecond: () => perSecond,
   }

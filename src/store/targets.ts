@@ -25,7 +25,7 @@ export type TargetsOptions = {
 }
 
 /** The arguments of `openTarget`. */
-type Wanted = { identity: TargetIdentity; created: number; longestWindow: number }
+type TargetToOpen = { identity: TargetIdentity; created: number; longestWindow: number }
 
 /** The most targets that are read together. */
 const BATCH = 200
@@ -66,9 +66,9 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
   }
 
   const open = batched(
-    async (wanted: readonly Wanted[]): Promise<(StoredTarget | Error)[]> => {
-      const found = await read(sql, wanted, numbers)
-      const missing = wanted.filter((_, i) => found[i] === undefined)
+    async (targets: readonly TargetToOpen[]): Promise<(StoredTarget | Error)[]> => {
+      const found = await read(sql, targets, numbers)
+      const missing = targets.filter((_, i) => found[i] === undefined)
       for (const [created, ofThen] of Map.groupBy(missing, (one) => one.created))
         await addTargets(sql, ofThen.map(({ identity }) => identity), created) // oxfmt-ignore
       const added = (missing.length === 0 ? [] : await read(sql, missing, numbers)).values()
@@ -146,14 +146,14 @@ export async function addTargets(sql: Sql, identities: readonly TargetIdentity[]
  */
 async function read(
   sql: Sql,
-  wanted: readonly Wanted[],
+  targets: readonly TargetToOpen[],
   numbers: Map<string, number>,
 ): Promise<(StoredTarget | Error | undefined)[]> {
-  const names = list(wanted.map(({ identity }) => identity.name))
+  const names = list(targets.map(({ identity }) => identity.name))
   const removed: Row[] = []
   const found = await sql.transaction(async (reading) => {
     const rows = new Map((await reading.all(FIND, [names])).map((row) => [String(row['name']), row]))
-    const load = async ({ identity, longestWindow }: Wanted) => {
+    const load = async ({ identity, longestWindow }: TargetToOpen) => {
       const row = rows.get(identity.name)
       if (row === undefined) return undefined
       if (row['fingerprint'] !== identity.fingerprint) return otherTarget(identity.name)
@@ -161,7 +161,7 @@ async function read(
       if (row['removed'] !== null) removed.push(row)
       return readTarget(reading, row, longestWindow)
     }
-    return Promise.all(wanted.map(load))
+    return Promise.all(targets.map(load))
   }, 'snapshot')
   await restore(sql, removed)
   return found

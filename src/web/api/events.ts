@@ -125,20 +125,20 @@ export const eventsRoute = route(
     const openStream = eventStreams(store, clock, app)
     return async ({ query, headers }, reply) => {
       const { after, limit, latest, type, target, session_id: sessionId, state } = query
-      const wanted: EventFilter = { types: type, targets: target, sessionId }
+      const filter: EventFilter = { types: type, targets: target, sessionId }
       const accepted = headers.accept ?? ''
       if (!accepted.includes(STREAM_TYPE)) {
         if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')
         const cursor = after === undefined ? undefined : readCursor(after)
-        const asked = { cursor, limit: limit ?? DEFAULT_LIMIT, filter: wanted }
+        const asked = { cursor, limit: limit ?? DEFAULT_LIMIT, filter }
         return sendPage(reply, accepted.includes(BATCH_TYPE), readEvents(store, asked))
       }
       if (limit !== undefined)
         throw new QueryError('limit is for single answers; a stream has no end, but has `latest`')
       const resumed = headers['last-event-id'] ?? after
-      const begin = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
+      const from = typeof resumed === 'string' ? { resumed } : { latest: latest ?? 0 }
       const aborted$ = state === 'once' ? onceRead(state$, clock) : NEVER
-      return openStream(reply, { begin, filter: wanted, state$: state && state$, aborted$ }, acceptsGzip(headers))
+      return openStream(reply, { from, filter, state$: state && state$, aborted$ }, acceptsGzip(headers))
     }
   },
 )
@@ -199,7 +199,7 @@ async function sendPage(reply: FastifyReply, isBatch: boolean, read: Promise<Eve
 }
 
 type StreamOptions = {
-  begin: { resumed: string } | { latest: number }
+  from: { resumed: string } | { latest: number }
   filter: EventFilter
   /** Absent where only events are wanted. */
   state$: Observable<LiveState> | undefined
@@ -211,7 +211,7 @@ type StreamOptions = {
 /** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `aborted$`. */
 async function* streamTexts(
   log: Log,
-  { begin, filter: wanted, state$ = NEVER, newest$, aborted$, clock }: StreamOptions,
+  { from, filter: selected, state$ = NEVER, newest$, aborted$, clock }: StreamOptions,
 ): AsyncGenerator<string, void> {
   // The first line shows the client at once that it is connected.
   yield ': connected\nretry: 2000\n\n'
@@ -231,7 +231,7 @@ async function* streamTexts(
   let written = clock.monotonic()
   for (;;) {
     yield state.changes()
-    const page = await nextPage(log, begin, next, wanted).catch(onlyStoreErrors(undefined))
+    const page = await nextPage(log, from, next, selected).catch(onlyStoreErrors(undefined))
     if (isAborted) return
     if (page === undefined) {
       await wait(pause(NOTICE_SECONDS))
@@ -255,18 +255,18 @@ async function* streamTexts(
 /** The next text of a stream, and its cursor after it. */
 async function nextPage(
   log: Log,
-  begin: StreamOptions['begin'],
+  from: StreamOptions['from'],
   next: Cursor | undefined,
-  wanted: EventFilter,
+  filter: EventFilter,
 ): Promise<{ text: string; next: Cursor }> {
-  if (next === undefined && 'latest' in begin) {
-    const { events, next: newest } = await readLatest(log, begin.latest)
+  if (next === undefined && 'latest' in from) {
+    const { events, next: newest } = await readLatest(log, from.latest)
     return { text: events.map(formatEvent).join(''), next: newest }
   }
-  const cursor = next ?? ('resumed' in begin ? readCursor(begin.resumed) : undefined)
+  const cursor = next ?? ('resumed' in from ? readCursor(from.resumed) : undefined)
   try {
     if (cursor === undefined) throw new CursorExpired({ position: 0, id: '', place: -1 })
-    const page = await readEvents(log, { cursor, limit: STREAM_BATCH, filter: wanted })
+    const page = await readEvents(log, { cursor, limit: STREAM_BATCH, filter })
     return { text: page.events.map(formatEvent).join(''), next: page.next }
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error

@@ -33,8 +33,8 @@ export const seriesRoute = route(
       const [now, all] = [wall(), targets.all()]
       const { from, to } = periodOf(query, await serviceNow(store, target, now))
       await expectTargets(store, target ?? [], all)
-      const wanted = { from, to, targets: target, type, mode, receiverType, step, aborted: abortedBy(reply) }
-      const found = await seriesOf(store, wanted, now)
+      const selected = { from, to, targets: target, type, mode, receiverType, step, aborted: abortedBy(reply) }
+      const found = await seriesOf(store, selected, now)
       return seriesView(found, await coverageOf(store, found, { targets: target, configured: all, now }))
     },
 )
