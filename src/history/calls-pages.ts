@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts'
 export type PageCall = { target: string; call: TrackedCall }
 
 /** A selection of calls, and where it begins. */
-export type SelectedCalls = {
+export type CallSelection = {
   /** When they finished (UNIX seconds), newest first; undefined selects calls in progress. */
   finished: { since: number; until: number } | undefined
   filter: CallFilter
@@ -50,18 +50,18 @@ export const SEARCH_SECONDS = 2
  * @param searchSeconds after this long no further part of the history is searched; only for a reader that continues at `next`
  */
 export async function* pagesOf(
-  selected: SelectedCalls,
+  selection: CallSelection,
   max: number,
   from: CallsSource,
   searchSeconds = Infinity,
 ): AsyncGenerator<ListedPart, void> {
-  yield* selected.finished === undefined
-    ? inProgress(selected, max, from)
-    : finished(selected, max, from, searchSeconds)
+  yield* selection.finished === undefined
+    ? inProgress(selection, max, from)
+    : finished(selection, max, from, searchSeconds)
 }
 
 async function* inProgress(
-  { filter, beganBefore = Infinity, from }: SelectedCalls,
+  { filter, beganBefore = Infinity, from }: CallSelection,
   max: number,
   source: CallsSource,
 ): AsyncGenerator<ListedPart> {
@@ -72,7 +72,7 @@ async function* inProgress(
 }
 
 async function* finished(
-  { filter, finished: times, from }: SelectedCalls,
+  { filter, finished: times, from }: CallSelection,
   max: number,
   { store }: CallsSource,
   searchSeconds: number,

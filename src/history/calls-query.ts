@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
 import { HISTORY_STATUSES } from './call-filter.ts'
-import { readCursor, type SelectedCalls } from './calls-pages.ts'
+import { readCursor, type CallSelection } from './calls-pages.ts'
 import { readMoment } from './moment.ts'
 import { callLabels, flag, list, moment } from './parameters.ts'
 import { DURATION_FORM, parseDuration } from '../schema/duration-text.ts'
@@ -46,8 +46,8 @@ export const callsParameters = z.strictObject({
  * @throws {z.ZodError} a parameter is wrong
  * @throws {QueryError} parameters do not fit together
  */
-export function readCallsQuery(query: Readonly<Record<string, string | undefined>>, now: number): SelectedCalls {
-  return selectedCalls(callsParameters.parse(query), now)
+export function readCallsQuery(query: Readonly<Record<string, string | undefined>>, now: number): CallSelection {
+  return callSelection(callsParameters.parse(query), now)
 }
 
 /**
@@ -56,7 +56,7 @@ export function readCallsQuery(query: Readonly<Record<string, string | undefined
  * @param now the service's clock (UNIX seconds)
  * @throws {QueryError}
  */
-export function selectedCalls(query: z.output<typeof callsParameters>, now: number): SelectedCalls {
+export function callSelection(query: z.output<typeof callsParameters>, now: number): CallSelection {
   const { since: sinceText, until: untilText, cursor } = query
   const since = sinceText === undefined ? undefined : readMoment(sinceText, undefined, now)
   const longerThan = parseDuration(query.longer_than ?? '')
@@ -99,6 +99,6 @@ function expectStatuses(statuses: readonly string[], isHistory: boolean): void {
 }
 
 /** All pages are of the same period, also if `since` is a duration. */
-function pagedTimes({ finished }: SelectedCalls['from'], asked: { since: number; until: number }) {
+function pagedTimes({ finished }: CallSelection['from'], asked: { since: number; until: number }) {
   return finished === undefined ? asked : { since: finished.since, until: finished.until ?? Infinity }
 }

@@ -10,7 +10,7 @@ import { MARK } from '../../ledger/tracked-call.ts'
 import { openReader } from '../../store/open-store.ts'
 import { readCallsQuery } from '../../history/calls-query.ts'
 import { CALL_FORMATS } from '../../views/call.ts'
-import type { SelectedCalls } from '../../history/calls-pages.ts'
+import type { CallSelection } from '../../history/calls-pages.ts'
 import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { eventLine, printEvents } from '../events.ts'
 import { UsageError } from '../explain-error.ts'
@@ -94,7 +94,7 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
 }
 
 /** Reads the filters as the API does. */
-function wantedOf(query: Query, now: number): SelectedCalls {
+function wantedOf(query: Query, now: number): CallSelection {
   try {
     return readCallsQuery(query, now)
   } catch (error) {

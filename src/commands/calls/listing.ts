@@ -3,7 +3,7 @@ import { callView, type CallView } from '../../views/call.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
-import { pagesOf, type SelectedCalls } from '../../history/calls-pages.ts'
+import { pagesOf, type CallSelection } from '../../history/calls-pages.ts'
 import { tableLines } from '../command.ts'
 
 /**
@@ -14,7 +14,7 @@ import { tableLines } from '../command.ts'
 export async function* partsOf(
   reader: StoreReader,
   names: readonly string[],
-  wanted: SelectedCalls,
+  wanted: CallSelection,
   max = Infinity,
 ): AsyncGenerator<CallView[]> {
   const targets = { all: () => names, own: () => [], others: () => names.map((name) => ({ name })) }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { systemClock, type Clock } from '../../clock/clock.ts'
-import { cursorOf, pagesOf, SEARCH_SECONDS, type CallsSource, type SelectedCalls } from '../../history/calls-pages.ts'
-import { callsParameters, selectedCalls, MAX_CALLS } from '../../history/calls-query.ts'
+import { cursorOf, pagesOf, SEARCH_SECONDS, type CallsSource, type CallSelection } from '../../history/calls-pages.ts'
+import { callsParameters, callSelection, MAX_CALLS } from '../../history/calls-query.ts'
 import { serviceNow } from '../../history/coverage.ts'
 import {
   CALL_FORMATS,
@@ -46,8 +46,8 @@ export const callsRoute = route(
       if (alive === undefined) return reply
       const isTimeless = query.since === undefined && query.longer_than === undefined
       const now = isTimeless ? 0 : await serviceNow(store, query.target, wall())
-      const selected = selectedCalls(query, now)
-      const pages = pagesOf(selected, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
+      const selection = callSelection(query, now)
+      const pages = pagesOf(selection, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
       if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
       const page = await joined(pages)
       if (format === 'json') return page
@@ -61,7 +61,7 @@ export const callsRoute = route(
 /** Joins all parts to one page. Clients that add up calls need to know whether there are more. */
 async function joined(parts: ReturnType<typeof pagesOf>): Promise<Calls> {
   const found: CallView[] = []
-  let last: SelectedCalls['from'] | undefined
+  let last: CallSelection['from'] | undefined
   for await (const { calls: some, next } of parts) {
     found.push(...some.map(callView))
     last = next
