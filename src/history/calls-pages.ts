@@ -50,14 +50,12 @@ export const SEARCH_SECONDS = 2
  * @param searchSeconds after this long no further part of the history is searched; only for a reader that continues at `next`
  */
 export async function* pagesOf(
-  selection: CallSelection,
+  calls: CallSelection,
   max: number,
   from: CallsSource,
   searchSeconds = Infinity,
 ): AsyncGenerator<ListedPart, void> {
-  yield* selection.finished === undefined
-    ? inProgress(selection, max, from)
-    : finished(selection, max, from, searchSeconds)
+  yield* calls.finished === undefined ? inProgress(calls, max, from) : finished(calls, max, from, searchSeconds)
 }
 
 async function* inProgress(
