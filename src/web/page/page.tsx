@@ -4,7 +4,7 @@ import coloursStyle from './colours.css'
 import { Page } from './components/page.tsx'
 import { followLink, readAddress, showAddress } from './model/address.ts'
 import { receiveEvents } from './model/events.ts'
-import { isAllStale, isSyncing, staleTargets } from './model/notices.ts'
+import { isLive, isSyncing } from './model/notices.ts'
 import { startClock } from './model/snapshots.ts'
 import { current, onChange } from './model/state.ts'
 import { isPointedAt } from './model/steady.ts'
@@ -25,14 +25,13 @@ place?.replaceChildren()
 onChange((state) => {
   if (place !== null) render(<Page state={{ ...state, isHeld: isPointedAt() }} />, place)
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
-  const stale = staleTargets(state).length
   const { name, title } = viewOf(state)
   if (document.hidden) {
     document.title = 'paused – callwatch'
     return
   }
   const parts = [
-    isSyncing(state) ? 'initial sync' : isAllStale(state) ? 'not live' : stale > 0 && `${stale} stale`,
+    isSyncing(state) ? 'initial sync' : !isLive(state) && 'not live',
     firing > 0 && `${firing} firing`,
     name !== 'overview' && title,
     'callwatch',

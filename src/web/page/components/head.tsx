@@ -7,7 +7,7 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
 import { shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
-import { isSyncing, noCallsYet, polledTargets } from '../model/notices.ts'
+import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
 import { isPolled, shownAlerts, shownTargets, windowsOf } from '../model/totals.ts'
@@ -50,10 +50,11 @@ function calmText(state: State) {
   const [first] = targets
   const all = targets.length === 1 ? first!.name : `All ${formatNumber(targets.length)} targets`
   if (first === undefined) return 'There is nothing to show.'
-  if (!targets.some(isPolled)) return nothingText(isSyncing(state))
+  if (!targets.some(isPolled)) return 'Nothing is known yet.'
   const waiting = shownAlerts(state).length
   const pending = waiting === 0 ? '' : `, ${plural(waiting, 'alert')} pending`
-  if (polled < targets.length) return `No alert fires${pending}. ${unreadText(polled, targets.length)}`
+  // The list says which ones are not polled.
+  if (polled < targets.length) return `No alert fires${pending}.`
   const none = noCallsYet(state)
   if (none !== undefined) return `No alert fires${pending}. ${none}`
   const [window] = windowsOf(targets)
@@ -61,11 +62,6 @@ function calmText(state: State) {
   const failed = ratio ? `${formatShare(ratio.any)} of ${plural(calls, 'call')} failed` : plural(calls, 'finished call')
   return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failed} in ${name}.`
 }
-
-const nothingText = (isFirst: boolean) =>
-  `Nothing is known yet: ${isFirst ? 'the initial sync has not ended' : 'no poll has succeeded'}.`
-const unreadText = (polled: number, of: number) =>
-  of === 1 ? 'The target cannot be read.' : `Polls succeed on ${formatNumber(polled)} of ${formatNumber(of)} targets.`
 
 function incidentCard({ incident, lead, lines, waits, isQuiet }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident

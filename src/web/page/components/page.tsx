@@ -1,6 +1,14 @@
 import { changeAddress, addressOf, OF_ONE } from '../model/address.ts'
 import { clock, readerZone, zone, zoneName } from '../model/format.ts'
-import { deliveryNotices, isAllStale, isSyncing, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
+import {
+  deliveryNotices,
+  isAllStale,
+  isLive,
+  isSyncing,
+  noticesOf,
+  snapshotAge,
+  staleTargets,
+} from '../model/notices.ts'
 import type { State } from '../model/state.ts'
 import { shownAlerts } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
@@ -74,14 +82,10 @@ function liveness(state: State) {
   const { snapshot, isWaiting } = state
   if (snapshot === undefined || isWaiting) return badge('connecting…')
   if (isSyncing(state)) return badge('initial sync', 'warning')
-  if (isAllStale(state))
-    return badge(staleTargets(state).length > 0 && state.connected ? 'service not read' : 'not live', 'bad')
-  const { now, targets } = snapshot
-  const stale = staleTargets(state).length
-  const time = new Date(Date.parse(now) + snapshotAge(state) * 1000).toISOString()
+  if (!isLive(state)) return badge('not live', 'bad')
+  const time = new Date(Date.parse(snapshot.now) + snapshotAge(state) * 1000).toISOString()
   return [
-    stale > 0 ? badge(`${stale} of ${targets.length} targets stale`, 'bad') : badge('live', 'good'),
-    ' ',
+    staleTargets(state).length === 0 && [badge('live', 'good'), ' '],
     <time>{`${clock(time)} ${zone(time)}`}</time>,
   ]
 }

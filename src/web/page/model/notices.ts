@@ -4,7 +4,7 @@ import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
 import type { Target } from './api.ts'
 import { capital, momentInZone, secondsBetween } from './format.ts'
 import { nowOf, type State } from './state.ts'
-import { isPolled, shownTargets } from './totals.ts'
+import { isPolled, shownAlerts, shownTargets } from './totals.ts'
 
 /** What a snapshot may take. */
 const SNAPSHOT_SECONDS = 3
@@ -27,7 +27,10 @@ export function noticesOf(state: State): Notice[] {
   const [first, ...others] = staleTargets(state).toSorted(
     (a, b) => Number(isFirst(a)) - Number(isFirst(b)) || b.lag_seconds - a.lag_seconds,
   )
-  if (first === undefined) return []
+  // The head of the overview says it where alerts fire for it.
+  const told = shownAlerts(state).filter(({ signal, state }) => signal === 'poll_age' && state !== 'pending')
+  const isTold = ({ name }: Target) => state.view === 'overview' && told.some(({ target: of }) => of === name)
+  if (first === undefined || [first, ...others].every(isTold)) return []
   const { text, ...rest } = staleNotice(first, ageOfTargets(state), now)
   const of = plural(shownTargets(state).length, 'target')
   const have = rest.isCalm ? 'are in their initial sync' : 'have no successful poll'
@@ -79,18 +82,18 @@ const isFirst = ({ last_success: last, problem, fault }: Target) =>
 /** What is wrong with a target; '' if nothing is. */
 export const problemText = (target: Target) => (isFirst(target) ? '' : plainText(target.problem ?? ''))
 
+/** Whether the page shows what callwatch knows now. */
+export const isLive = ({ connected, snapshot }: State) => connected && !snapshot?.problem
+
 /** Whether data are missing only because initial syncs have not ended. */
 export function isSyncing(state: State) {
   const stale = staleTargets(state)
-  return state.connected && state.snapshot?.problem === null && stale.length > 0 && stale.every(isFirst)
+  return isLive(state) && stale.length > 0 && stale.every(isFirst)
 }
 
 /** Whether all that the page shows is stale, and not some targets alone. */
-export function isAllStale(state: State) {
-  const stale = staleTargets(state).length
-  const isPart = state.connected && state.snapshot?.problem === null && stale < shownTargets(state).length
-  return !isPart && noticesOf(state).length > 0
-}
+export const isAllStale = (state: State) =>
+  state.snapshot !== undefined && (!isLive(state) || staleTargets(state).length === shownTargets(state).length)
 
 /**
  * @param age of the ages of targets (seconds)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Alerts, PastAlerts } from '../../../../src/web/page/components/alerts.tsx'
 import { Feed } from '../../../../src/web/page/components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from '../../../../src/web/page/components/glance.tsx'
-import { Banner } from '../../../../src/web/page/components/page.tsx'
+import { Banner, Page } from '../../../../src/web/page/components/page.tsx'
 import { Overview, TargetFacts, Webhooks } from '../../../../src/web/page/components/targets.tsx'
 import { isAllStale, isSyncing } from '../../../../src/web/page/model/notices.ts'
 import type { PastAlert } from '../../../../src/views/alert.ts'
@@ -11,7 +11,7 @@ import type { Rule } from '../../../../src/alerts/rule.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { eventsOf, type LoggedBody } from '../../../../src/events/event.ts'
 import type { AlertChange } from '../../../../src/views/alert.ts'
-import { firingOf, RATIO } from '../../../kit/alerts/sample-rules.ts'
+import { firingOf, POLL_AGE, RATIO } from '../../../kit/alerts/sample-rules.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, rowsOf, stateOf, textOf } from './render-text.ts'
@@ -368,15 +368,22 @@ describe('the banner of the page', () => {
   })
 
   test('says how many targets are stale, and names one of them', () => {
+    const made = { sync: POLLED, pollAge: 400, problem: 'no answer' }
     const failing = (count: number) =>
-      Array.from({ length: count }, (_, i) =>
-        shownTarget({ target: `t${i}`, sync: POLLED, pollAge: 400, problem: 'no answer' }),
-      )
+      Array.from({ length: count }, (_, i) => shownTarget({ target: `t${i}`, ...made }))
     const line = 't0: no successful poll since 14:13:20 UTC. No answer. (for 6m 40s)'
     expect(banner(stateOf(failing(1)))).toEqual([line])
     expect(banner(stateOf([...failing(9), shownTarget()]))).toEqual([
       `9 of 10 targets have no successful poll. ${line}`,
     ])
+    // The head of the overview says it, if alerts fire for all of it, and the header does not say it again.
+    const alerts = [firing(POLL_AGE)]
+    const told = failing(2).map((one, i) => shownTarget({ ...made, target: one.name, alerts: i < 1 ? alerts : [] }))
+    const [one, all] = [stateOf(told), stateOf(told.slice(0, 1))]
+    expect([one, all, { ...all, view: 'calls' }].map((state) => banner(state).length)).toEqual([1, 0, 1])
+    expect(textOf(render(Page, { ...all, view: 'calls', isWaiting: false }), { class: 'now' })).toBe(
+      '14:13:20 UTC version 1.2.3',
+    )
   })
 
   test('names the age of the data of the selected targets alone', () => {
