@@ -43,5 +43,9 @@ function smallStyle(style: string): string {
     .replaceAll(/[^{}]*\.u-(?:legend|inline|series|title)\b[^{}]*\{[^{}]*\}/g, '')
 }
 
-/** Removes the kinds of lines of uPlot that no chart has, and what it offers besides charts. */
-const withoutRest = (code: string) => code.replaceAll(/\(paths\.s\w+ += \w+\);|uPlot\.(?!tz|px)\w+ += \w+;/g, '')
+/** Removes the kinds of lines and the logarithmic axes of uPlot that no chart has, and what it offers besides charts. */
+const withoutRest = (code: string) =>
+  code.replaceAll(
+    /\(paths\.s\w+ += \w+\);|uPlot\.(?!tz|px)\w+ += \w+;|^function (?:range)?(?:log|asinh)\w*\(.*?^\}/gims,
+    '',
+  )
