@@ -116,15 +116,20 @@ export const blindOf = ({ targets }: PerMinute, target: string) =>
 const callsOf = ({ calls }: Point) => sum(OUTCOMES, (status) => calls[status])
 
 /** Whether nothing is known of a step: no target was seen, and no call was noticed later. */
-export function isMissing(
-  point: Point,
-  { step_seconds: step, coverage: { blind } }: CallSeries,
-  targets: readonly string[],
-) {
-  if (callsOf(point) > 0) return false
+export function isMissing(point: Point, { step_seconds: step, coverage }: CallSeries, targets: readonly string[]) {
   const from = Date.parse(point.at)
+  return callsOf(point) === 0 && isUnseen(coverage, from, from + step * 1000, targets)
+}
+
+/**
+ * Whether no target was seen in a time, nor has anything of it been noticed later.
+ *
+ * @param from milliseconds since 1970
+ * @param to milliseconds since 1970
+ */
+export function isUnseen({ blind }: CallSeries['coverage'], from: number, to: number, targets: readonly string[]) {
   const isIn = ({ since, until }: { since: string; until: string }) =>
-    Date.parse(since) <= from && from + step * 1000 <= Date.parse(until)
+    Date.parse(since) <= from && to <= Date.parse(until)
   const missing = new Set(blind.filter((one) => one.kind !== 'ended' && isIn(one)).map(({ target }) => target))
   return targets.length > 0 && targets.every((name) => missing.has(name))
 }

@@ -74,7 +74,7 @@ export async function loadCharts() {
     ])
     const past = typeof answer === 'string' ? undefined : answer
     earlier = past && { request, answer: past }
-    const targets = shownTargets(query)
+    const targets = targetsOf(query)
     return {
       since: Date.parse(since) / 1000,
       until: Date.parse(until) / 1000,
@@ -103,7 +103,8 @@ export function refreshCharts(at: number) {
   if (isLive && at - loadedAt >= REFRESH_MS) void loadCharts()
 }
 
-function shownTargets(query: URLSearchParams) {
+/** The targets of an address. */
+export function targetsOf(query: URLSearchParams) {
   const names = query.getAll('target').flatMap((text) => text.split(','))
   return (current().snapshot?.targets ?? []).filter(({ name }) => names.length === 0 || names.includes(name))
 }

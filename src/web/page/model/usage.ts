@@ -1,5 +1,6 @@
 import { getReport, type Report } from './api.ts'
 import type { Chart, Series } from './chart.ts'
+import { isUnseen } from './chart-series.ts'
 import { local, momentOf, zoneName } from './format.ts'
 import { addFilters, periodBefore, presetPeriod } from './period.ts'
 import { current, load, serverTime } from './state.ts'
@@ -70,33 +71,35 @@ function byDay(request: string, since: number, until: number) {
 export const isWhole = ({ coverage }: Report) =>
   !coverage.blind.some(({ kind }) => kind === 'before' || kind === 'expired')
 
-/** The days of a report, by its zone (UNIX seconds), with the participant minutes of each. */
-function daysOf({ since, until, rows }: Report) {
-  const [first = 0, last = 0] = [Date.parse(since), Date.parse(until) - 1].map((at) =>
-    Date.parse(local(at).slice(0, 10)),
-  )
+/** The days of a report, by its zone (UNIX seconds), with the participant minutes of each; without them if no target was seen. */
+function daysOf({ since, until, rows, coverage }: Report, targets: readonly string[]) {
+  const [from, to] = [Date.parse(since), Date.parse(until)]
+  const [first = 0, last = 0] = [from, to - 1].map((at) => Date.parse(local(at).slice(0, 10)))
   const minutes = new Map(rows.map((row) => [row.day, row.participant_minutes]))
   const dayAt = (time: number) => new Date(time).toISOString().slice(0, 10)
   const beginOf = (time: number) => momentOf(`${dayAt(time)}T00:00`) / 1000
   return Array.from({ length: (last - first) / DAY_MS + 1 }, (_, i) => {
     const time = first + i * DAY_MS
-    return { at: beginOf(time), end: beginOf(time + DAY_MS), audio: 0, video: 0, ...minutes.get(dayAt(time)) }
+    const [at, end] = [beginOf(time), beginOf(time + DAY_MS)]
+    const isKnown = !isUnseen(coverage, Math.max(from, at * 1000), Math.min(to, end * 1000), targets)
+    return { at, end, used: minutes.get(dayAt(time)) ?? (isKnown ? { audio: 0, video: 0 } : undefined) }
   })
 }
 
 /**
  * The participant minutes by day, next to those of the time before.
  *
+ * @param targets the names of all
  * @param now milliseconds since 1970
  */
-export function daysChart({ days, before }: Usage, now: number): Chart {
-  const shown = daysOf(days)
-  const earlier = before && daysOf(before)
+export function daysChart({ days, before }: Omit<Usage, 'report'>, targets: readonly string[], now: number): Chart {
+  const shown = daysOf(days, targets)
+  const earlier = before && daysOf(before, targets)
   const { name } = periodBefore(Date.parse(days.since), Date.parse(days.until))
   const bar = (name: 'audio' | 'video', colour: string): Series => {
-    return { name, colour, shape: 'bar', values: shown.map((day) => day[name]) }
+    return { name, colour, shape: 'bar', values: shown.map(({ used }) => used?.[name] ?? null) }
   }
-  const sums = shown.map((_, i) => (earlier?.[i] ? earlier[i].audio + earlier[i].video : null))
+  const sums = shown.map((_, i) => (earlier?.[i]?.used ? earlier[i].used.audio + earlier[i].used.video : null))
   return {
     id: 'usage-days',
     title: 'Participant minutes by day',

@@ -204,20 +204,25 @@ describe('the time before a period', () => {
 describe('the chart of the usage by day', () => {
   const minutes = { audio: 1, video: 2 }
   const by = (day: string) => ({ ...row, target: undefined, day, participant_minutes: minutes })
+  const unseen = (since: string, until: string): Report['coverage'] => {
+    return { blind_seconds: 1, blind: [{ target: 'production', kind: 'now', since, until }] }
+  }
   const days = reportOf({
     since: '2026-10-23T22:00:00.000Z',
     until: '2026-10-27T11:00:00.000Z',
     rows: [by('2026-10-24'), by('2026-10-26')],
+    coverage: unseen('2026-10-26T22:00:00Z', '2026-10-27T11:00:00Z'),
   })
   const before = reportOf({
     since: '2026-10-20T10:00:00.000Z',
     until: '2026-10-23T22:00:00.000Z',
     rows: [by('2026-10-21')],
+    coverage: unseen('2026-10-01T10:00:00Z', '2026-10-20T22:00:00Z'),
   })
 
-  test('has each day of the zone, also one of 25 hours, and the sums of the days before', () => {
+  test('has each day of the zone, also one of 25 hours, and the sums of the days before, and no 0 of a day that nobody saw', () => {
     chooseZone('Europe/Berlin')
-    const chart = daysChart({ report: days, days, before }, Date.parse('2026-10-27T11:00:00Z'))
+    const chart = daysChart({ days, before }, ['production'], Date.parse('2026-10-27T11:00:00Z'))
     expect(chart.times.map((at) => isoTime(at))).toEqual([
       '2026-10-23T22:00:00.000Z',
       '2026-10-24T22:00:00.000Z',
@@ -225,15 +230,15 @@ describe('the chart of the usage by day', () => {
       '2026-10-26T23:00:00.000Z',
     ])
     expect(chart.series.map(({ name, values }) => [name, ...values])).toEqual([
-      ['audio', 1, 0, 1, 0],
-      ['video', 2, 0, 2, 0],
-      ['the time before', 0, 3, 0, 0],
+      ['audio', 1, 0, 1, null],
+      ['video', 2, 0, 2, null],
+      ['the time before', null, 3, 0, 0],
     ])
     // The last day is not over.
     expect(chart.complete).toBe(3)
     expect(chart.times.map((at) => stepAt(chart, at))).toEqual([0, 1, 2, 3])
     expect([-1, 3600 * 24 * 4].map((more) => stepAt(chart, (chart.times[0] ?? 0) + more))).toEqual([undefined, 3])
-    expect(daysChart({ report: days, days, before: undefined }, 0).series).toHaveLength(2)
+    expect(daysChart({ days, before: undefined }, [], 0).series).toHaveLength(2)
   })
 })
 
