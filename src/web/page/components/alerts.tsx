@@ -23,17 +23,13 @@ export function Alerts({ state }: { state: State }) {
   const columns: Column<AlertGroup>[] = [
     ['Alert', (group) => (isSelected ? nameOf(group) : ruleOf(group, all))],
     ['State', (group) => statesOf(group, waitsText(group.map(why))), 'state'],
-    ['Value', ([worst]) => value(worst!, worst!.value), 'number'],
+    ['Value', (group) => [isSelected || worstText(group), value(group[0]!, group[0]!.value)], 'number'],
     ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number'],
     ['Peak', ([worst]) => value(worst!, worst!.peak), 'number'],
     ['Calls', ([worst]) => (worst!.calls === null ? '–' : formatNumber(worst!.calls)), 'number'],
     [`Since (${zone(now)})`, (group) => sinceOf(group, now), 'number'],
   ]
-  const note = isSelected ? (
-    <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
-  ) : (
-    soft('each row shows the worst of its firing alerts')
-  )
+  const note = isSelected && <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
   return (
     <Section id="alerts" title={isSelected ? plural(groups.length, noun) : 'Alerts'} note={note}>
       <Table
@@ -52,6 +48,10 @@ const statesOf = (group: AlertGroup, waits: string) => [
   `${group[0]!.severity} `,
   waits !== '' && soft(waits),
 ]
+
+/** Whose value it is, of several. */
+const worstText = ([worst, ...others]: AlertGroup) =>
+  others.length > 0 && soft(`worst: ${named({ ...worst!, alert: '' })} `)
 
 /** When the first one began. */
 function sinceOf(group: AlertGroup, now: string) {

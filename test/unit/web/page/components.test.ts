@@ -76,8 +76,8 @@ describe('the alerts of the page', () => {
     const [, ...lines] = rowsOf(elements)
     const short = lines.map((text) => text.replace(/ above.*/, ''))
     expect(short).toEqual([
-      'VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical 1 silenced until 15:13 by ops 62%',
-      'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 70%',
+      'VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical 1 silenced until 15:13 by ops worst: t2 62%',
+      'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 worst: t0 70%',
     ])
     expect(elements.filter(({ props }) => String(props['class']).includes('stale'))).toEqual([])
     expect(elements.find(({ props }) => props['class'] === 'old')?.text).toBe('62%')
@@ -98,10 +98,13 @@ describe('the alerts of the page', () => {
       )
     expect(classesOf()).toEqual([
       [
-        'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 70%',
+        'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 worst: t0 70%',
         'warning',
       ],
-      ['VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical silenced until 15:13 by ops 62%', ''],
+      [
+        'VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical silenced until 15:13 by ops worst: t2 62%',
+        '',
+      ],
     ])
     expect(render(Alerts, { ...state, target: 'none' }).at(-1)?.text).toBe('No alert is pending or firing.')
   })
