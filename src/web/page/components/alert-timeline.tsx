@@ -4,6 +4,7 @@ import { alertOf, failingFor } from '../model/alert-page.ts'
 import type { PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { suppressedBy } from '../model/incidents.ts'
+import { failureText } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { endOf, EpisodeTable, togetherOf } from './alerts.tsx'
 import { coloured, Section, soft } from './layout.tsx'
@@ -73,9 +74,9 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
         ? [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']
         : [at, sent, `: ${kind} to ${receiver}`, 'warning']
     }),
-    ...failingFor(state, alert).map(({ name, since: failing, problem, next }): Step => {
-      const again = next ? `; the next attempt is at ${moment(next, nowOf(state))}` : ''
-      return [failing < since ? since : failing, name, ` fails: ${problem}${again}`, 'bad']
+    ...failingFor(state, alert).map((one): Step => {
+      const { name, failing_since: failing = since } = one
+      return [failing < since ? since : failing, name, ` ${failureText(one, nowOf(state))}`, 'bad']
     }),
     ...alert.blind.map((one): Step => {
       return [one.since, 'not seen', ` for ${formatSeconds(secondsBetween(one.since, one.until))}`]

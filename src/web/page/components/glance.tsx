@@ -1,9 +1,9 @@
 import { MODES, TYPES } from '../../../ledger/call.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
-import type { Alert, Rule, Target } from '../model/api.ts'
+import type { Alert, Receiver, Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
-import { ageOfTargets, isSyncing, polledTargets } from '../model/notices.ts'
+import { ageOfTargets, failureText, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
   isPolled,
@@ -100,17 +100,24 @@ function messagesTile(state: State) {
   const failing = receivers?.some(({ failing_since: since }) => since !== undefined) ?? false
   const waiting = (receivers ?? [])
     .filter(({ pending }) => pending > 0)
-    .map(({ name, pending, failing_since: since }) => {
+    .map((one) => {
+      const { name, pending, failing_since: since } = one
       const failed = since === undefined ? '' : ` failing since ${moment(since, nowOf(state))},`
-      return `${name}:${failed} ${formatNumber(pending)} waiting`
+      const refused = refuses(one) ? `, ${failureText(one, nowOf(state))}` : ''
+      return `${name}:${failed} ${formatNumber(pending)} waiting${refused}`
     })
   const last =
     newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
   if (failing) return tile('messages', 'Messages', 'failing', waiting.join('; ') || last, 'bad')
   if (receivers === undefined) return tile('messages', 'Messages', '–', last)
+  if (receivers.some(refuses))
+    return tile('messages', 'Messages', 'some refused', waiting.join('; ') || last, 'warning')
   if (newest !== undefined) return tile('messages', 'Messages', 'delivered', [last, ...waiting].join('; '))
   return tile('messages', 'Messages', waiting.length > 0 ? 'waiting' : 'none', waiting.join('; ') || last)
 }
+
+/** Whether only some messages do not arrive. */
+const refuses = ({ failing_since: since, problem }: Receiver) => since === undefined && problem !== undefined
 
 function newestSent({ pastAlerts, target }: State) {
   const sent = pastAlerts

@@ -137,13 +137,13 @@ export function periodOf(alert: PastAlert | undefined) {
   return since === null || until === null ? undefined : { since, until }
 }
 
-/** The receivers that fail and have not been sent an alert, unless something suppresses it: since when, and why. Not all routes lead to them. */
+/** The receivers that fail or refuse messages, and have not been sent an alert, unless something suppresses it. Not all routes lead to them. */
 export const failingFor = (state: State, { notified, until }: PastAlert) =>
-  ((alertOf(state).live?.suppressed ?? []).length > 0 ? [] : (state.snapshot?.receivers ?? [])).flatMap(
-    ({ name, failing_since: since, problem = '', next_attempt: next }) => {
-      const isSent = notified.some(({ receiver, outcome }) => receiver === name && outcome === 'sent')
-      return since === undefined || isSent || (until !== null && until < since) ? [] : [{ name, since, problem, next }]
-    },
+  ((alertOf(state).live?.suppressed ?? []).length > 0 ? [] : (state.snapshot?.receivers ?? [])).filter(
+    ({ name, failing_since: since, problem }) =>
+      problem !== undefined &&
+      (until === null || (since !== undefined && since <= until)) &&
+      !notified.some(({ receiver, outcome }) => receiver === name && outcome === 'sent'),
   )
 
 /** When the breach began, or the alert fired that has ended: of that nothing else is kept (UNIX seconds). */

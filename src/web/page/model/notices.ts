@@ -1,8 +1,8 @@
 import { formatNumber, formatSeconds, formatSync, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
-import type { Target } from './api.ts'
-import { capital, momentInZone, secondsBetween } from './format.ts'
+import type { Receiver, Target } from './api.ts'
+import { capital, moment, momentInZone, secondsBetween } from './format.ts'
 import { nowOf, type State } from './state.ts'
 import { isPolled, shownAlerts, shownTargets } from './totals.ts'
 
@@ -57,6 +57,10 @@ export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'vi
   const text = `${name}: no notification could be delivered since ${momentInZone(since, now)}. ${sentence(problem)}${more}`
   return [{ text, age: pending === 0 ? '' : `${formatNumber(pending)} waiting` }]
 }
+
+/** Why a receiver gets nothing, or not all messages. */
+export const failureText = ({ failing_since: since, problem = '', next_attempt: next }: Receiver, now: string) =>
+  `${since === undefined ? 'refuses some messages' : 'fails'}: ${problem}${next ? `; the next attempt is at ${moment(next, now)}` : ''}`
 
 /** The selected targets whose data are stale. */
 export function staleTargets(state: State) {
