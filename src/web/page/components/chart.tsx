@@ -41,7 +41,9 @@ export function Chart(props: {
           const look = { colour: severity, shape: 'line' } as const
           return entry(name, look, `${about} ${valueText(chart, value)}`)
         })}
-        {bands !== undefined && bands.blind.length > 0 && inLegend('not covered', 24, HATCH)}
+        {bands !== undefined &&
+          bands.blind.length > 0 &&
+          inLegend('not covered: calls are found later, if at all', 24, HATCH)}
       </dl>
       <div
         role="slider"
