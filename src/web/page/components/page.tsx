@@ -1,14 +1,6 @@
 import { changeAddress, addressOf, OF_ONE } from '../model/address.ts'
 import { clock, readerZone, zone, zoneName } from '../model/format.ts'
-import {
-  deliveryNotices,
-  isAllStale,
-  isLive,
-  isSyncing,
-  noticesOf,
-  snapshotAge,
-  staleTargets,
-} from '../model/notices.ts'
+import { isAllStale, isLive, isSyncing, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
 import { shownAlerts } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
@@ -92,7 +84,7 @@ function liveness(state: State) {
 
 /** Says why the data below are not live, and why notifications do not arrive; to screen readers without ages, which change each second. */
 export function Banner({ state }: { state: State }) {
-  const notices = [...noticesOf(state), ...deliveryNotices(state)]
+  const notices = noticesOf(state)
   const isProgress = notices.every(({ isCalm }) => isCalm)
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending')
   const alerts = [...Map.groupBy(firing, ({ alert, severity }) => `Alert ${alert}, ${severity}`)].map(

@@ -12,8 +12,11 @@ const SNAPSHOT_SECONDS = 3
 /** What is wrong, such as why the shown data are not live. Screen readers read `text` once; `age` changes each second. `isCalm`: it is no fault. */
 export type Notice = { text: string; age: string; isCalm?: boolean }
 
+/** Why the shown data are not live, and why notifications do not arrive. */
+export const noticesOf = (state: State) => [...liveNotices(state), ...deliveryNotices(state)]
+
 /** The reason why the shown data are not live, the one that explains others; none if they are. */
-export function noticesOf(state: State): Notice[] {
+function liveNotices(state: State): Notice[] {
   const { snapshot, connected, target } = state
   if (snapshot === undefined) return connected ? [] : [{ text: 'Not connected to callwatch. No data yet.', age: '' }]
   const { now, problem } = snapshot
@@ -42,7 +45,7 @@ export function noticesOf(state: State): Notice[] {
 const LOG = 'log'
 
 /** Why notifications do not arrive, in a sentence for the first receiver that fails. */
-export function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'view'>): Notice[] {
+function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'view'>): Notice[] {
   const { receivers, now = '' } = snapshot ?? {}
   if (receivers === undefined) return []
   if (view === 'overview' && receivers.every(({ name }) => name === LOG)) {
