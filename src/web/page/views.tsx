@@ -12,7 +12,7 @@ import { Overview, TargetFacts, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
 import { loadAlert } from './model/alert-page.ts'
 import { loadCall, loadCalls, stopSearch } from './model/calls.ts'
-import { loadCharts } from './model/charts.ts'
+import { openCharts } from './model/charts.ts'
 import { loadSilencing } from './model/silences.ts'
 import { stopLoading, type State } from './model/state.ts'
 import { loadUsage } from './model/usage.ts'
@@ -41,7 +41,7 @@ const OVERVIEW: View = {
 export const VIEWS: readonly View[] = [
   OVERVIEW,
   { name: 'alerts', title: 'Alerts', parts: [Alerts, PastAlerts] },
-  { name: 'charts', title: 'Charts', parts: [Charts], load: loadCharts, stop: () => stopLoading('charts') },
+  { name: 'charts', title: 'Charts', parts: [Charts], load: openCharts, stop: () => stopLoading('charts') },
   { name: 'calls', title: 'Calls', parts: [CallsExplorer], load: loadCalls, stop: stopSearch },
   { name: 'call', title: 'Call', parts: [CallDetails], load: loadCall, isHidden: true },
   {

@@ -17,12 +17,14 @@ export function AlertNext({ state }: { state: State }) {
   const { alert, live } = alertOf(state)
   const shown = alert ?? live
   if (shown === undefined) return false
-  const { target, signal, calls_url: url } = shown
+  const { target, signal, labels, calls_url: url } = shown
+  const calls = { target, ...alert?.match, ...labels }
   const runbook = runbookOf({ name: shown.alert, runbookUrl: shown.runbook_url }, 'runbooks')
   const problem = state.snapshot?.targets.find(({ name }) => name === target)?.problem
   const polls = problem === undefined ? 'its polls, alerts and calls now' : plainText(problem)
   const steps: (Step | false)[] = [
     url !== undefined && callsStep(state, url),
+    live !== undefined && [addressOf('charts', calls), 'See its charts', 'next to last week'],
     signal === 'budget_minutes' && [addressOf('usage', { target, by: 'day' }), 'See the usage of this month', 'by day'],
     [addressOf('overview', { target }), `Open ${target}`, polls],
     runbook !== undefined && [runbook, 'Follow the runbook', 'what it means, and what helps'],

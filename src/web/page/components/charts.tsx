@@ -4,7 +4,7 @@ import { goTo } from '../model/address.ts'
 import { shownStep } from '../model/chart.ts'
 import { bandsOf, blindOf, eventsOf, perMinuteChart } from '../model/chart-series.ts'
 import { plural } from '../../../text/format.ts'
-import { callsAddress, DEFAULT_SINCE, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
+import { callsAddress, DEFAULT_SINCE, PERIODS, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
 import { isoOf, someOf, span, zoneName } from '../model/format.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
@@ -24,12 +24,6 @@ export function FinishedPerMinute({ state }: { state: State }) {
   return chart && shownTargets(state).length > 0 && <Chart chart={chart} state={state} bands={bands} />
 }
 
-const PRESETS = [
-  ['1h', 'the last hour'],
-  ['24h', 'the last 24 hours'],
-  ['7d', 'the last 7 days'],
-  ['35d', 'the last 35 days'],
-] as const
 const MINUTES = [
   ['', 'of calls'],
   ['participant', 'of participants'],
@@ -46,7 +40,7 @@ export function Charts({ state }: { state: State }) {
     <>
       <Section id="charts" title="Charts">
         <Filters query={state.query}>
-          <PeriodChoice state={state} presets={PRESETS} otherwise={DEFAULT_SINCE} asOf={shown?.asOf} />
+          <PeriodChoice state={state} presets={PERIODS} otherwise={DEFAULT_SINCE} asOf={shown?.asOf} />
           <TargetChoice state={state} />
           {kindChoices(state.query)}
           <Choice name="minutes" label="Minutes" query={state.query} options={MINUTES} />

@@ -9,7 +9,7 @@ import {
   isPolled,
   mainRatio,
   ruleRatios,
-  rulesOfWindows,
+  rulesOfCalls,
   shownAlerts,
   shownTargets,
   sum,
@@ -97,7 +97,6 @@ function pollsTile(state: State, targets: Target[]) {
 function messagesTile(state: State) {
   const receivers = state.snapshot?.receivers
   const newest = newestSent(state)
-  const failing = receivers?.some(({ failing_since: since }) => since !== undefined) ?? false
   const waiting = (receivers ?? [])
     .filter(({ pending }) => pending > 0)
     .map((one) => {
@@ -108,12 +107,16 @@ function messagesTile(state: State) {
     })
   const last =
     newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
-  if (failing) return tile('messages', 'Messages', 'failing', waiting.join('; ') || last, 'bad')
-  if (receivers === undefined) return tile('messages', 'Messages', '–', last)
-  if (receivers.some(refuses))
-    return tile('messages', 'Messages', 'some refused', waiting.join('; ') || last, 'warning')
-  if (newest !== undefined) return tile('messages', 'Messages', 'delivered', [last, ...waiting].join('; '))
-  return tile('messages', 'Messages', waiting.length > 0 ? 'waiting' : 'none', waiting.join('; ') || last)
+  const [value, tone] = messagesState(receivers, newest !== undefined, waiting.length > 0)
+  const notes = value === 'delivered' ? [last, ...waiting] : waiting
+  return tile('messages', 'Messages', value, notes.join('; ') || last, tone)
+}
+
+function messagesState(receivers: Receiver[] | undefined, isSent: boolean, isWaiting: boolean): [string, string?] {
+  if (receivers === undefined) return ['–']
+  if (receivers.some(({ failing_since: since }) => since !== undefined)) return ['failing', 'bad']
+  if (receivers.some(refuses)) return ['some refused', 'warning']
+  return [isSent ? 'delivered' : isWaiting ? 'waiting' : 'none']
 }
 
 /** Whether only some messages do not arrive. */
@@ -195,7 +198,7 @@ export function FailureRatio({ state }: { state: State }) {
     <Section id="failure-ratio" title="Failure ratio">
       <Table
         caption="Share of the finished calls of each window that failed, by reason"
-        columns={windowColumns(rulesOfWindows(targets))}
+        columns={windowColumns(rulesOfCalls(targets))}
         items={windowsOf(targets)}
         isNumeric
       />

@@ -1,8 +1,8 @@
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
 import type { Bands, Chart, Series, Threshold } from './chart.ts'
 import type { ShownCharts } from './charts.ts'
-import { capital, labelText, named, weekBefore } from './format.ts'
-import { minutesOf, OUTCOMES, STATUSES, sum } from './totals.ts'
+import { capital, named, weekBefore } from './format.ts'
+import { minutesOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
 
 /** What the charts show of an alert. */
 export type Episode = Pick<PastAlert, 'target' | 'alert' | 'key' | 'severity' | 'labels' | 'since' | 'until'>
@@ -134,21 +134,11 @@ export function isUnseen({ blind }: CallSeries['coverage'], from: number, to: nu
   return targets.length > 0 && targets.every((name) => missing.has(name))
 }
 
-/** The thresholds of the rules on the failure ratio of all failures that may apply to the calls of the filters. */
-export function thresholdsOf(targets: readonly Pick<Target, 'rules'>[], query: URLSearchParams): Threshold[] {
-  const excludes = ([name, value]: [string, string]) => !['', value].includes(query.get(name) ?? '')
-  const thresholds = targets
-    .flatMap(({ rules }) => rules)
-    .filter(
-      ({ signal, reason, match }) =>
-        signal === 'failure_ratio' && reason === 'any' && !Object.entries(match).some(excludes),
-    )
-    .map(({ name, breach, threshold, match, severity }) => {
-      const about = [labelText(match), breach].filter(Boolean).join(' ')
-      return [[name, about, threshold].join('|'), { name, about, value: threshold, severity }] as const
-    })
-  return [...new Map(thresholds).values()]
-}
+/** The thresholds of the rules on all failures of the same calls. */
+export const thresholdsOf = (...calls: Parameters<typeof rulesOfCalls>): Threshold[] =>
+  rulesOfCalls(...calls)
+    .filter(({ reason }) => reason === 'any')
+    .map(({ name, breach, threshold, severity }) => ({ name, about: breach, value: threshold, severity }))
 
 /**
  * @param now UNIX seconds

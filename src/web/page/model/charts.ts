@@ -1,6 +1,7 @@
 import { RULE_LABELS } from '../../../alerts/groups.ts'
-import { addressOf, changedAddress } from './address.ts'
-import { getPastAlerts, getSeries, type CallSeries, type PastAlert } from './api.ts'
+import { readSeconds } from '../../../history/moment.ts'
+import { addressOf, changeAddress, changedAddress } from './address.ts'
+import { getPastAlerts, getSeries, type CallSeries, type Incident, type PastAlert } from './api.ts'
 import type { Bands, Chart } from './chart.ts'
 import { bandsOf, chartsOf } from './chart-series.ts'
 import { isoOf, weekBefore } from './format.ts'
@@ -23,8 +24,29 @@ export type ShownCharts = {
   problem: string | undefined
 }
 
-/** Without a period in the address: a day. */
+/** The periods that the view offers. */
+export const PERIODS = [
+  ['1h', 'the last hour'],
+  ['24h', 'the last 24 hours'],
+  ['7d', 'the last 7 days'],
+  ['35d', 'the last 35 days'],
+] as const
+/** Without a period in the address: a day, if nothing fires. */
 export const DEFAULT_SINCE = '24h'
+
+/** The shortest one that has the beginning of the worst incident; undefined if there is none. @param now milliseconds since 1970 */
+export const incidentPeriod = ([worst]: readonly Pick<Incident, 'since'>[], now: number) =>
+  worst && PERIODS.find(([name]) => readSeconds(name, now / 1000)! * 1000 <= Date.parse(worst.since))?.[0]
+
+/** Loads the charts that the address names, or names a period in which what fires can be seen. */
+export async function openCharts() {
+  const { query, snapshot } = current()
+  const isNamed = query.get('since') || query.get('until')
+  const since = isNamed ? undefined : incidentPeriod(snapshot?.incidents ?? [], serverTime())
+  if (since === undefined) await loadCharts()
+  else changeAddress({ since })
+}
+
 const REFRESH_MS = 30_000
 
 /** The filters of the view, as parameters of `/api/v1/series`. */

@@ -1,3 +1,4 @@
+import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { FINAL_STATUSES } from '../../../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../../../ledger/failure-ratio.ts'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
@@ -56,14 +57,19 @@ export function ruleRatios(state: State): RuleRatio[] {
     .toSorted((a, b) => urgencyOf(a.alert) - urgencyOf(b.alert))
 }
 
-/** The rules whose threshold applies to the windows of these targets: rules on all calls of a single target. */
-export const rulesOfWindows = (targets: Target[]) =>
+/** The rules whose threshold applies to the failure ratio of the calls of these targets: those on the same calls of a single target. */
+export const rulesOfCalls = (targets: readonly Pick<Target, 'rules'>[], query = new URLSearchParams()) =>
   (onlyOf(targets)?.rules ?? []).filter(
-    ({ signal, match, by }) => signal === 'failure_ratio' && Object.keys(match).length === 0 && by.length === 0,
+    ({ signal, match, by }) =>
+      signal === 'failure_ratio' &&
+      RULE_LABELS.every((label) => {
+        const asked = query.get(label) ?? ''
+        return (match[label] ?? (by.includes(label) ? asked || 'each' : '')) === asked
+      }),
   )
 
 /** The target where one is shown. */
-export const onlyOf = (targets: Target[]) => (targets.length === 1 ? targets[0] : undefined)
+export const onlyOf = <Of>(targets: readonly Of[]) => (targets.length === 1 ? targets[0] : undefined)
 
 export type MainRatio = {
   window: string

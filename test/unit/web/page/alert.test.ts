@@ -185,14 +185,17 @@ describe('the page of an alert', () => {
         .filter(({ type, text }) => type === 'a' && /^(?:See|Open|Follow|Silence|Change)/.test(text))
         .map(({ props, text }) => [text, props['href']])
     const rows = [row('audio', 9, 1), row('video', 4, 6)]
-    const found = steps(shown(fired(), besides(rows)))
+    const found = steps(shown(fired({ match: { mode: 'call' } }), besides(rows)))
     expect(found.map(([text]) => text)).toEqual([
       'See most of its failed calls video call user: 6 of 10 failed',
+      'See its charts next to last week',
       'Open production its polls, alerts and calls now',
       'Follow the runbook what it means, and what helps',
       'Silence it nobody is notified while you work on it',
     ])
     expect(found[0]?.[1]).toMatch(/&type=video&mode=call&receiver_type=user#calls$/)
+    // With the filter of its rule, so that its threshold applies.
+    expect(found[1]?.[1]).toBe('./?target=production&mode=call#charts')
     // Half of them are not most.
     const half = steps(shown(fired(), besides([...rows, row('other', 0, 5)])))
     expect(half[0]?.[0]).toBe('See the largest group of its failed calls video call user: 6 of 10 failed')

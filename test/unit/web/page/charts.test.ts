@@ -3,7 +3,13 @@ import type { SeriesPoint } from '../../../../src/views/series.ts'
 import type { CallSeries, Rule } from '../../../../src/web/page/model/api.ts'
 import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../../src/web/page/model/chart.ts'
 import { bandsOf, blindOf, chartsOf, eventsOf, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
-import { callsAddress, chartsRequest, earlierRequest, widerPeriod } from '../../../../src/web/page/model/charts.ts'
+import {
+  callsAddress,
+  chartsRequest,
+  earlierRequest,
+  incidentPeriod,
+  widerPeriod,
+} from '../../../../src/web/page/model/charts.ts'
 import { chooseZone, span, weekBefore } from '../../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { RATIO } from '../../../kit/alerts/sample-rules.ts'
@@ -83,6 +89,15 @@ describe('the request of the charts', () => {
     ],
   ])('of the address ?%s', (query, expected) => {
     expect(requestOf(query)).toEqual(expected)
+  })
+
+  test('has the shortest period with the beginning of the worst incident', () => {
+    const of = (...ago: number[]) =>
+      incidentPeriod(
+        ago.map((one) => ({ since: isoTime(NOW - one) })),
+        NOW * 1000,
+      )
+    expect([of(), of(600, 9000), of(9000), of(2 * 86_400), of(9e6)]).toEqual([undefined, '1h', '24h', '7d', undefined])
   })
 
   test.each(['since=1h&until=2h', 'since=2027-01-01'])('is refused without a period: %s', (query) => {
@@ -192,6 +207,7 @@ describe('the thresholds of the failure ratio', () => {
       rules: [
         RATIO_RULE,
         { ...RATIO_RULE, name: 'Calls', match: { mode: 'call' }, severity: 'critical' },
+        { ...RATIO_RULE, name: 'Each', match: { mode: 'call' }, by: ['type'] },
         { ...RATIO, name: 'Rejections', signal: { ...RATIO.signal, reason: 'rejected' } },
         {
           ...RATIO_RULE,
@@ -205,11 +221,10 @@ describe('the thresholds of the failure ratio', () => {
   const names = (query: string, targets = [{ rules }]) =>
     thresholdsOf(targets, new URLSearchParams(query)).map(({ name, about }) => `${name} ${about}`)
 
-  test('are those of the rules that may apply to the calls, each once', () => {
-    expect(names('')).toEqual(['HighFailureRate above', 'Calls mode=call above'])
-    expect(names('', [{ rules }, { rules }])).toHaveLength(2)
-    expect(names('mode=call')).toHaveLength(2)
-    expect(names('mode=meet')).toEqual(['HighFailureRate above'])
+  test('are those of the rules on the same calls', () => {
+    const shown = ['', 'mode=call', 'mode=call&type=audio', 'mode=meet'].map((query) => names(query))
+    expect(shown).toEqual([['HighFailureRate above'], ['Calls above'], ['Each above'], []])
+    expect(names('', [{ rules }, { rules }])).toEqual([])
   })
 })
 
