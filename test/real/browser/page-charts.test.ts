@@ -83,7 +83,7 @@ inChromium('the charts', (open) => {
     expect([wide.includes(warning), wide.includes(critical)]).toEqual([true, false])
     expect(await legend(page, 'failure-ratio')).toMatchObject({ HighFailureRate: 'above 30%' })
     await page.goto(page.url().replace('mode=call', 'since=12h&until=7h'))
-    expect(await legend(page, 'failure-ratio')).toMatchObject({ VeryHighFailureRate: 'above 50%' })
+    await shown(() => legend(page, 'failure-ratio')).toMatchObject({ VeryHighFailureRate: 'above 50%' })
     await shown(() => colours(page, 'minutes', 1)).toContain(hatching)
     await page.goto(page.url().replace('since=12h&until=7h', 'since=8h&until=7h'))
     await shown(() => colours(page, 'minutes', 1)).not.toContain(hatching)

@@ -74,9 +74,10 @@ export function CallsExplorer({ state }: { state: State }) {
 function CallsList({ state }: { state: State }) {
   const { request, calls, next, isLoading, problem, asOf } = state.calls
   const count = `${formatNumber(calls.length)} calls`
-  const all = next === undefined ? 'all' : isInProgress(state.query) ? 'the first' : 'the newest'
+  const all =
+    next === undefined ? 'all that match' : `the ${isInProgress(state.query) ? 'first' : 'newest'}; there are more`
   const time = request === '' ? '' : ` As of ${momentInZone(asOf, nowOf(state))}.`
-  const found = `${calls.length === 0 ? noneText(state) : `${count}, ${all} that match.`}${time}`
+  const found = `${calls.length === 0 ? noneText(state) : `${count}, ${all}.`}${time}`
   const text = !isLoading ? found : calls.length === 0 ? 'Searching…' : `${count} so far, searching for older ones…`
   return (
     <>

@@ -32,11 +32,18 @@ const listing = (calls: Call[], query = {}) =>
     calls: { request: 'since=A', calls, next: undefined, isLoading: false, problem: undefined, asOf: isoTime(NOW) },
   })
 
-test('the list of calls is summed up by outcome, type and mode', () => {
+test('the list of calls is summed up by outcome, type and mode, and says whether there are more', () => {
   const calls = [call('a', 'rejected', 'video'), call('b', 'ended', 'audio', 'meet'), call('c', 'ended', 'video')]
   expect(textOf(render(CallsExplorer, listing(calls)), { class: 'facts' })).toBe(
     'Outcome ended 2, rejected 1 Type video 2, audio 1 Mode call 2, meet 1',
   )
+  const noteOf = (next?: string, query = {}) => {
+    const state = listing(calls, query)
+    return textOf(render(CallsExplorer, { ...state, calls: { ...state.calls, next } }), { id: 'explorer-note' })
+  }
+  expect(noteOf()).toBe('3 calls, all that match. As of 14:13:20 UTC.')
+  expect(noteOf('a')).toBe('3 calls, the newest; there are more. As of 14:13:20 UTC.')
+  expect(noteOf('a', { status: 'ongoing' })).toMatch(/^3 calls, the first; there are more\. /)
   const none = render(CallsExplorer, listing([]))
   expect(textOf(none, { class: 'facts' })).toBeUndefined()
   expect(textOf(none, { id: 'explorer-note' })).toMatch(/^No calls yet. callwatch has polled production for 1h. As of/)
