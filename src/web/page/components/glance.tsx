@@ -98,7 +98,7 @@ function messagesTile(state: State) {
   const receivers = state.snapshot?.receivers
   const newest = newestSent(state)
   const waiting = (receivers ?? [])
-    .filter(({ pending }) => pending > 0)
+    .filter((one) => one.pending > 0 || refuses(one))
     .map((one) => {
       const { name, pending, failing_since: since } = one
       const failed = since === undefined ? '' : ` failing since ${moment(since, nowOf(state))},`

@@ -282,10 +282,10 @@ describe('the tiles of polls and messages', () => {
       'failing',
       'slack: 2 waiting; pager: failing since 14:12:20, 1 waiting',
     ])
-    set([{ ...receiver, problem: 'no such channel', next_attempt: isoTime(NOW + 40) }])
+    set([{ ...receiver, pending: 0, problem: 'no such channel', next_attempt: isoTime(NOW + 40) }])
     expect(tile('messages', state)).toEqual([
       'some refused',
-      'pager: 1 waiting, refuses some messages: no such channel; the next attempt is at 14:14:00',
+      'pager: 0 waiting, refuses some messages: no such channel; the next attempt is at 14:14:00',
     ])
     set(undefined)
     expect(tile('messages', state)).toEqual(['–', 'slack 14:12:20'])
