@@ -110,12 +110,12 @@ inChromium('the views of the page', (open) => {
     test('are added until the history has no older ones, each once', async () => {
       const page = await openView(open, '?target=production#calls')
       for (const [calls, all] of [
-        [100, 'the newest'],
-        [200, 'the newest'],
-        [272, 'all'],
+        [100, 'the newest; there are more'],
+        [200, 'the newest; there are more'],
+        [272, 'all that match'],
       ] as const) {
-        await shown(() => note(page)).toContain(`${calls} calls, ${all} that match.`)
-        if (all !== 'all') await page.getByRole('button', { name: 'Older calls' }).click()
+        await shown(() => note(page)).toContain(`${calls} calls, ${all}.`)
+        if (all !== 'all that match') await page.getByRole('button', { name: 'Older calls' }).click()
       }
       expect(await page.getByRole('button', { name: 'Older calls' }).count()).toBe(0)
       const ids = await page.locator('#explorer td.session').allInnerTexts()
