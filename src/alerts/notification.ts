@@ -20,9 +20,9 @@ export type Notification = Alert & {
   at: number
   /**
    * For the history: the threshold at which the alert fired, if the rule has another one now. When the alert ends, also
-   * its values, and the start of the window in which it first fired.
+   * its values, the start of the window in which it first fired, and since when the value was cleared before.
    */
-  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number }
+  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number; clearedSince?: number }
 }
 
 /** The notification of a change of an alert. */
@@ -41,11 +41,18 @@ function episodeOf(
   instance: AlertInstance,
   at: number,
 ): Pick<Notification, 'episode'> {
-  const { rule, value, measuredFrom, values = [] } = instance
+  const { rule, value, measuredFrom, clearedSince, values = [] } = instance
   const threshold = firedThreshold(instance)
   if (!hasEnded({ kind })) return threshold === rule.threshold ? {} : { episode: { threshold } }
   const whole = kind === 'resolved' ? addValue(values, [at, value], rule.breach) : values
-  return { episode: { threshold, values: whole, ...(measuredFrom !== undefined && { measuredFrom }) } }
+  return {
+    episode: {
+      threshold,
+      values: whole,
+      ...(measuredFrom !== undefined && { measuredFrom }),
+      ...(clearedSince !== undefined && { clearedSince }),
+    },
+  }
 }
 
 /** The firing instance of an alert, with what its notification has of it. */
