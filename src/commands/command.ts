@@ -67,7 +67,7 @@ export const jsonOption = (description: string) => new Option('--json', descript
 type Fit = { width: number; givesWay: readonly string[] }
 
 /**
- * The lines of a table with aligned columns. Columns give way until the rest fits the terminal.
+ * The lines of a table with aligned columns. Columns give way until the rest fits the terminal; a last line names them.
  *
  * @param texts how many columns, from the first one, are left-aligned texts; all others are numbers
  */
@@ -81,10 +81,12 @@ export function tableLines(
   const shown = new Set(header.keys())
   const taken = () => [...shown].reduce((sum, i) => sum + widths[i]! + 2, -2)
   for (const name of givesWay) if (taken() > width) shown.delete(header.indexOf(name))
-  return [header, ...rows].map((row) =>
+  const lines = [header, ...rows].map((row) =>
     [...shown]
       .map((i) => (i < texts ? row[i]!.padEnd(widths[i]!) : row[i]!.padStart(widths[i]!)))
       .join('  ')
       .trimEnd(),
   )
+  const others = header.filter((_name, i) => !shown.has(i))
+  return others.length === 0 ? lines : [...lines, `--wide also prints: ${others.join(', ')}`]
 }

@@ -49,12 +49,12 @@ export const declare: Declare = (command, context) => {
   )
 }
 
-const HEADER = ['fired (UTC)', 'target', 'alert', 'severity', 'outcome', 'notified', 'fired for', 'threshold', 'peak']
+const HEADER = ['fired (UTC)', 'target', 'alert', 'severity', 'outcome', 'notified', 'for', 'threshold', 'peak']
 /** How many columns of text come before the columns with numbers. */
 const TEXTS = 6
 
 /** The least important first. */
-const GIVES_WAY = ['notified', 'threshold', 'severity', 'outcome']
+const GIVES_WAY = ['threshold', 'notified', 'severity', 'outcome']
 
 /** When an alert fired, or has been firing (UNIX seconds). */
 function firedIn({ since, until }: Pick<PastAlert, 'since' | 'until'>, now: number) {
@@ -81,7 +81,7 @@ function tableOf(found: readonly PastAlert[], now: number, width: number): strin
         plainText(target),
         plainText(key),
         severity,
-        expired_because === undefined ? (outcome ?? 'still fires') : `expired: ${expired_because}`,
+        expired_because === undefined ? (outcome ?? 'fires') : `expired: ${expired_because}`,
         [...sent].join(', ') || '-',
         formatSeconds(lengthOf([firedIn({ since, until }, now)])),
         `${breach} ${formatIn(unit, threshold)}`,

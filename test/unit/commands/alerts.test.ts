@@ -30,6 +30,11 @@ async function alerts(...args: string[]) {
 
 /** @param more so many further alerts */
 async function alertsOf(more: number, ...args: string[]) {
+  return alertsIn(undefined, more, ...args)
+}
+
+/** @param columns the width of the terminal */
+async function alertsIn(columns: number | undefined, more: number, ...args: string[]) {
   const path = join(emptyFolder(), 'callwatch.db')
   const store = openSqliteStore({ path })
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
@@ -46,7 +51,7 @@ async function alertsOf(more: number, ...args: string[]) {
 targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
 store: { path: '${path}' }
 `)
-  const ended = await callwatch(['alerts', '--config', config, ...args])
+  const ended = await callwatch(['alerts', '--config', config, ...args], { columns })
   await store.close()
   return ended
 }
@@ -56,9 +61,9 @@ test('alerts prints those that fired in a period as a table, newest first', asyn
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toBe(
     [
-      'fired (UTC)          target      alert                          severity  outcome                  notified  fired for  threshold    peak',
-      '2026-09-21 16:13:20  production  NoGoodPoll                     critical  expired: target removed  -                2h   above 5m  6m 40s',
-      '2026-09-21 15:13:20  production  HighFailureRate{type="video"}  warning   resolved                 slack           15m  above 30%   42.5%',
+      'fired (UTC)          target      alert                          severity  outcome                  notified  for  threshold    peak',
+      '2026-09-21 16:13:20  production  NoGoodPoll                     critical  expired: target removed  -          2h   above 5m  6m 40s',
+      '2026-09-21 15:13:20  production  HighFailureRate{type="video"}  warning   resolved                 slack     15m  above 30%   42.5%',
       '',
     ].join('\n'),
   )
@@ -78,6 +83,18 @@ test('alerts begins a long list with a row for each rule, and shows its newest 2
   const all = await alertsOf(20, '--since', '2026-09-21', '--all')
   expect(all.stdout.trimEnd().split('\n').slice(5)).toHaveLength(22)
   expect(all.stderr).toBe('')
+})
+
+test('alerts in a narrow terminal says which columns have no room, and prints them with --wide', async () => {
+  const table = async (...args: string[]) =>
+    (await alertsIn(90, 0, '--since', '2026-09-21', '--until', '2026-09-21 16:00', ...args)).stdout.split('\n')
+  expect(await table()).toEqual([
+    'fired (UTC)          target      alert                          outcome   for   peak',
+    '2026-09-21 15:13:20  production  HighFailureRate{type="video"}  resolved  15m  42.5%',
+    '--wide also prints: severity, notified, threshold',
+    '',
+  ])
+  expect(await table('--wide')).toHaveLength(3)
 })
 
 test('a rule that fires on several targets at the same time fires as long as on at least one', () => {
