@@ -1,3 +1,4 @@
+import { runbookOf } from '../../alerts/runbook.ts'
 import { definitionOf } from '../../alerts/definition-of.ts'
 import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
@@ -206,10 +207,12 @@ function silencedText(silenced: AlertMessage['silenced']): string {
   return `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(until)}${by}`
 }
 
-/** The runbook that the most severe alerts of a group share. */
-export function runbookOf({ alerts, incident }: AlertMessage): string | undefined {
-  const all = [...alerts.map(({ notification }) => notification), ...(incident?.alerts ?? [])].toSorted(bySeverity)
-  const worst = all.filter(({ severity }) => severity === all[0]?.severity)
-  const runbooks = new Set(worst.flatMap(({ runbookUrl }) => runbookUrl ?? []))
-  return runbooks.size === 1 ? [...runbooks][0] : undefined
+/** The runbook of the incident or, where nothing fires, of the most severe alert that has one. */
+export function runbookOfGroup({ alerts, flapped, incident, links }: AlertMessage): string | undefined {
+  const over = [...alerts, ...flapped].map(({ notification }) => notification)
+  const runbooks = links && `${links.overview}runbooks`
+  return (incident?.alerts ?? over)
+    .toSorted(bySeverity)
+    .map(({ alert: name, runbookUrl }) => runbookOf({ name, runbookUrl }, runbooks))
+    .find(Boolean)
 }

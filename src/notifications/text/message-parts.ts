@@ -3,7 +3,7 @@ import { formatSeconds, formatTime } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedAlert } from '../message.ts'
 import { factsOf, flapsText, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
-import { groupLines, runbookOf } from './group-text.ts'
+import { groupLines, runbookOfGroup } from './group-text.ts'
 import { descriptionOf, endOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
 
 /** An alert, its name, and its page. */
@@ -41,7 +41,11 @@ export function partsOf(message: AlertMessage, now: number) {
     alerts: alerts.slice(0, most.inFull).map((update) => partOf(update, most, now)),
     lines,
     more,
-    overview: more.length === 0 ? undefined : links?.overview,
+    /** Beside those of the first alerts. */
+    links: [
+      { name: 'Overview', url: more.length === 0 ? undefined : links?.overview },
+      { name: 'Runbook', url: alerts.length === 0 ? runbookOfGroup(message) : undefined },
+    ],
     inhibited: listOf('Also firing', inhibited, (each) => inhibitedText(each, target)),
     silenced: listOf('Silenced', silenced, (each) => silencedText(each, target)),
     late: lateNote(alerts, now),
@@ -58,7 +62,7 @@ export function groupParts(message: AlertMessage, now: number): { lines: string[
       { name: 'Overview', url: links?.overview },
       { name: 'Calls', url: links?.calls },
       { name: 'Silence all', url: incident && links?.silence },
-      { name: 'Runbook', url: runbookOf(message) },
+      { name: 'Runbook', url: runbookOfGroup(message) },
     ],
   }
 }

@@ -61,7 +61,7 @@ function groupContent(message: AlertMessage, now: number): Content {
 }
 
 function targetContent(message: AlertMessage, now: number): Content {
-  const { alerts, lines, more, overview, inhibited, silenced, late } = partsOf(message, now)
+  const { alerts, lines, more, links, inhibited, silenced, late } = partsOf(message, now)
   const others = {
     title: alerts.length === 0 ? 'Already over' : 'More',
     lines: [...lines.map(lineText), ...more],
@@ -79,7 +79,7 @@ function targetContent(message: AlertMessage, now: number): Content {
       ...(lines.length > 0 ? [others] : []),
     ],
     notes: [...inhibited, ...silenced, ...late.map(asSentence)],
-    links: [{ name: 'Overview', url: overview }],
+    links,
   }
 }
 

@@ -90,22 +90,21 @@ function groupBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions):
 }
 
 function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackBlock[] {
-  const { alerts, lines, more, overview, inhibited, silenced, late } = partsOf(message, now)
-  const [page, dashboard] = [
-    { name: 'Overview', url: overview },
-    { name: 'Dashboard', url: dashboardUrl },
-  ]
+  const { alerts, lines, more, links, inhibited, silenced, late } = partsOf(message, now)
+  const dashboard = { name: 'Dashboard', url: dashboardUrl }
   const [alone] = message.alerts.length === 1 ? alerts : []
   const calls = message.alerts[0]?.links?.calls
   const silence = message.incident && message.links?.silence
-  const ofAll = [page, { name: 'Calls', url: calls }, { name: 'Silence all', url: silence }]
+  const ofAll = [...links, { name: 'Calls', url: calls }, { name: 'Silence all', url: silence }]
   return [
     ...(alone === undefined ? alerts.map(inGroup) : aloneBlocks(alone)),
     ...sections([...lines.map(lineText), ...more]),
     ...inhibited.map(plainContext),
     ...silenced.map((text) => plainContext(`🔕 ${text}`)),
     ...context(late),
-    ...actions(alone === undefined ? [...shortest(ofAll), dashboard] : alone.links.toSpliced(2, 0, page, dashboard)),
+    ...actions(
+      alone === undefined ? [...shortest(ofAll), dashboard] : alone.links.toSpliced(2, 0, ...links, dashboard),
+    ),
   ]
 }
 

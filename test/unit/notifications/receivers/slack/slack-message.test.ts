@@ -22,6 +22,7 @@ import {
   TARGET_REMOVED,
   update,
   TOO_FEW,
+  incidentOf,
 } from '../../../../kit/notifications/sample.ts'
 import { longestMessage, WIDE } from '../../longest-message.ts'
 import { slackProblems, textsOf } from './slack-limits.ts'
@@ -324,6 +325,7 @@ describe('the title', () => {
 })
 
 describe('buttons', () => {
+  const { runbookUrl: _url, ...bare } = NO_POLL
   test.each([`https://runbooks.test/${'x'.repeat(3000)}`, 'javascript:alert(1)', 'runbooks.test', 'https://'])(
     'of an address that Slack would refuse are left out, and the message is kept: %#',
     (runbookUrl) => {
@@ -353,7 +355,16 @@ describe('buttons', () => {
     const runbooks = (...alerts: (typeof FIRING)[]) =>
       JSON.stringify(render(messageOf(alerts, { target: undefined }))).match(/runbooks.test\/\w+/g)
     expect(runbooks(better!, worse!)).toEqual(['runbooks.test/VeryHighFailureRate'])
-    expect(runbooks(worse!, { ...worse!, runbookUrl: 'https://runbooks.test/other' })).toBeNull()
+    expect(runbooks(worse!, { ...worse!, runbookUrl: 'https://runbooks.test/other' })).toEqual(runbooks(worse!))
+  })
+
+  test.each([
+    ['several targets of which some have ended', { target: undefined, incident: incidentOf([bare]) }],
+    ['alerts that are over', { flapped: PASSED.map((each) => ({ ...each, notification: bare })) }],
+  ])('of a message about %s lead to the runbook on the page, too', (_about, given) => {
+    const links = { overview: 'https://callwatch.test/', silence: '' }
+    const message = JSON.stringify(render(messageOf([], { ...given, links })))
+    expect(message).toContain('"https://callwatch.test/runbooks/NoGoodPoll"')
   })
 
   test('beside each alert of a group are left out of an address that is too long for several', () => {
@@ -362,8 +373,7 @@ describe('buttons', () => {
   })
 
   test('are not there without addresses', () => {
-    const { runbookUrl: _url, ...alert } = NO_POLL
-    const { blocks } = slackMessage(messageOf([alert]), { now: AT, dashboardUrl: undefined })
+    const { blocks } = slackMessage(messageOf([bare]), { now: AT, dashboardUrl: undefined })
     expect(blocks.map(({ type }) => type)).toEqual(['header', 'section', 'section', 'section', 'context'])
   })
 })
