@@ -21,7 +21,7 @@ import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { alertView } from '../views/alert.ts'
-import { incidentView } from '../views/incident.ts'
+import type { IncidentView } from '../views/incident.ts'
 import { otherTargetView, targetView, type TargetView } from '../views/target.ts'
 import type { ReceiverView } from '../views/receiver-status.ts'
 import type { FinishedPerMinute } from '../views/series.ts'
@@ -168,12 +168,17 @@ function stateSource(options: WebOptions, monotonic: () => number): () => Promis
       webhooks: webhooks ?? known.webhooks,
       receivers: receivers ?? known.receivers,
     }
-    parts = partsOf(options, known, parts)
+    parts = partsOf(options, known, await incidentsNow(options), parts)
     return { head: { version, now: isoTime(wall()) }, parts, texts: new Map() }
   }
 }
 
-function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore, before: ReadonlyMap<string, Part>) {
+function partsOf(
+  options: WebOptions,
+  { minutes, silences, ...known }: FromStore,
+  incidents: IncidentView[],
+  before: ReadonlyMap<string, Part>,
+) {
   const { targets, wall, auth, problem } = options
   const groupOf = options.groupOf()
   const now = wall()
@@ -189,7 +194,7 @@ function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore
     problem: problem() ?? null,
     names,
     since,
-    incidents: incidentsNow(options).map(incidentView),
+    incidents,
     silences: silences?.map(silenceView),
     read_only: auth === undefined,
     needs_config: options.isNamed ?? false,

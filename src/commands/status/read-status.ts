@@ -3,6 +3,7 @@ import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
+import { withToldBeginnings } from '../../history/told-incidents.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
 import { grouping } from '../../notifications/grouping.ts'
@@ -34,6 +35,8 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   )
   const live = instances.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
+  const freshFrom = now - STALE_INTERVALS * poll.interval
+  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, freshFrom)
   const waiting = await waitingContents(reader)
   const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now }, waiting)
   const alerts = firing.map((alert) => ({
@@ -46,9 +49,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     store: reader.place,
     daemon: { url, answers: heard !== undefined, problem: heard?.problem },
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
-    incidents: incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval).map(
-      incidentView,
-    ),
+    incidents: (await withToldBeginnings(incidents, reader)).map(incidentView),
     alerts,
     pending: rulesOf(live.filter(({ instance: { state } }) => state === 'pending').map(alertOf)),
     receivers: receiversOf(heard, waiting, { notify, suppressed, now }),

@@ -1,9 +1,10 @@
 import { alertOf, nameOf, type Alert } from '../../alerts/alert.ts'
-import { ruleSubjectOf, type Incident } from '../../alerts/incidents.ts'
+import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
 import { bySeverity, isMoreSevere, type Severity } from '../../alerts/match-keys.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
+import { begunAsTold, shareOf } from '../../history/told-incidents.ts'
 import type { ToldGroup } from '../../store/store.ts'
 import type { Group } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
@@ -50,20 +51,16 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
 }
 
 /**
- * An incident for a receiver that knows it: it began when its first message said so, also if the earliest of its alerts have ended; and
- * what fires on fewer targets than that receiver was told does not grow. It shrinks, unless it is more severe or a larger share fails.
+ * An incident for a receiver that knows it: what fires on fewer targets than that receiver was told does not grow. It shrinks, unless it
+ * is more severe or a larger share fails.
  */
 function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
   if (told === undefined) return incident
-  const { course, calls, since } = incident
   const { at, was } = told
+  const begun = begunAsTold(incident, told)
+  const { course, calls } = begun
   const last = was?.share == null ? undefined : { share: was.share, at }
-  const isSame = was?.subject === shareOf(incident)
-  const known = {
-    ...incident,
-    since: Math.min(since, told.since ?? since),
-    ...(calls && isSame && { calls: { ...calls, before: was.before, told: last } }),
-  }
+  const known = { ...begun, ...(calls && was?.subject === shareOf(incident) && { calls: { ...calls, told: last } }) }
   if (told.targets <= incident.targets.firing) return known
   return {
     ...known,
@@ -78,8 +75,6 @@ function isWorse(incident: Incident, { severity, was }: ToldGroup): boolean {
   const isSame = calls !== undefined && was?.subject === shareOf(incident)
   return isMoreSevere(incident, { severity }) || (isSame && calls.failed / calls.total > (was.share ?? 1))
 }
-
-const shareOf = ({ alerts: [first] }: Incident) => ruleSubjectOf(first!)
 
 const wasOf = (incident: Incident, { before, failed, total }: NonNullable<Incident['calls']>) => ({
   subject: shareOf(incident),

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock/clock.ts'
 import { placeOf } from '../../alerts/alert.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { hasEnded } from '../../alerts/notification.ts'
+import { isKnownTo } from '../../history/told-incidents.ts'
 import type { ToldGroup } from '../../store/store.ts'
 import type { Group } from '../grouping.ts'
 import { latestOf, isKnown, mergeChanges, type Batch, type ReadyAlert, type WaitingAlert } from './waiting-alert.ts'
@@ -33,9 +34,6 @@ export function newAges({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall'>) 
   }
 }
 
-/** The clocks of hosts may be so far apart (seconds). */
-const SKEW_SECONDS = 60
-
 /** What the receiver was told of a group, if something of that still fires, or its end waits. */
 export function lasting(
   { told, incident }: Moment,
@@ -44,8 +42,7 @@ export function lasting(
 ): ToldGroup | undefined {
   const before = told.get(group)
   if (before === undefined || before.targets === 0) return undefined
-  const fires = incident(group)?.firing.some(({ firingSince }) => firingSince <= before.at + SKEW_SECONDS)
-  return fires === true || alerts.some(isKnown) ? before : undefined
+  return isKnownTo(before, incident(group) ?? { firing: [] }) || alerts.some(isKnown) ? before : undefined
 }
 
 /**

@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
-import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
+import { incidentsOf } from '../../alerts/incidents.ts'
 import { matches, unknownIn } from '../../alerts/match.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
+import { withToldBeginnings } from '../../history/told-incidents.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import { alertHistoryAnswer, alertHistoryView, alerts, alertView } from '../../views/alert.ts'
 import { QueryError } from '../../schema/query-error.ts'
-import { incidents, incidentView } from '../../views/incident.ts'
+import { incidents, incidentView, type IncidentView } from '../../views/incident.ts'
 import { alertMatch } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
 import { period, periodOf } from '../../history/parameters.ts'
@@ -40,13 +41,12 @@ export const incidentsRoute = route(
   'GET /api/v1/incidents',
   'Alerts that fire now, those of each group together, the worst first',
   { answers: { 200: incidents } },
-  (options: WebOptions) => async () => ({ incidents: incidentsNow(options).map(incidentView) }),
+  (options: WebOptions) => async () => ({ incidents: await incidentsNow(options) }),
 )
 
-type Asked = Pick<WebOptions, 'targets' | 'groupOf' | 'freshFrom'>
-
-export function incidentsNow({ targets, groupOf, freshFrom }: Asked): Incident[] {
-  return incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom())
+export async function incidentsNow({ targets, groupOf, freshFrom, store }: WebOptions): Promise<IncidentView[]> {
+  const now = incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom())
+  return (await withToldBeginnings(now, store)).map(incidentView)
 }
 
 export function liveAlerts({ own, others }: Pick<WebOptions['targets'], 'own' | 'others'>): LiveAlert[] {

@@ -5,6 +5,7 @@ import { inHistorySince, type TrackedCall } from '../../../src/ledger/tracked-ca
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
+import type { Telling } from '../../../src/store/store.ts'
 import type { WebhookProgress } from '../../../src/store/webhook-store.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import type { Credentials, WebEvent } from '../../../src/web/authentication.ts'
@@ -116,6 +117,8 @@ export type Served = {
   hooksUrl: string
   /** Logs changes of alerts of a target, and keeps them in the history. */
   append: (...changes: Notification[]) => Promise<void>
+  /** Notes what receivers were told of groups. */
+  tell: (...tellings: Telling[]) => Promise<void>
   /** Logs changes of calls of a target. */
   log: (ledger: Changes['ledger']) => Promise<void>
   noted: readonly WebEvent[]
@@ -232,6 +235,9 @@ export async function serve(
     url: `http://127.0.0.1:${web.port}`,
     hooksUrl: `http://127.0.0.1:${web.hooksPort}`,
     append,
+    tell: async (...tellings) => {
+      for (const telling of tellings) await store.removeFromOutbox([], [], telling)
+    },
     log,
     close: web.close,
     noted,

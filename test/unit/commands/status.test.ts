@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { tableLines } from '../../../src/commands/command.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { formatTime } from '../../../src/text/format.ts'
 import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { firing } from '../../kit/metrics/hand-made-target.ts'
@@ -10,13 +11,13 @@ import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
 import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
 
-type Place = { fires?: boolean | 'pending'; targets?: string[]; http?: string; silenced?: boolean }
+type Place = { fires?: boolean | 'pending'; targets?: string[]; http?: string; silenced?: boolean; told?: number }
 
 const stateOf = (fires: Place['fires']) => (fires === 'pending' ? fires : ('firing' as const))
 
 /** A store that `production` was polled into so many seconds ago, and the configuration that also has `staging`. */
 async function polled(secondsAgo: number, place: Place = {}) {
-  const { fires = false, targets = ['production', 'staging'], http = '{ port: 1 }', silenced = false } = place
+  const { fires = false, targets = ['production', 'staging'], http = '{ port: 1 }', silenced = false, told } = place
   const path = join(emptyFolder(), 'callwatch.db')
   const store = openSqliteStore({ path })
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
@@ -36,6 +37,12 @@ async function polled(secondsAgo: number, place: Place = {}) {
   })
   if (silenced)
     await store.addSilence({ match: { target: 'production' }, since: now - 9, until: now + 3600, reason: 'known' })
+  if (told !== undefined) {
+    const group = JSON.stringify([null, { alert: RATIO.name, severity: 'critical' }])
+    const known = { at: now, begun: now, interval: now, hasGrown: false, begunAgain: 0, targets: 1 }
+    const telling = { receiver: 'slack', group, told: { ...known, severity: 'critical' as const, since: told } }
+    await store.removeFromOutbox([], [], telling)
+  }
   await store.close()
   const named = targets.map((name) => `{ name: ${name}, base_url: 'http://127.0.0.1:1/v3', api_key: key }`)
   return configFile(`
@@ -119,6 +126,11 @@ describe('status', () => {
       expect.stringMatching(/^receiver slack: 1 change waiting, the oldest from 10m/),
       'next: callwatch alerts calls HighFailureRate --target production lists its calls',
     ])
+  })
+
+  test('has the beginning of an incident as the messages about it have it', async () => {
+    const { stdout } = await callwatch(['status', '--config', await polled(4, { fires: true, told: CREATED - 3600 })])
+    expect(stdout).toContain(`Since ${formatTime(CREATED - 3600)}, `)
   })
 
   test('says that the service is slow although all is polled', async () => {
