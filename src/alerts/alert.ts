@@ -41,19 +41,8 @@ export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subject
   JSON.stringify([alert.target, subjectOf(alert)])
 
 export function alertOf({ target, instance }: LiveAlert): Alert {
-  const {
-    key,
-    labels,
-    since,
-    firingSince = since,
-    value,
-    valueBefore,
-    peak,
-    calls,
-    counts,
-    compared,
-    evidence,
-  } = instance
+  const { key, labels, since, firingSince = since, compared, evidence } = instance
+  const { value, valueBefore, peak, calls, counts } = instance
   const { name: alert, ...rule } = instance.rule
   return {
     ...rule,

@@ -22,7 +22,7 @@ export type Notification = Alert & {
    * For the history: the threshold at which the alert fired, if the rule has another one now. When the alert ends, also
    * its values, the start of the window in which it first fired, and since when the value was cleared before.
    */
-  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number; clearedSince?: number }
+  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number; clearedSince?: number | undefined }
 }
 
 /** The notification of a change of an alert. */
@@ -45,14 +45,7 @@ function episodeOf(
   const threshold = firedThreshold(instance)
   if (!hasEnded({ kind })) return threshold === rule.threshold ? {} : { episode: { threshold } }
   const whole = kind === 'resolved' ? addValue(values, [at, value], rule.breach) : values
-  return {
-    episode: {
-      threshold,
-      values: whole,
-      ...(measuredFrom !== undefined && { measuredFrom }),
-      ...(clearedSince !== undefined && { clearedSince }),
-    },
-  }
+  return { episode: { threshold, values: whole, clearedSince, ...(measuredFrom !== undefined && { measuredFrom }) } }
 }
 
 /** The firing instance of an alert, with what its notification has of it. */

@@ -20,11 +20,8 @@ export const isKnownTo = ({ targets, at }: ToldGroup, { firing }: Pick<Incident,
 export function begunAsTold(incident: Incident, { since = Infinity, was }: ToldGroup): Incident {
   const { calls } = incident
   const isSame = calls && was?.subject === shareOf(incident)
-  return {
-    ...incident,
-    since: Math.min(incident.since, since),
-    ...(isSame && { calls: { ...calls, before: was.before } }),
-  }
+  const known = { ...incident, since: Math.min(incident.since, since) }
+  return isSame ? { ...known, calls: { ...calls, before: was.before } } : known
 }
 
 /** Incidents with the earliest beginning that the messages about them have. */
@@ -35,8 +32,9 @@ export async function withToldBeginnings(incidents: readonly Incident[], { rows 
   const told = Map.groupBy(found, ({ name }) => String(name))
   return incidents.map((incident) => {
     const known = (told.get(incident.key) ?? []).map(({ data }) => parse<ToldGroup>(data))
-    const lasting = known.filter((one) => isKnownTo(one, incident))
-    const [first] = lasting.toSorted((a, b) => (a.since ?? Infinity) - (b.since ?? Infinity))
+    const [first] = known
+      .filter((one) => isKnownTo(one, incident))
+      .toSorted((a, b) => (a.since ?? Infinity) - (b.since ?? Infinity))
     return first === undefined ? incident : begunAsTold(incident, first)
   })
 }

@@ -144,12 +144,13 @@ type FromStore = {
   silences: readonly Silence[] | undefined
   webhooks: WebhookView[] | undefined
   receivers: ReceiverView[] | undefined
+  incidents: IncidentView[]
 }
 
 /** Reads the state. What the store cannot say now stays as it was. */
 function stateSource(options: WebOptions, monotonic: () => number): () => Promise<LiveState> {
   const { store, wall, version } = options
-  let known: FromStore = { minutes: undefined, silences: undefined, webhooks: undefined, receivers: undefined }
+  let known: Partial<FromStore> = {}
   let minutesAt = -Infinity
   let parts: ReadonlyMap<string, Part> = new Map()
   return async () => {
@@ -162,23 +163,20 @@ function stateSource(options: WebOptions, monotonic: () => number): () => Promis
       webhookViews(store, wall()).catch(none),
       receiverViews(options).catch(none),
     ])
-    known = {
+    const read: FromStore = {
       minutes: minutes ?? known.minutes,
       silences: silences ?? known.silences,
       webhooks: webhooks ?? known.webhooks,
       receivers: receivers ?? known.receivers,
+      incidents: await incidentsNow(options),
     }
-    parts = partsOf(options, known, await incidentsNow(options), parts)
+    known = read
+    parts = partsOf(options, read, parts)
     return { head: { version, now: isoTime(wall()) }, parts, texts: new Map() }
   }
 }
 
-function partsOf(
-  options: WebOptions,
-  { minutes, silences, ...known }: FromStore,
-  incidents: IncidentView[],
-  before: ReadonlyMap<string, Part>,
-) {
+function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore, before: ReadonlyMap<string, Part>) {
   const { targets, wall, auth, problem } = options
   const groupOf = options.groupOf()
   const now = wall()
@@ -194,7 +192,6 @@ function partsOf(
     problem: problem() ?? null,
     names,
     since,
-    incidents,
     silences: silences?.map(silenceView),
     read_only: auth === undefined,
     needs_config: options.isNamed ?? false,

@@ -64,10 +64,8 @@ function firedIn({ since, until }: Pick<PastAlert, 'since' | 'until'>, now: numb
 /** The rules, those first that fired last. */
 function summaryOf(alerts: readonly PastAlert[], now: number): string[] {
   const fired = alerts.map((one) => ({ rule: one.alert, target: one.target, ...firedIn(one, now) }))
-  return ruleSummary(
-    fired.map(({ rule }) => rule),
-    fired,
-  )
+  const rules = alerts.map(({ alert }) => alert)
+  return ruleSummary(rules, fired)
 }
 
 function tableOf(found: readonly PastAlert[], now: number, width: number): string[] {

@@ -35,8 +35,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   )
   const live = instances.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
-  const freshFrom = now - STALE_INTERVALS * poll.interval
-  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, freshFrom)
+  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval)
   const waiting = await waitingContents(reader)
   const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now }, waiting)
   const alerts = firing.map((alert) => ({

@@ -24,11 +24,7 @@ export type Mute = NotifyConfig['mutes'][number]
  *
  * @param isTold whether the receiver was told of the group
  */
-export async function suppress(
-  waiting: readonly WaitingAlert[],
-  moment: Moment,
-  isTold = false,
-): Promise<WaitingAlert[]> {
+export async function suppress(waiting: readonly WaitingAlert[], moment: Moment, isTold = false) {
   const { now, mutes, suppressionsOf, live, past, age } = moment
   const hasErrors = waiting.some((alert) => latestOf(alert).signal.name === 'request_errors')
   const fired = hasErrors ? (await past()).fired : []
@@ -42,12 +38,10 @@ export async function suppress(
     const change = latestOf(alert)
     return { alert, change, by: suppressionsOf(change, wasUnseen(change) && !isKnown(alert)) }
   })
-  const overAt = (change: Notification) => {
-    const [end, known] = hasEnded(change) ? [change.at, change.episode] : [undefined, live(change)?.instance]
-    return (isTold ? undefined : known?.clearedSince) ?? end
-  }
   const times = waiting.flatMap(unknownTimes).flatMap((time) => {
-    const until = overAt(time.change)
+    const { change } = time
+    const [end, known] = hasEnded(change) ? [change.at, change.episode] : [undefined, live(change)?.instance]
+    const until = (isTold ? undefined : known?.clearedSince) ?? end
     return until === undefined ? [] : { ...time, until }
   })
   const unsaid = times.length === 0 ? [] : unsaidOf(times, mutes, await past())
@@ -58,7 +52,7 @@ export async function suppress(
     alerts.filter(({ by }) => by.length > 0 && by.every((each) => each.by === 'inhibition')),
     ({ change }) => placeOf(change),
   )
-  return alerts.flatMap(({ alert, change, by }) => {
+  return alerts.flatMap(({ alert, change, by }): WaitingAlert[] | WaitingAlert => {
     if (by.length > 0 || (isQuiet(alert) && !hasEnded(change))) return []
     const inhibits = inhibited.get(placeOf(change))?.map((each) => each.alert)
     const entries = alert.entries.filter((entry) => !removed.has(entry))

@@ -211,8 +211,6 @@ function silencedText(silenced: AlertMessage['silenced']): string {
 export function runbookOfGroup({ alerts, flapped, incident, links }: AlertMessage): string | undefined {
   const over = [...alerts, ...flapped].map(({ notification }) => notification)
   const runbooks = links && `${links.overview}runbooks`
-  return (incident?.alerts ?? over)
-    .toSorted(bySeverity)
-    .map(({ alert: name, runbookUrl }) => runbookOf({ name, runbookUrl }, runbooks))
-    .find(Boolean)
+  const all = (incident?.alerts ?? over).toSorted(bySeverity)
+  return all.map(({ alert: name, runbookUrl }) => runbookOf({ name, runbookUrl }, runbooks)).find(Boolean)
 }
