@@ -57,8 +57,6 @@ export type AlertInstance = {
   readonly firingSince: number | undefined
   /** Seconds of breach that count towards `for`. While recovering: cleared seconds that count towards `keep_firing_for`. */
   readonly credited: number
-  /** While recovering: since when. */
-  readonly clearedSince?: number | undefined
   readonly evaluatedAt: number
   /**
    * The gaps between its last three evaluations (seconds). A new instance has the gap between the last two successful polls.
@@ -165,7 +163,7 @@ function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, eval
     tooFewSince: undefined,
   }
   return isBreach
-    ? remind({ ...seen, state: 'firing', credited: 0, clearedSince: undefined }, now, before.rule)
+    ? remind({ ...seen, state: 'firing', credited: 0 }, now, before.rule)
     : recover(before, { ...seen, state: 'recovering' }, evaluation)
 }
 
@@ -214,8 +212,7 @@ export function remind(
 function recover(before: AlertInstance, seen: AlertInstance, evaluation: Evaluation): NextState {
   const lasted = before.state === 'recovering' ? before.credited + countedSince(before, evaluation) : 0
   if (hasLasted(lasted, seen.rule.keepFiringFor, evaluation)) return { instance: undefined, change: 'resolved' }
-  const clearedSince = before.state === 'recovering' ? before.clearedSince : seen.evaluatedAt
-  return { instance: { ...seen, credited: lasted, clearedSince } }
+  return { instance: { ...seen, credited: lasted } }
 }
 
 /** Too few calls do not resolve an alert. It stays as it was for one window of polled time, then it expires. */

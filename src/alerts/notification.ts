@@ -20,9 +20,9 @@ export type Notification = Alert & {
   at: number
   /**
    * For the history: the threshold at which the alert fired, if the rule has another one now. When the alert ends, also
-   * its values, the start of the window in which it first fired, and since when the value was cleared before.
+   * its values, and the start of the window in which it first fired.
    */
-  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number; clearedSince?: number | undefined }
+  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number }
 }
 
 /** The notification of a change of an alert. */
@@ -41,11 +41,11 @@ function episodeOf(
   instance: AlertInstance,
   at: number,
 ): Pick<Notification, 'episode'> {
-  const { rule, value, measuredFrom, clearedSince, values = [] } = instance
+  const { rule, value, measuredFrom, values = [] } = instance
   const threshold = firedThreshold(instance)
   if (!hasEnded({ kind })) return threshold === rule.threshold ? {} : { episode: { threshold } }
   const whole = kind === 'resolved' ? addValue(values, [at, value], rule.breach) : values
-  return { episode: { threshold, values: whole, clearedSince, ...(measuredFrom !== undefined && { measuredFrom }) } }
+  return { episode: { threshold, values: whole, ...(measuredFrom !== undefined && { measuredFrom }) } }
 }
 
 /** The firing instance of an alert, with what its notification has of it. */

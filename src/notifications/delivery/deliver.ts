@@ -11,7 +11,7 @@ import { compose } from './compose.ts'
 import { suppress, type Inhibited, type Inhibition, type Mute } from './suppress.ts'
 import { readMoment, type Moment } from './moment.ts'
 import { sendMessage, writeFound, writeRest, type Unwritten } from './send-message.ts'
-import { lasting, newAges, wait } from './wait.ts'
+import { newAges, wait } from './wait.ts'
 
 /** Attempts to deliver what is due for a receiver; undefined if nothing is due. */
 export type Round = () => Promise<Delivery | undefined>
@@ -121,7 +121,6 @@ function offered(batch: Batch | Composed, attempts: Attempts): (Batch | Composed
 
 /** The message about a group, if one is due. */
 export async function due({ group: own, alerts }: Batch, moment: Moment): Promise<Composed | undefined> {
-  const isTold = lasting(moment, own.key, alerts) !== undefined
-  const ready = wait({ group: own, alerts: await suppress(alerts, moment, isTold) }, moment)
+  const ready = wait({ group: own, alerts: await suppress(alerts, moment) }, moment)
   return ready.length === 0 ? undefined : compose(own, ready, moment)
 }

@@ -1,6 +1,5 @@
 import { nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { Episode } from '../../alerts/episode.ts'
-import { hasEnded } from '../../alerts/notification.ts'
 import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { Severity } from '../../alerts/match-keys.ts'
@@ -59,9 +58,7 @@ export async function readMoment(
     incidents: () => incidentsOf(alerts, groupOf, targets, options.freshFrom?.()),
     past: () => {
       const unknown = waitingAlerts(entries).flatMap(unknownTimes)
-      const recovering = new Set(alerts.filter((one) => one.instance.clearedSince !== undefined).map(liveNameOf))
-      const over = unknown.filter(({ change }) => hasEnded(change) || recovering.has(nameOf(change)))
-      const since = over.reduce((at, { from }) => Math.min(at, from), now - PAST_SECONDS)
+      const since = unknown.reduce((at, { from }) => Math.min(at, from), now - PAST_SECONDS)
       return pastSince(store, since)
     },
   }

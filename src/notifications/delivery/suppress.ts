@@ -20,11 +20,9 @@ export type Mute = NotifyConfig['mutes'][number]
  * alert inhibits them; one on `request_errors` also while no request fails any more. Evaluation continues meanwhile. An alert that still
  * fires afterwards is notified then.
  * An alert that was muted, silenced or inhibited from its start to its end without a gap is discarded, even if callwatch
- * finds this out late. If nothing else of its group was told, it was over when its value was cleared: while that stays so, it waits.
- *
- * @param isTold whether the receiver was told of the group
+ * finds this out late.
  */
-export async function suppress(waiting: readonly WaitingAlert[], moment: Moment, isTold = false) {
+export async function suppress(waiting: readonly WaitingAlert[], moment: Moment): Promise<WaitingAlert[]> {
   const { now, mutes, suppressionsOf, live, past, age } = moment
   const hasErrors = waiting.some((alert) => latestOf(alert).signal.name === 'request_errors')
   const fired = hasErrors ? (await past()).fired : []
@@ -38,21 +36,16 @@ export async function suppress(waiting: readonly WaitingAlert[], moment: Moment,
     const change = latestOf(alert)
     return { alert, change, by: suppressionsOf(change, wasUnseen(change) && !isKnown(alert)) }
   })
-  const times = waiting.flatMap(unknownTimes).flatMap((time) => {
-    const { change } = time
-    const [end, known] = hasEnded(change) ? [change.at, change.episode] : [undefined, live(change)?.instance]
-    const until = (isTold ? undefined : known?.clearedSince) ?? end
-    return until === undefined ? [] : { ...time, until }
-  })
-  const unsaid = times.length === 0 ? [] : unsaidOf(times, mutes, await past())
-  moment.suppressed.push(...unsaid, ...alerts.filter(({ by }) => by.length > 0))
-  const removed = new Set<OutboxEntry>(unsaid.flatMap(({ entries }) => entries))
-  moment.discarded.push(...unsaid.flatMap(({ change, entries }) => (hasEnded(change) ? entries : [])))
+  const times = waiting.flatMap(unknownTimes)
+  const discarded = times.length === 0 ? [] : discardedOf(times, mutes, await past())
+  moment.suppressed.push(...discarded, ...alerts.filter(({ by }) => by.length > 0))
+  const removed = new Set<OutboxEntry>(discarded.flatMap(({ entries }) => entries))
+  moment.discarded.push(...removed)
   const inhibited = Map.groupBy(
     alerts.filter(({ by }) => by.length > 0 && by.every((each) => each.by === 'inhibition')),
     ({ change }) => placeOf(change),
   )
-  return alerts.flatMap(({ alert, change, by }): WaitingAlert[] | WaitingAlert => {
+  return alerts.flatMap(({ alert, change, by }) => {
     if (by.length > 0 || (isQuiet(alert) && !hasEnded(change))) return []
     const inhibits = inhibited.get(placeOf(change))?.map((each) => each.alert)
     const entries = alert.entries.filter((entry) => !removed.has(entry))
@@ -64,14 +57,14 @@ export async function suppress(waiting: readonly WaitingAlert[], moment: Moment,
 }
 
 /**
- * The times that alerts fired and were over while something suppressed them throughout, each with what suppressed it at first.
+ * The times that alerts fired and ended while something suppressed them throughout, each with what suppressed it at first.
  */
-function unsaidOf(
-  times: readonly (UnknownTime & { until: number })[],
+function discardedOf(
+  times: readonly UnknownTime[],
   mutes: readonly Mute[],
   { silences, inhibitorsOf }: Awaited<ReturnType<Moment['past']>>,
 ): (Suppressed & UnknownTime)[] {
-  return times.flatMap(({ entries, from, change, until: over }) => {
+  return times.flatMap(({ entries, from, change }) => {
     const own = mutes.filter(({ match }) => matches(match, change))
     const inhibitors = inhibitorsOf(change)
     const suppressorsAt = (at: number) => {
@@ -81,8 +74,8 @@ function unsaidOf(
     }
     const untilAt = (at: number) => Math.max(...suppressorsAt(at).map(({ until }) => until))
     let until = untilAt(from)
-    while (until > -Infinity && until < over) until = untilAt(until)
-    return until < over ? [] : { entries, from, change, by: suppressorsAt(from).map(({ by }) => by) }
+    while (until > -Infinity && until < change.at) until = untilAt(until)
+    return until < change.at ? [] : { entries, from, change, by: suppressorsAt(from).map(({ by }) => by) }
   })
 }
 

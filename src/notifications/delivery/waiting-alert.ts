@@ -86,12 +86,12 @@ export function isKnown({ entries: [first] }: WaitingAlert): boolean {
 /** One time that an alert fired: its entries, the time of the first change, and the last change. */
 export type UnknownTime = { entries: readonly OutboxEntry[]; from: number; change: Notification }
 
-/** The times that an alert fired without any recipient knowing. */
+/** The times that an alert fired and ended without any recipient knowing. */
 export function unknownTimes(alert: WaitingAlert): UnknownTime[] {
   const times = Map.groupBy(alert.entries, ({ content }) => content.firingSince)
   return [...times.values()].flatMap((entries) => {
     const [first, change] = [entries[0]!.content, entries.at(-1)!.content]
-    const isUnknown = first.kind === 'firing' && !entries.some(({ claimed }) => claimed)
+    const isUnknown = first.kind === 'firing' && hasEnded(change) && !entries.some(({ claimed }) => claimed)
     return isUnknown ? { entries, from: first.at, change } : []
   })
 }

@@ -252,8 +252,7 @@ function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]
   // A message that was claimed by a process that died may have been sent: what comes next is said as if it had.
   const claimed = 2 * (report.crashes['after commit'] ?? 0)
   const most = implied.length - 2 * suppressed.length
-  const cleared = timesOf(run, alert, true).length
-  const fewest = implied.length - 2 * cleared - claimed
+  const fewest = most - claimed
   const isSuppressed = ({ firingSince }: Notification) => suppressed.some(({ from }) => from === firingSince)
   const unwanted = accepted
     .flatMap(({ alerts, flapped }) => [...alerts, ...flapped])
@@ -268,7 +267,7 @@ function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]
     (!isCalm || got.changes.length <= most) &&
     got.changes.every((change, i) => !isCalm || change === (i % 2 === 0 ? 'firing' : 'end')) &&
     (got.changes.at(-1) ?? 'end') === (implied.at(-1) ?? 'end')
-  const isLast = cleared > 0 || got.lastKind === undefined || got.lastKind === notified.at(-1)
+  const isLast = suppressed.length > 0 || got.lastKind === undefined || got.lastKind === notified.at(-1)
   if (!isSame || !isLast) {
     problems.push(
       `${alert} implies ${notified.join()}, ${suppressed.length} times suppressed, the receiver got ${got.changes.join()} (${got.lastKind})`,
@@ -277,13 +276,9 @@ function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]
   return problems
 }
 
-/** The times that an alert fired and was suppressed to its end, or until its value was cleared: then it may be notified. */
-function timesOf({ suppressions, history, drawn }: Run, alert: string, untilCleared = false) {
-  const notified = history.notified.map((change) => {
-    const { clearedSince: at = change.at } = (untilCleared && change.alert === alert && change.episode) || {}
-    return { ...change, at }
-  })
-  return suppressedTimes(suppressions, notified, alert, drawn.inhibition.inhibitors[alert] ?? [])
+/** The times that an alert fired and was suppressed to its end. */
+function timesOf({ suppressions, history, drawn }: Run, alert: string) {
+  return suppressedTimes(suppressions, history.notified, alert, drawn.inhibition.inhibitors[alert] ?? [])
 }
 
 /** What the history of alerts has is what was committed, and what the receivers got. */

@@ -1,6 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { expectLifecycle } from './diagram.ts'
-import { at, evaluatedTarget } from './evaluated-target.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 
 // One frame is an interval of 15 s. Breach above 0.3, clear at 0.2. The marbles are explained in diagram.ts.
@@ -131,17 +130,6 @@ describe('keep_firing_for of four intervals', () => {
       state: ' fff-----r--------------r',
       sent: '  F-----------------------',
     })
-  })
-
-  test('is said to have begun when the value was cleared for good', () => {
-    const target = evaluatedTarget([KEPT])
-    const polled = [10, 4, 10, 4, 4].map((failed, i) => {
-      target.poll(at(15 * i), failed)
-      return target.instances.values().toArray()[0]!.clearedSince
-    })
-    expect(polled).toEqual([undefined, at(15), undefined, at(45), at(45)])
-    for (const i of [5, 6, 7]) target.poll(at(15 * i), 4)
-    expect(target.notifications.at(-1)).toMatchObject({ kind: 'resolved', episode: { clearedSince: at(45) } })
   })
 })
 

@@ -238,46 +238,6 @@ test('what had fired before it was inhibited is worth a word, also where it has 
   expect(messages[0]).toMatchObject({ inhibited: [{ alert: 'A' }, { alert: 'B' }] })
 })
 
-describe('an alert whose value was cleared before its silence ended', () => {
-  /** Its silence ends after 100 s, and its value is cleared after 60 s. */
-  async function cleared() {
-    const sent = sending({ groupWait: 10 })
-    await sent.store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + 100, reason: 'deploy' })
-    await sent.fire(A)
-    await sent.clock.advance(60)
-    sent.see(A, { clearedSince: AT + 60 })
-    await sent.clock.advance(60)
-    return sent
-  }
-  const episode = { threshold: 0.3, clearedSince: AT + 60 }
-
-  test('waits, also after a restart, and is discarded when it resolves', async () => {
-    const { clock, restart, resolve, received, waiting } = await cleared()
-    restart()
-    await clock.advance(60)
-    expect([received, await waiting()]).toMatchObject([[], [{ content: { kind: 'firing' } }]])
-    await resolve(A, { episode })
-    await clock.advance(60)
-    expect([received, await waiting()]).toEqual([[], []])
-  })
-
-  test('is told at once when it breaches again, and its end', async () => {
-    const { clock, see, resolve, received } = await cleared()
-    see(A, { clearedSince: undefined })
-    await clock.advance(1)
-    await resolve(A, { episode: { ...episode, clearedSince: AT + 121 } })
-    await clock.advance(60)
-    expect(received.map(([, text]) => text)).toEqual(['firing A', 'resolved A'])
-  })
-
-  test('is told with an alert of its group that was told', async () => {
-    const { clock, fire, received } = await cleared()
-    await fire(B)
-    await clock.advance(60)
-    expect(received.map(([, text]) => text)).toEqual(['firing B', 'firing A'])
-  })
-})
-
 test('a due message leaves in its round, however many alerts are discarded meanwhile', async () => {
   const { store, clock, fire, resolve, received } = sending({ groupWait: 10 })
   await store.addSilence({ match: { alert: 'Silenced' }, since: AT, until: AT + HOUR, reason: 'deploy' })
