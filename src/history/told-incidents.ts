@@ -1,6 +1,5 @@
 import { ruleSubjectOf, type Incident } from '../alerts/incidents.ts'
-import { list, parse, type RowReader } from '../store/sql.ts'
-import { onlyStoreErrors } from '../store/store-error.ts'
+import { parse, type RowReader } from '../store/sql.ts'
 import type { ToldGroup } from '../store/store.ts'
 
 /** The clocks of hosts may be so far apart (seconds). */
@@ -24,15 +23,19 @@ export function begunAsTold(incident: Incident, { since = Infinity, was }: ToldG
   return isSame ? { ...known, calls: { ...calls, before: was.before } } : known
 }
 
+/** What the receivers were told of each group. */
+export type ToldGroups = ReadonlyMap<string, readonly ToldGroup[]>
+
+/** @throws {StoreError} */
+export async function readTold({ rows }: RowReader): Promise<ToldGroups> {
+  const told = Map.groupBy(await rows('SELECT name, data FROM callwatch.told_groups'), ({ name }) => String(name))
+  return new Map(Array.from(told, ([name, each]) => [name, each.map(({ data }) => parse<ToldGroup>(data))]))
+}
+
 /** Incidents with the earliest beginning that the messages about them have. */
-export async function withToldBeginnings(incidents: readonly Incident[], { rows }: RowReader): Promise<Incident[]> {
-  if (incidents.length === 0) return []
-  const query = 'SELECT name, data FROM callwatch.told_groups WHERE name IN texts($1)'
-  const found = await rows(query, [list(incidents.map(({ key }) => key))]).catch(onlyStoreErrors([]))
-  const told = Map.groupBy(found, ({ name }) => String(name))
+export function withToldBeginnings(incidents: readonly Incident[], told: ToldGroups): Incident[] {
   return incidents.map((incident) => {
-    const known = (told.get(incident.key) ?? []).map(({ data }) => parse<ToldGroup>(data))
-    const [first] = known
+    const [first] = (told.get(incident.key) ?? [])
       .filter((one) => isKnownTo(one, incident))
       .toSorted((a, b) => (a.since ?? Infinity) - (b.since ?? Infinity))
     return first === undefined ? incident : begunAsTold(incident, first)

@@ -17,11 +17,11 @@ import {
 import type { Silence } from '../alerts/match.ts'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/times.ts'
+import { readTold, type ToldGroups } from '../history/told-incidents.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { alertView } from '../views/alert.ts'
-import type { IncidentView } from '../views/incident.ts'
 import { otherTargetView, targetView, type TargetView } from '../views/target.ts'
 import type { ReceiverView } from '../views/receiver-status.ts'
 import type { FinishedPerMinute } from '../views/series.ts'
@@ -144,7 +144,7 @@ type FromStore = {
   silences: readonly Silence[] | undefined
   webhooks: WebhookView[] | undefined
   receivers: ReceiverView[] | undefined
-  incidents: IncidentView[]
+  told: ToldGroups | undefined
 }
 
 /** Reads the state. What the store cannot say now stays as it was. */
@@ -157,18 +157,19 @@ function stateSource(options: WebOptions, monotonic: () => number): () => Promis
     const none = onlyStoreErrors(undefined)
     const areDue = monotonic() - minutesAt >= MINUTES_SECONDS
     if (areDue) minutesAt = monotonic()
-    const [minutes, silences, webhooks, receivers] = await Promise.all([
+    const [minutes, silences, webhooks, receivers, told] = await Promise.all([
       areDue ? countPerMinute(options).catch(none) : undefined,
       store.silences(wall() - SILENCES_SECONDS).catch(none),
       webhookViews(store, wall()).catch(none),
       receiverViews(options).catch(none),
+      readTold(store).catch(none),
     ])
     const read: FromStore = {
       minutes: minutes ?? known.minutes,
       silences: silences ?? known.silences,
       webhooks: webhooks ?? known.webhooks,
       receivers: receivers ?? known.receivers,
-      incidents: await incidentsNow(options),
+      told: told ?? known.told,
     }
     known = read
     parts = partsOf(options, read, parts)
@@ -176,7 +177,11 @@ function stateSource(options: WebOptions, monotonic: () => number): () => Promis
   }
 }
 
-function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore, before: ReadonlyMap<string, Part>) {
+function partsOf(
+  options: WebOptions,
+  { minutes, silences, told, ...known }: FromStore,
+  before: ReadonlyMap<string, Part>,
+) {
   const { targets, wall, auth, problem } = options
   const groupOf = options.groupOf()
   const now = wall()
@@ -192,6 +197,7 @@ function partsOf(options: WebOptions, { minutes, silences, ...known }: FromStore
     problem: problem() ?? null,
     names,
     since,
+    incidents: incidentsNow(options, told),
     silences: silences?.map(silenceView),
     read_only: auth === undefined,
     needs_config: options.isNamed ?? false,

@@ -3,7 +3,7 @@ import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
-import { withToldBeginnings } from '../../history/told-incidents.ts'
+import { readTold, withToldBeginnings } from '../../history/told-incidents.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
 import { grouping } from '../../notifications/grouping.ts'
@@ -48,7 +48,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     store: reader.place,
     daemon: { url, answers: heard !== undefined, problem: heard?.problem },
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
-    incidents: (await withToldBeginnings(incidents, reader)).map(incidentView),
+    incidents: withToldBeginnings(incidents, await readTold(reader)).map(incidentView),
     alerts,
     pending: rulesOf(live.filter(({ instance: { state } }) => state === 'pending').map(alertOf)),
     receivers: receiversOf(heard, waiting, { notify, suppressed, now }),

@@ -207,10 +207,10 @@ function silencedText(silenced: AlertMessage['silenced']): string {
   return `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(until)}${by}`
 }
 
-/** The runbook of the incident or, where nothing fires, of the most severe alert that has one. */
+/** The runbook of the incident or, where nothing fires or the message is only on what was over, of the most severe alert that has one. */
 export function runbookOfGroup({ alerts, flapped, incident, links }: AlertMessage): string | undefined {
   const over = [...alerts, ...flapped].map(({ notification }) => notification)
   const runbooks = links && `${links.overview}runbooks`
-  const all = (incident?.alerts ?? over).toSorted(bySeverity)
+  const all = (flapped.length > alerts.length ? over : (incident?.alerts ?? over)).toSorted(bySeverity)
   return all.map(({ alert: name, runbookUrl }) => runbookOf({ name, runbookUrl }, runbooks)).find(Boolean)
 }

@@ -4,7 +4,7 @@ import { incidentsOf } from '../../alerts/incidents.ts'
 import { matches, unknownIn } from '../../alerts/match.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
-import { withToldBeginnings } from '../../history/told-incidents.ts'
+import { readTold, withToldBeginnings, type ToldGroups } from '../../history/told-incidents.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import { alertHistoryAnswer, alertHistoryView, alerts, alertView } from '../../views/alert.ts'
 import { QueryError } from '../../schema/query-error.ts'
@@ -41,12 +41,18 @@ export const incidentsRoute = route(
   'GET /api/v1/incidents',
   'Alerts that fire now, those of each group together, the worst first',
   { answers: { 200: incidents } },
-  (options: WebOptions) => async () => ({ incidents: await incidentsNow(options) }),
+  (options: WebOptions) => async () => {
+    const told = await readTold(options.store).catch(onlyStoreErrors(undefined))
+    return { incidents: incidentsNow(options, told) }
+  },
 )
 
-export async function incidentsNow({ targets, groupOf, freshFrom, store }: WebOptions): Promise<IncidentView[]> {
+export function incidentsNow(
+  { targets, groupOf, freshFrom }: WebOptions,
+  told: ToldGroups = new Map(),
+): IncidentView[] {
   const now = incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom())
-  return (await withToldBeginnings(now, store)).map(incidentView)
+  return withToldBeginnings(now, told).map(incidentView)
 }
 
 export function liveAlerts({ own, others }: Pick<WebOptions['targets'], 'own' | 'others'>): LiveAlert[] {

@@ -174,8 +174,8 @@ function notifiedFact(state: State, alert: PastAlert) {
   const now = nowOf(state)
   const sent = alert.notified.filter(({ outcome }) => outcome === 'sent')
   const names = [...new Set(sent.map(({ receiver }) => receiver))].join(', ')
-  const failing = failingFor(state, alert).map(({ name, failing_since: since }) =>
-    since === undefined ? `${name} refuses some messages` : `${name} fails since ${moment(since, now)}`,
+  const failing = failingFor(state, alert).map(
+    ({ name, failing_since: since = now }) => `${name} fails since ${moment(since, now)}`,
   )
   const about = [...(sent[0] ? [moment(sent[0].at, now)] : []), ...failing].join('; ')
   const { live } = alertOf(state)

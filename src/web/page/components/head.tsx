@@ -6,20 +6,17 @@ import { addressOfIncident } from '../model/alert-groups.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
-import { shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
+import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
 import { isPolled, shownAlerts, shownTargets, windowsOf } from '../model/totals.ts'
 import { badge, bar, coloured, LinkButton, soft } from './layout.tsx'
 
-/** As many incidents are shown, the worst ones. */
-const MOST = 3
-
 /** What is wrong, in a sentence for each incident; a line that says so where nothing is. */
 export function Head({ state }: { state: State }) {
   const shown = shownIncidents(state)
-  const others = shown.length - MOST
+  const others = shown.length - MOST_INCIDENTS
   return (
     <section id="head" aria-label="What is wrong now">
       {shown.length === 0 && (
@@ -31,7 +28,7 @@ export function Head({ state }: { state: State }) {
           )}
         </p>
       )}
-      {shown.slice(0, MOST).map((one) => incidentCard(one))}
+      {shown.slice(0, MOST_INCIDENTS).map((one) => incidentCard(one))}
       {others > 0 && (
         <p>
           <LinkButton href={addressOf('alerts')}>{`${plural(others, 'more incident')}: all alerts`}</LinkButton>

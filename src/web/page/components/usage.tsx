@@ -3,7 +3,6 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { changeAddress } from '../model/address.ts'
 import type { Report } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
-import { targetsOf } from '../model/charts.ts'
 import { capital, moment, secondsBetween, someOf, span, zone } from '../model/format.ts'
 import { periodBefore } from '../model/period.ts'
 import { change, nowOf, type State } from '../model/state.ts'
@@ -116,8 +115,7 @@ function totals({ report, before }: Answer) {
 }
 
 function Days({ usage, state }: { usage: Answer; state: State }) {
-  const targets = targetsOf(state.query).map(({ name }) => name)
-  const chart = useMemo(() => daysChart(usage, targets, Date.parse(state.usage.asOf)), [usage])
+  const chart = useMemo(() => daysChart(usage, Date.parse(state.usage.asOf)), [usage])
   const bands = useMemo(() => bandsOf(usage.days.coverage.blind, [], 0), [usage])
   return <Chart chart={chart} state={state} bands={bands} />
 }

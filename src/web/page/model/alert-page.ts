@@ -137,12 +137,12 @@ export function periodOf(alert: PastAlert | undefined) {
   return since === null || until === null ? undefined : { since, until }
 }
 
-/** The receivers that fail or refuse messages, and have not been sent an alert, unless something suppresses it. Not all routes lead to them. */
+/** The receivers that fail, and have not been sent an alert, unless something suppresses it. Not all routes lead to them. */
 export const failingFor = (state: State, { notified, until }: PastAlert) =>
   ((alertOf(state).live?.suppressed ?? []).length > 0 ? [] : (state.snapshot?.receivers ?? [])).filter(
-    ({ name, failing_since: since, problem }) =>
-      problem !== undefined &&
-      (until === null || (since !== undefined && since <= until)) &&
+    ({ name, failing_since: since }) =>
+      since !== undefined &&
+      (until === null || since <= until) &&
       !notified.some(({ receiver, outcome }) => receiver === name && outcome === 'sent'),
   )
 

@@ -5,6 +5,7 @@ import { getPastAlerts, getSeries, type CallSeries, type Incident, type PastAler
 import type { Bands, Chart } from './chart.ts'
 import { bandsOf, chartsOf } from './chart-series.ts'
 import { isoOf, weekBefore } from './format.ts'
+import { shownIncidents } from './incidents.ts'
 import { addFilters, periodOf } from './period.ts'
 import { current, load, messageOf, serverTime } from './state.ts'
 
@@ -40,9 +41,14 @@ export const incidentPeriod = ([worst]: readonly Pick<Incident, 'since'>[], now:
 
 /** Loads the charts that the address names, or names a period in which what fires can be seen. */
 export async function openCharts() {
-  const { query, snapshot } = current()
+  const { query } = current()
   const isNamed = query.get('since') || query.get('until')
-  const since = isNamed ? undefined : incidentPeriod(snapshot?.incidents ?? [], serverTime())
+  const since = isNamed
+    ? undefined
+    : incidentPeriod(
+        shownIncidents(current()).map(({ incident }) => incident),
+        serverTime(),
+      )
   if (since === undefined) await loadCharts()
   else changeAddress({ since })
 }

@@ -22,6 +22,9 @@ export type ShownIncident = {
 const keyOf = ({ target, key }: { target: string; key: string }) => `${target}|${key}`
 const keyOfLive = ({ target, alert, labels }: Alert) => keyOf({ target, key: instanceKey(alert, labels) })
 
+/** The head of the overview has as many incidents, the worst ones. */
+export const MOST_INCIDENTS = 3
+
 /** The incidents of the selected targets, the worst first. */
 export function shownIncidents(state: State): ShownIncident[] {
   const { snapshot, target } = state

@@ -3,6 +3,7 @@ import { plainText } from '../../../text/plain-text.ts'
 import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
 import type { Receiver, Target } from './api.ts'
 import { capital, moment, momentInZone, secondsBetween } from './format.ts'
+import { isPart, MOST_INCIDENTS, shownIncidents } from './incidents.ts'
 import { nowOf, type State } from './state.ts'
 import { isPolled, shownAlerts, shownTargets } from './totals.ts'
 
@@ -31,8 +32,10 @@ function liveNotices(state: State): Notice[] {
     (a, b) => Number(isFirst(a)) - Number(isFirst(b)) || b.lag_seconds - a.lag_seconds,
   )
   // The head of the overview says it where alerts fire for it.
-  const told = shownAlerts(state).filter(({ signal, state }) => signal === 'poll_age' && state !== 'pending')
-  const isTold = ({ name }: Target) => state.view === 'overview' && told.some(({ target: of }) => of === name)
+  const told = state.view === 'overview' ? shownIncidents(state).slice(0, MOST_INCIDENTS) : []
+  const alerts = shownAlerts(state).filter(({ signal, state }) => signal === 'poll_age' && state === 'firing')
+  const isTold = ({ name }: Target) =>
+    alerts.some((alert) => alert.target === name && told.some(({ incident }) => isPart(alert, incident)))
   if (first === undefined || [first, ...others].every(isTold)) return []
   const { text, ...rest } = staleNotice(first, ageOfTargets(state), now)
   const of = plural(shownTargets(state).length, 'target')
@@ -99,8 +102,10 @@ export function isSyncing(state: State) {
 }
 
 /** Whether all that the page shows is stale, and not some targets alone. */
-export const isAllStale = (state: State) =>
-  state.snapshot !== undefined && (!isLive(state) || staleTargets(state).length === shownTargets(state).length)
+export function isAllStale(state: State) {
+  const stale = staleTargets(state).length
+  return state.snapshot !== undefined && (!isLive(state) || (stale > 0 && stale === shownTargets(state).length))
+}
 
 /**
  * @param age of the ages of targets (seconds)

@@ -60,8 +60,9 @@ export function ruleRatios(state: State): RuleRatio[] {
 /** The rules whose threshold applies to the failure ratio of the calls of these targets: those on the same calls of a single target. */
 export const rulesOfCalls = (targets: readonly Pick<Target, 'rules'>[], query = new URLSearchParams()) =>
   (onlyOf(targets)?.rules ?? []).filter(
-    ({ signal, match, by }) =>
+    ({ signal, match, by, relative_to_seconds: isRelative }) =>
       signal === 'failure_ratio' &&
+      isRelative === undefined &&
       RULE_LABELS.every((label) => {
         const asked = query.get(label) ?? ''
         return (match[label] ?? (by.includes(label) ? asked || 'each' : '')) === asked

@@ -1,6 +1,7 @@
 import { getReport, type Report } from './api.ts'
 import type { Chart, Series } from './chart.ts'
 import { isUnseen } from './chart-series.ts'
+import { targetsOf } from './charts.ts'
 import { local, momentOf, zoneName } from './format.ts'
 import { addFilters, periodBefore, presetPeriod } from './period.ts'
 import { current, load, serverTime } from './state.ts'
@@ -39,11 +40,14 @@ export type Usage = {
   days: Report
   /** The time before by day; undefined if none of its calls is known. */
   before: Report | undefined
+  /** The names of its targets. */
+  targets: readonly string[]
 }
 
 /** Loads the report that the address names, and what is shown next to it. */
 export function loadUsage() {
-  const request = usageRequest(current().query, serverTime())
+  const { query } = current()
+  const request = usageRequest(query, serverTime())
   const ask = async (): Promise<Usage> => {
     const report = await getReport(request)
     // One after the other: the server answers few reports at a time.
@@ -51,7 +55,7 @@ export function loadUsage() {
     const { since, until } = periodBefore(Date.parse(report.since), Date.parse(report.until))
     const before = await byDay(request, since, until).catch(() => undefined)
     const isKnown = before !== undefined && (isWhole(before) || before.rows.length > 0)
-    return { report, days, before: isKnown ? before : undefined }
+    return { report, days, before: isKnown ? before : undefined, targets: targetsOf(query).map(({ name }) => name) }
   }
   return load('usage', request, ask, 'The report could not be loaded')
 }
@@ -89,10 +93,9 @@ function daysOf({ since, until, rows, coverage }: Report, targets: readonly stri
 /**
  * The participant minutes by day, next to those of the time before.
  *
- * @param targets the names of all
  * @param now milliseconds since 1970
  */
-export function daysChart({ days, before }: Omit<Usage, 'report'>, targets: readonly string[], now: number): Chart {
+export function daysChart({ days, before, targets }: Omit<Usage, 'report'>, now: number): Chart {
   const shown = daysOf(days, targets)
   const earlier = before && daysOf(before, targets)
   const { name } = periodBefore(Date.parse(days.since), Date.parse(days.until))

@@ -259,7 +259,7 @@ describe('the page of an alert', () => {
     expect(texts(ended, 'alert-timeline')).toMatch(/11:53:20 resolved/)
   })
 
-  test('says which receiver fails or refuses messages, so that the notification waits', () => {
+  test('says which receiver fails, so that the notification waits', () => {
     const failing = (differing: Partial<PastAlert>, since: number) => {
       const state = shown(fired({ notified: [], suppressed: [], ...differing }))
       const problem = 'Slack answered 503'
@@ -274,13 +274,14 @@ describe('the page of an alert', () => {
     const step = ' 14:12:20 slack fails: Slack answered 503; the next attempt is at 14:13:50'
     const [steps, facts] = failing({}, NOW - 600)
     expect(steps).toContain(step)
-    expect(steps).toContain(' 14:12:20 pager refuses some messages: Slack answered 503')
-    expect(facts).toMatch(/ Notified not yet slack fails since 14:03:20; pager refuses some messages$/)
+    // What it refuses may be another message.
+    expect(steps).not.toContain('pager')
+    expect(facts).toMatch(/ Notified not yet slack fails since 14:03:20$/)
     const quiet = shown(fired({ notified: [] }))
     expect(textOf(rendered(quiet), { class: 'facts' })).toMatch(/ Notified nobody$/)
     expect(failing({}, NOW - 5)[0]).toContain(step.replace('14:12:20', '14:13:15'))
     const { notified } = fired()
-    expect(failing({ notified }, NOW - 5)[1]).toMatch(/ Notified slack 14:12:40; pager refuses some messages$/)
+    expect(failing({ notified }, NOW - 5)[1]).toMatch(/ Notified slack 14:12:40$/)
     const ended = { since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' } as const
     expect(failing(ended, NOW - 600)[1]).toMatch(/ Notified nobody$/)
   })

@@ -14,7 +14,7 @@ import type { AlertChange } from '../../../../src/views/alert.ts'
 import { firingOf, POLL_AGE, RATIO } from '../../../kit/alerts/sample-rules.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, rowsOf, stateOf, textOf } from './render-text.ts'
+import { amid, render, rowsOf, stateOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -387,8 +387,11 @@ describe('the banner of the page', () => {
     // The head of the overview says it, if alerts fire for all of it, and the header does not say it again.
     const alerts = [firing(POLL_AGE)]
     const told = failing(2).map((one, i) => shownTarget({ ...made, target: one.name, alerts: i < 1 ? alerts : [] }))
-    const [one, all] = [stateOf(told), stateOf(told.slice(0, 1))]
-    expect([one, all, { ...all, view: 'calls' }].map((state) => banner(state).length)).toEqual([1, 0, 1])
+    const [one, all] = [amid(told), amid(told.slice(0, 1))]
+    const recovering = amid([shownTarget({ ...made, alerts: [{ ...firing(POLL_AGE), state: 'recovering' }] })])
+    const states = [one, all, { ...all, view: 'calls' }, recovering, stateOf(told.slice(0, 1))]
+    expect(states.map((state) => banner(state).length)).toEqual([1, 0, 1, 1, 1])
+    expect([recovering, stateOf([])].map(isAllStale)).toEqual([true, false])
     expect(textOf(render(Page, { ...all, view: 'calls', isWaiting: false }), { class: 'now' })).toBe(
       '14:13:20 UTC version 1.2.3',
     )

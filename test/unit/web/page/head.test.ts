@@ -1,33 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { incidentsOf } from '../../../../src/alerts/incidents.ts'
 import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { TargetStatus } from '../../../../src/pipeline/target.ts'
-import { incidentView } from '../../../../src/views/incident.ts'
 import { Alerts } from '../../../../src/web/page/components/alerts.tsx'
 import { Head } from '../../../../src/web/page/components/head.tsx'
 import type { State } from '../../../../src/web/page/model/state.ts'
 import { finish, firing, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, rowsOf, stateOf, textOf } from './render-text.ts'
+import { amid, render, rowsOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
 
 const CRITICAL: Rule = { ...RATIO_RULE, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.4 }
-
-/** The state of a page with the incidents of its targets, those of each rule together. */
-function amid(
-  targets: readonly TargetStatus[],
-  differing: Partial<State> = {},
-  groupOf: Parameters<typeof incidentsOf>[1] = ({ alert }) => ({ key: alert, labels: { alert } }),
-): State {
-  const state = stateOf(targets, differing, undefined, groupOf)
-  const lives = targets.flatMap(({ name, alerts }) =>
-    [...alerts.values()].map((instance) => ({ target: name, instance })),
-  )
-  state.snapshot!.incidents = incidentsOf(lives, groupOf, targets.length).map(incidentView)
-  return state
-}
 
 const alertOf = (failed: number, total: number) => ({
   ...firing(CRITICAL),

@@ -1,3 +1,5 @@
+import { incidentsOf } from '../../../../src/alerts/incidents.ts'
+import { incidentView } from '../../../../src/views/incident.ts'
 import { initialState, type State } from '../../../../src/web/page/model/state.ts'
 import { targetView } from '../../../../src/views/target.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
@@ -70,4 +72,18 @@ export function stateOf(
     },
     ...differing,
   }
+}
+
+/** The state of a page with the incidents of its targets, those of each rule together. */
+export function amid(
+  targets: readonly TargetStatus[],
+  differing: Partial<State> = {},
+  groupOf: Parameters<typeof incidentsOf>[1] = ({ alert }) => ({ key: alert, labels: { alert } }),
+): State {
+  const state = stateOf(targets, differing, undefined, groupOf)
+  const lives = targets.flatMap(({ name, alerts }) =>
+    [...alerts.values()].map((instance) => ({ target: name, instance })),
+  )
+  state.snapshot!.incidents = incidentsOf(lives, groupOf, targets.length).map(incidentView)
+  return state
 }

@@ -222,7 +222,7 @@ describe('the chart of the usage by day', () => {
 
   test('has each day of the zone, also one of 25 hours, and the sums of the days before, and no 0 of a day that nobody saw', () => {
     chooseZone('Europe/Berlin')
-    const chart = daysChart({ days, before }, ['production'], Date.parse('2026-10-27T11:00:00Z'))
+    const chart = daysChart({ days, before, targets: ['production'] }, Date.parse('2026-10-27T11:00:00Z'))
     expect(chart.times.map((at) => isoTime(at))).toEqual([
       '2026-10-23T22:00:00.000Z',
       '2026-10-24T22:00:00.000Z',
@@ -238,7 +238,7 @@ describe('the chart of the usage by day', () => {
     expect(chart.complete).toBe(3)
     expect(chart.times.map((at) => stepAt(chart, at))).toEqual([0, 1, 2, 3])
     expect([-1, 3600 * 24 * 4].map((more) => stepAt(chart, (chart.times[0] ?? 0) + more))).toEqual([undefined, 3])
-    expect(daysChart({ days, before: undefined }, [], 0).series).toHaveLength(2)
+    expect(daysChart({ days, before: undefined, targets: [] }, 0).series).toHaveLength(2)
   })
 })
 
@@ -269,7 +269,12 @@ const reportOf = (differing: Partial<Report> = {}): Report => ({
 describe('the usage', () => {
   const shown = (differing: Partial<Report>, before?: Report) => {
     const report = reportOf(differing)
-    const usage = { request: 'since=1d', answer: { report, days: report, before }, problem: undefined, asOf: '' }
+    const usage = {
+      request: 'since=1d',
+      answer: { report, days: report, before, targets: [] },
+      problem: undefined,
+      asOf: '',
+    }
     return render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', usage }))
   }
   const blind = (kind: 'before' | 'expired' | 'ended' | 'now', seconds: number) => ({
@@ -297,7 +302,12 @@ describe('the usage', () => {
     const blindTimes = names.flatMap((target) => [...times, ...times].map((time) => ({ ...time, target })))
     const coverage = { blind_seconds: 600, blind: blindTimes }
     const report = reportOf({ rows: names.map((target) => ({ ...row, target })), coverage })
-    const usage = { request: '', answer: { report, days: report, before: undefined }, problem: undefined, asOf: '' }
+    const usage = {
+      request: '',
+      answer: { report, days: report, before: undefined, targets: names },
+      problem: undefined,
+      asOf: '',
+    }
     const rowsIn = (showsAllRows: boolean) => {
       const elements = render(Usage, stateOf([shownTarget()], { view: 'usage', usage, showsAllRows }))
       const table = textOf(elements, { id: 'usage-rows' }) ?? ''
