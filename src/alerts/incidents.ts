@@ -50,11 +50,11 @@ export type Incident = AlertGroup & {
   firing: readonly Alert[]
   /** The alerts of the most severe rule's subject, one for each target and label: those with most failures come first. */
   alerts: readonly Alert[]
-  /** Those of them whose value is beyond the threshold now. */
+  /** Those of them whose value is beyond the threshold now, and known. */
   worst: readonly Alert[]
   /**
-   * The calls of all targets, if the subject is a share of calls that failed. `before` is the share before the breach, and `told` the one
-   * of which a receiver was told last; only in a message that follows another one.
+   * The calls of all targets that have enough for a value, if the subject is a share of calls that failed. `before` is the share before
+   * the breach, and `told` the one of which a receiver was told last; only in a message that follows another one.
    */
   calls?: {
     counts: FinishedCounts
@@ -87,8 +87,8 @@ export function incidentsOf(
   freshFrom = -Infinity,
 ): Incident[] {
   const all = lives.map((live) => {
-    const { state, evaluatedAt } = live.instance
-    return { ...alertOf(live), state, evaluatedAt }
+    const { state, evaluatedAt, tooFewSince } = live.instance
+    return { ...alertOf(live), state, evaluatedAt, tooFewSince }
   })
   const firing = all.filter(isFiring)
   const onTarget = Map.groupBy(firing, ({ target }) => target)
@@ -112,7 +112,7 @@ function explains({ alerts: [first] }: Incident, { causes, unpolled, alerts: [ot
   return causes.some(({ signal }) => signal === name) || (name === 'poll_age' && unpolled !== undefined)
 }
 
-type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt'>
+type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt' | 'tooFewSince'>
 const isFiring = ({ state }: Stated) => state !== 'pending'
 const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
 
@@ -128,6 +128,9 @@ function incidentOf(
   const urgent = firing.toSorted(byUrgency)
   const alerts = mostFailuresFirst(ofOneSubject(urgent))
   const [first] = alerts
+  // Where calls are too few for a value, the last one is from before.
+  const known = alerts.filter(({ tooFewSince }) => tooFewSince === undefined)
+  const measured = known.length > 0 ? known : alerts
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
   const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
@@ -149,8 +152,8 @@ function incidentOf(
     }),
     firing,
     alerts,
-    worst: alerts.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
-    ...(first?.counts !== undefined && { calls: callsOf(alerts) }),
+    worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
+    ...(first?.counts !== undefined && { calls: callsOf(alerts, measured) }),
     ...(contributor !== undefined && { contributor }),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, alerts),
@@ -199,8 +202,8 @@ function mostFailuresFirst(alerts: readonly Stated[]): Stated[] {
   )
 }
 
-function callsOf(alerts: readonly Alert[]): NonNullable<Incident['calls']> {
-  const counted = alerts.flatMap(({ counts }) => counts ?? [])
+function callsOf(alerts: readonly Alert[], measured: readonly Alert[]): NonNullable<Incident['calls']> {
+  const counted = measured.flatMap(({ counts }) => counts ?? [])
   const counts = countByStatus(
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
   )
@@ -213,7 +216,7 @@ function callsOf(alerts: readonly Alert[]): NonNullable<Incident['calls']> {
   return {
     counts,
     total: counts.total,
-    failed: sum(alerts.map((alert) => failuresOf(alert) ?? 0)),
+    failed: sum(measured.map((alert) => failuresOf(alert) ?? 0)),
     ...(before !== undefined && { before }),
     ...(outcome !== undefined && { outcome }),
   }

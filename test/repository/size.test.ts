@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 2243,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3460,
+  'src/commands': 3462,
   'src/config': 856,
   'src/daemon': 1547,
   'src/events': 839,
@@ -35,8 +35,8 @@ const ROOMS: Record<string, number> = {
   'src/store': 4110,
   'src/text': 165,
   'src/views': 2010,
-  'src/web': 2027,
-  'src/web/page': 5289,
+  'src/web': 2039,
+  'src/web/page': 5298,
   test: 66812,
 }
 

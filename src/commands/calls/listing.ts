@@ -48,7 +48,7 @@ const inUtc = (time: string) => time.replace('T', ' ').slice(0, 19)
 const hasOwnId = ({ call_id, session_id }: CallView) => call_id !== session_id
 
 /** The least important first. */
-const GIVES_WAY = ['participants', 'receiver', 'mode', 'type', 'target', 'call id']
+const GIVES_WAY = ['participants', 'receiver', 'mode', 'type']
 
 /** Calls as a table that fits the terminal, or as JSON. */
 export function linesOf(calls: readonly CallView[], json: boolean, width: number): string[] {
@@ -59,6 +59,8 @@ export function linesOf(calls: readonly CallView[], json: boolean, width: number
   const columns = Object.entries(COLUMNS).filter(
     ([name]) => !left.includes(name) || (name === 'call id' && calls.some(hasOwnId)),
   )
+  const isOfOne = new Set(calls.map(({ target }) => target)).size === 1
+  const givesWay = [...GIVES_WAY, ...(isOfOne ? ['target', 'call id'] : ['call id', 'duration', 'target'])]
   const rows = calls.map((call) => columns.map(([, textOf]) => textOf(call)))
-  return tableLines(columns.map(([name]) => name), rows, columns.length - 2, { width, givesWay: GIVES_WAY }) // oxfmt-ignore
+  return tableLines(columns.map(([name]) => name), rows, columns.length - 2, { width, givesWay }) // oxfmt-ignore
 }

@@ -103,6 +103,15 @@ describe('an incident', () => {
     expect(linesOf(incident!)).toContain('Most failed calls: large 40% of 1,000 calls, small 100% of 20 calls')
   })
 
+  test('counts no calls of targets that have too few for a value, and does not name them', () => {
+    const few = high('night', 100, 90, { tooFewSince: AT - 60 })
+    const [incident] = all([high('day', 100, 40), few])
+    expect(incident!.calls).toMatchObject({ total: 100, failed: 40 })
+    expect([incident!.targets.firing, incident!.worst.map(({ target }) => target)]).toEqual([2, ['day']])
+    // If all have too few, their last values are all that is known.
+    expect(all([few])[0]!.calls).toMatchObject({ total: 100, failed: 90 })
+  })
+
   test('began with the first breach of what fires now, and counts pending targets apart', () => {
     const [incident] = all([
       high('a', 40, 30, { since: AT - 300 }),

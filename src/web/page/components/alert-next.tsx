@@ -19,7 +19,7 @@ export function AlertNext({ state }: { state: State }) {
   const shown = alert ?? live
   if (shown === undefined) return false
   const { target, signal, labels, calls_url: url } = shown
-  const charts = { target, ...alert?.match, ...labels, since: incidentPeriod([shown], serverTime()) ?? '' }
+  const charts = { target, ...alert?.match, ...labels, since: incidentPeriod([shown], serverTime()) }
   const runbook = runbookOf({ name: shown.alert, runbookUrl: shown.runbook_url }, 'runbooks')
   const problem = state.snapshot?.targets.find(({ name }) => name === target)?.problem
   const polls = problem === undefined ? 'its polls, alerts and calls now' : plainText(problem)

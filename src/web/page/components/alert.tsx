@@ -315,15 +315,16 @@ function AlertNewest({ state }: { state: State }) {
   const { calls = [] } = state.alertPage.answer ?? {}
   if (calls.length === 0) return false
   const now = nowOf(state)
+  const isOpen = calls[0]!.finished === undefined
   const columns: Column<Call>[] = [
-    finishedAt(now),
+    isOpen ? [`Began (${zone(now)})`, ({ began }) => moment(began, now)] : finishedAt(now),
     ['Call', callLink, 'session'],
     ['Type', ({ type, mode }) => `${type} ${mode}`],
     STATUS,
     durationAt(now),
   ]
   return (
-    <Section id="alert-newest" title={calls[0]!.finished === undefined ? 'Its oldest calls' : 'Its newest calls'}>
+    <Section id="alert-newest" title={isOpen ? 'Its oldest calls' : 'Its newest calls'}>
       <Table caption="The first calls of the alert" columns={columns} items={calls} />
     </Section>
   )

@@ -35,21 +35,16 @@ export const PERIODS = [
 /** Without a period in the address: a day, if nothing fires. */
 export const DEFAULT_SINCE = '24h'
 
-/** The shortest one that has the beginning of the worst incident; undefined if there is none. @param now milliseconds since 1970 */
+/** The shortest one that has the beginning of the worst incident; '' if there is none. @param now milliseconds since 1970 */
 export const incidentPeriod = ([worst]: readonly Pick<Incident, 'since'>[], now: number) =>
-  worst && PERIODS.find(([name]) => readSeconds(name, now / 1000)! * 1000 <= Date.parse(worst.since))?.[0]
+  PERIODS.find(([name]) => worst && readSeconds(name, now / 1000)! * 1000 <= Date.parse(worst.since))?.[0] ?? ''
 
 /** Loads the charts that the address names, or names a period in which what fires can be seen. */
 export async function openCharts() {
   const { query } = current()
-  const isNamed = query.get('since') || query.get('until')
-  const since = isNamed
-    ? undefined
-    : incidentPeriod(
-        shownIncidents(current()).map(({ incident }) => incident),
-        serverTime(),
-      )
-  if (since === undefined) await loadCharts()
+  const incidents = shownIncidents(current()).map(({ incident }) => incident)
+  const since = query.get('since') || query.get('until') ? '' : incidentPeriod(incidents, serverTime())
+  if (since === '') await loadCharts()
   else changeAddress({ since })
 }
 

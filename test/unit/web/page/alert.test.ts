@@ -351,7 +351,7 @@ describe('the page of an alert', () => {
     const { finished: _, duration_seconds: __, ...open } = times
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the list uses of a call
     state.alertPage.answer!.calls = [{ ...call, ...open, status: 'ongoing' } as Call]
-    expect(texts(state, 'alert-newest')).toMatch(/ in progress v1.a audio call ongoing 1m so far$/)
+    expect(texts(state, 'alert-newest')).toMatch(/Began \(UTC\) .* 14:12:20 v1.a audio call ongoing 1m so far$/)
     expect(texts(state, 'alert-siblings')).toMatch(
       /Peak HighFailureRate staging 14:12:20 1m 50% NoCalls production 14:12:20 1m 50%$/,
     )
