@@ -209,6 +209,8 @@ describe('the thresholds of the failure ratio', () => {
         { ...RATIO_RULE, name: 'Calls', match: { mode: 'call' }, severity: 'critical' },
         { ...RATIO_RULE, name: 'Each', match: { mode: 'call' }, by: ['type'] },
         { ...RATIO, name: 'Rejections', signal: { ...RATIO.signal, reason: 'rejected' } },
+        // Its threshold is a difference to what is usual.
+        { ...RATIO, name: 'Relative', signal: { ...RATIO.signal, relativeTo: 604_800 } },
         {
           ...RATIO_RULE,
           name: 'Budget',
