@@ -153,7 +153,7 @@ inChromium('the views of the page', (open) => {
       let reads = Infinity
       // The first queries take so long that the first response searches only a part of the history.
       const onRead = () => {
-        const until = performance.now() + (++reads > 8 ? 0 : 700)
+        const until = performance.now() + (++reads > 12 ? 0 : 700)
         while (performance.now() < until);
       }
       const old = [30, 20, 10].map((hours) =>
