@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import * as z from 'zod'
 import { systemClock } from '../clock/clock.ts'
 import { isSelected, type CallFilter } from './call-filter.ts'
-import { listCalls } from './list-calls.ts'
+import { listCalls, type PagePosition } from './list-calls.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { beganAt, type TrackedCall } from '../ledger/tracked-call.ts'
-import { parseMap } from '../schema/path.ts'
 import type { RowReader } from '../store/sql.ts'
 import type { Store } from '../store/store.ts'
 
@@ -22,7 +20,12 @@ export type CallSelection = {
 }
 
 /** After so many calls in progress, or after a place in the history; empty at the beginning. */
-export type Position = Partial<z.output<typeof offset> & z.output<typeof after>>
+export type Position = {
+  offset?: number
+  after?: PagePosition
+  /** What the first page took `since` and `until` for (UNIX seconds). */
+  finished?: { since: number; until: number | null }
+}
 
 /** Some calls of a selection, and where those after its page begin; undefined after the last page. */
 export type ListedPart = { calls: PageCall[]; next: Position | undefined }
@@ -118,29 +121,4 @@ async function callsInProgress(filter: CallFilter, { targets, store }: CallsSour
         .toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1))
         .map((call) => ({ target, call }))
     })
-}
-
-/** PostgreSQL has no text with a NUL. */
-const safeText = z.string().refine((text) => !text.includes('\0'))
-const offset = z.strictObject({ offset: z.int().nonnegative() })
-const after = z.strictObject({
-  after: z.strictObject({
-    at: z.number(),
-    target: safeText.optional(),
-    id: safeText.optional(),
-    part: z.number().positive().optional(),
-  }),
-  /** What the first page took `since` and `until` for (UNIX seconds). */
-  finished: z.strictObject({ since: z.number(), until: z.number().nullable() }),
-})
-
-/** Encodes a position for the API. Clients must not depend on the content. */
-export function cursorOf(position: Position): string {
-  return Buffer.from(JSON.stringify(position)).toString('base64url')
-}
-
-/** Decodes a cursor of calls in progress or of the history; undefined for any other text. */
-export function readCursor(cursor: string, isHistory: boolean): Position | undefined {
-  const position = parseMap(Buffer.from(cursor, 'base64url').toString())
-  return (isHistory ? after : offset).safeParse(position).data
 }

@@ -39,7 +39,7 @@ const limits = (name: string) => constant('web/limit-connections.ts', name)
 const events = (name: string) => constant('web/api/events.ts', name)
 const series = (name: string) => constant('history/series.ts', name)
 const calls = (name: string) => constant('web/api/calls.ts', name)
-const maxCalls = () => constant('history/calls-query.ts', 'MAX_CALLS')
+const maxCalls = () => constant('views/queries/calls-query.ts', 'MAX_CALLS')
 const minRatio = () => constant('ledger/failure-ratio.ts', 'MIN_EXPORTED_CALLS')
 const login = (name: string) => constant('web/login-attempts.ts', name)
 

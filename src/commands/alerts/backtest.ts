@@ -17,7 +17,7 @@ import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import { backtestView, type Incident, type TargetBacktest } from '../../views/backtest.ts'
 import type { Declare } from '../command.ts'
 import { lengthOf } from '../../history/coverage.ts'
-import { momentOf } from '../../history/parameters.ts'
+import { momentOf } from '../../views/queries/parameters.ts'
 import { ruleSummary } from './rule-summary.ts'
 
 /** Of more targets only a row for each rule is printed, unless all are wanted. */

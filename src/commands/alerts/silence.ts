@@ -9,7 +9,7 @@ import { subcommand, type ConfiguredCommand, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { openForCommand } from '../../store/open-store.ts'
-import { momentOf } from '../../history/parameters.ts'
+import { momentOf } from '../../views/queries/parameters.ts'
 import { systemUser } from '../../store/postgres/address.ts'
 
 type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }

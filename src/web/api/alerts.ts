@@ -11,7 +11,7 @@ import { QueryError } from '../../schema/query-error.ts'
 import { incidents, incidentView, type IncidentView } from '../../views/incident.ts'
 import { alertMatch } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
-import { period, periodOf } from '../../history/parameters.ts'
+import { period, periodOf } from '../../views/queries/parameters.ts'
 import { route } from './route.ts'
 
 /** The alerts as they are now; with a match, those that a silence with it would match. */

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { systemClock, type Clock } from '../../clock/clock.ts'
-import { cursorOf, pagesOf, SEARCH_SECONDS, type CallsSource, type CallSelection } from '../../history/calls-pages.ts'
-import { callsParameters, callSelection, MAX_CALLS } from '../../history/calls-query.ts'
+import { cursorOf } from '../../views/queries/cursor.ts'
+import { pagesOf, SEARCH_SECONDS, type CallsSource, type CallSelection } from '../../history/calls-pages.ts'
+import { callsParameters, callSelection, MAX_CALLS } from '../../views/queries/calls-query.ts'
 import { serviceNow } from '../../history/coverage.ts'
 import {
   CALL_FORMATS,

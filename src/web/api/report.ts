@@ -3,7 +3,7 @@ import { coverageOf, serviceNow } from '../../history/coverage.ts'
 import { expectTargets, usageReport, USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
 import { coverage, coverageView, report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
-import { flag, list, period, periodOf } from '../../history/parameters.ts'
+import { flag, list, period, periodOf } from '../../views/queries/parameters.ts'
 import { abortedBy, route } from './route.ts'
 
 const parameters = z.strictObject({

@@ -5,7 +5,7 @@ import { parseDuration } from '../../schema/duration-text.ts'
 import { alertMatch, silence, silences, silenceView } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
 import { sendProblem } from '../problem.ts'
-import { moment } from '../../history/parameters.ts'
+import { moment } from '../../views/queries/parameters.ts'
 import { route } from './route.ts'
 
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
-import { isTimezone } from '../schema/timezone.ts'
-import { MOMENT, MOMENT_IN_UTC, readMoment } from './moment.ts'
-import { QueryError } from '../schema/query-error.ts'
+import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
+import { isTimezone } from '../../schema/timezone.ts'
+import { MOMENT, MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
+import { QueryError } from '../../schema/query-error.ts'
 
 /** Names, separated by commas or given several times. */
 export const list = z

@@ -1,11 +1,12 @@
 import * as z from 'zod'
-import { FINAL_STATUSES, OPEN_STATUSES } from '../ledger/call.ts'
-import { HISTORY_STATUSES } from './call-filter.ts'
-import { readCursor, type CallSelection } from './calls-pages.ts'
-import { readMoment } from './moment.ts'
+import { FINAL_STATUSES, OPEN_STATUSES } from '../../ledger/call.ts'
+import { HISTORY_STATUSES } from '../../history/call-filter.ts'
+import type { CallSelection } from '../../history/calls-pages.ts'
+import { readCursor } from './cursor.ts'
+import { readMoment } from '../../history/moment.ts'
 import { callLabels, flag, list, moment } from './parameters.ts'
-import { DURATION_FORM, parseDuration } from '../schema/duration-text.ts'
-import { QueryError } from '../schema/query-error.ts'
+import { DURATION_FORM, parseDuration } from '../../schema/duration-text.ts'
+import { QueryError } from '../../schema/query-error.ts'
 
 /** The most calls of a page; the next page has the rest. */
 export const MAX_CALLS = 10_000
