@@ -19,9 +19,9 @@ const CAUSES = ['poll_age', 'request_errors'] as const
 type CauseSignal = (typeof CAUSES)[number]
 /** An incident grows for so long after another target was added (seconds). */
 const GROWTH_SECONDS = 120
-/** Fewer targets than this share of those on which it fires are no growth. */
-const GROWTH_SHARE = 0.05
-/** Alerts that began so soon after the first one (seconds) say how it was before. */
+/** Fewer targets than this share of those on which it fires are neither its beginning nor growth: they may break for reasons of their own. */
+export const LEAST_SHARE = 0.05
+/** Alerts that began so soon after the beginning (seconds) say how it was before. */
 const FIRST_SECONDS = 60
 /** Which outcome most failed calls have is said from this share on: of two that are as frequent, one would be said by chance. */
 const MOST = 2 / 3
@@ -33,7 +33,10 @@ export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.s
 export type Incident = AlertGroup & {
   /** The highest of what is beyond its threshold now, or of all that fires if nothing is. */
   severity: Severity
-  /** The beginning of the breach: when the first of what fires now was seen beyond its threshold. */
+  /**
+   * The beginning: when the breach had begun on a twentieth of what fires now, which of fewer than twenty is the first one. Of missing
+   * polls, when the last successful one was.
+   */
   since: number
   /**
    * `grows`: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all
@@ -135,16 +138,16 @@ function incidentOf(
   const pending = targetsOf(group).size - targets.size
   const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
   const added = pending + addedTo(firing, now)
-  const isGrowing = targets.size < of && added > recovering && added >= GROWTH_SHARE * targets.size
+  const isGrowing = targets.size < of && added > recovering && added >= LEAST_SHARE * targets.size
   const old = isCause(first!) ? [] : firing.filter(({ evaluatedAt }) => evaluatedAt < freshFrom)
-  const since = Math.min(...firing.map((alert) => alert.since))
-  const early = elsewhere.filter((alert) => alert.since <= since + CAUSE_DELAY_SECONDS)
+  const begun = beginningOf(alerts.map(({ since }) => since))
+  const early = elsewhere.filter(({ since }) => since <= begun + CAUSE_DELAY_SECONDS)
   const contributor = contributorOf(alerts)
   return {
     key,
     labels,
     severity: urgent[0]!.severity,
-    since,
+    since: beginningOf(alerts.map(({ since, lastPoll = since }) => Math.min(since, lastPoll))),
     course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',
     targets: { firing: targets.size, recovering, pending, of },
     ...(old.length > 0 && {
@@ -153,7 +156,7 @@ function incidentOf(
     firing,
     alerts,
     worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
-    ...(first?.counts !== undefined && { calls: callsOf(alerts, measured) }),
+    ...(first?.counts !== undefined && { calls: callsOf(alerts, measured, begun) }),
     ...(contributor !== undefined && { contributor }),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, alerts),
@@ -202,7 +205,13 @@ function mostFailuresFirst(alerts: readonly Stated[]): Stated[] {
   )
 }
 
-function callsOf(alerts: readonly Alert[], measured: readonly Alert[]): NonNullable<Incident['calls']> {
+/** When it had begun on as many as are not there by chance. */
+function beginningOf(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(LEAST_SHARE * times.length)]!
+}
+
+/** @param begun when the incident began (UNIX seconds) */
+function callsOf(alerts: readonly Alert[], measured: readonly Alert[], begun: number): NonNullable<Incident['calls']> {
   const counted = measured.flatMap(({ counts }) => counts ?? [])
   const counts = countByStatus(
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
@@ -210,8 +219,7 @@ function callsOf(alerts: readonly Alert[], measured: readonly Alert[]): NonNulla
   const outcome = FAILURES.find(
     (one) => counts[one] > 0 && counts[one] >= MOST * sum(FAILURES.map((each) => counts[each])),
   )
-  const first = Math.min(...alerts.map(({ since }) => since))
-  const early = alerts.filter(({ since }) => since <= first + FIRST_SECONDS)
+  const early = alerts.filter(({ since }) => since <= begun + FIRST_SECONDS)
   const before = median(early.flatMap(({ valueBefore }) => valueBefore ?? []))
   return {
     counts,

@@ -1,4 +1,4 @@
-import { ruleSubjectOf, type Incident } from '../alerts/incidents.ts'
+import { LEAST_SHARE, ruleSubjectOf, type Incident } from '../alerts/incidents.ts'
 import { parse, type RowReader } from '../store/sql.ts'
 import type { ToldGroup } from '../store/store.ts'
 
@@ -14,9 +14,10 @@ export const isKnownTo = ({ targets, at }: ToldGroup, { firing }: Pick<Incident,
 
 /**
  * An incident for a receiver that knows it: it began when its first message said so, also if the earliest of its alerts have ended, and
- * so does the share before it.
+ * so does the share before it. What was told of far fewer targets is not its beginning.
  */
-export function begunAsTold(incident: Incident, { since = Infinity, was }: ToldGroup): Incident {
+export function begunAsTold(incident: Incident, { targets, since = Infinity, was }: ToldGroup): Incident {
+  if (targets < LEAST_SHARE * incident.targets.firing) return incident
   const { calls } = incident
   const isSame = calls && was?.subject === shareOf(incident)
   const known = { ...incident, since: Math.min(incident.since, since) }

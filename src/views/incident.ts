@@ -19,7 +19,9 @@ export const incident = z
     severity: severity.describe('The highest of what is beyond its threshold now, or of all that fires if nothing is'),
     summary: z.string().describe('In a sentence'),
     details: z.array(z.object({ about: z.enum(ABOUT), text: z.string() })).describe('What else is known, in sentences'),
-    since: time.describe('When the first of the breaches began; once a receiver was told, also if its alert has ended'),
+    since: time.describe(
+      'When the breach had begun on a twentieth of what fires, which of fewer than twenty alerts is the first one, or when polls last succeeded; once a receiver was told, as its first message says',
+    ),
     course: z
       .enum(['grows', 'lasts', 'ends'])
       .describe(

@@ -24,12 +24,13 @@ const NAMED = 3
  * its value, or by its rule if there are several alerts. It begins with `Recovering` where most values are back within their threshold,
  * and ends with the time of its numbers if all are old.
  */
-export function incidentSentence({ targets, alerts, calls, course, unpolled }: Incident): string {
+export function incidentSentence(incident: Incident): string {
+  const { targets, alerts, calls, course, unpolled } = incident
   const [first] = alerts
   const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
   const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
-  const what = calls === undefined ? breachText(alerts, course) : failText({ ...calls, ...which }, reason)
+  const what = calls === undefined ? breachText(incident) : failText({ ...calls, ...which }, reason)
   const asOf = unpolled?.targets === targets.firing ? `, as of ${formatTime(unpolled.since)}` : ''
   return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
@@ -38,11 +39,10 @@ export function incidentSentence({ targets, alerts, calls, course, unpolled }: I
  * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
  * long at least.
  */
-function breachText(alerts: Incident['alerts'], course: Incident['course']): string {
+function breachText({ alerts, course, since }: Incident): string {
   const [first, ...others] = alerts
   if (course === 'ends') return first!.alert
-  const polls = alerts.flatMap(({ signal, lastPoll }) => (signal.name === 'poll_age' ? (lastPoll ?? []) : []))
-  if (polls.length > 0) return `no successful poll since ${formatTime(Math.min(...polls))}`
+  if (alerts.some(({ lastPoll }) => lastPoll !== undefined)) return `no successful poll since ${formatTime(since)}`
   const { signal } = first!
   return others.length > 0 ? ruleText(first!) : definitionOf(signal).describe({ ...first!, kind: 'firing' }, signal)
 }

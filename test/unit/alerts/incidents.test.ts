@@ -247,6 +247,15 @@ describe('an incident', () => {
     expect(beforeOf(began(0), began(120, 0.28))).toBeUndefined()
   })
 
+  test('begins when it has begun on a twentieth of its targets: one that broke before is another matter', () => {
+    const of = (total: number) =>
+      Array.from({ length: total }, (_, i) =>
+        high(`${i}`, 40, 30, i < 2 ? { since: AT - 3600, valueBefore: 0.29 } : { since: AT - 300, valueBefore: 0.1 }),
+      )
+    expect(all(of(40))[0]).toMatchObject({ since: AT - 300, calls: { before: 0.1 } })
+    expect(all(of(39))[0]).toMatchObject({ since: AT - 3600, calls: { before: 0.29 } })
+  })
+
   test('says in its first words and lines whether it grows, lasts or ends', () => {
     const said = (...states: AlertInstance['state'][]) => {
       const [incident] = all(states.map((state, i) => high(`${i}`, 40, state === 'recovering' ? 4 : 30, { state })))
@@ -354,6 +363,7 @@ describe('an incident', () => {
       '2 of 300 targets: no successful poll since 2026-11-20 08:14:28 UTC',
       '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered',
     ])
+    expect(linesOf(incidents[0]!)[0]).toMatch(/^Since 2026-11-20 08:14:28 UTC/)
     expect(incidents[1]!.unpolled).toEqual({ targets: 2, since: AT - 61.5 })
     expect(linesOf(incidents[1]!)).toContain(
       'Numbers stand since 2026-11-20 08:14:28 UTC: no successful poll on 2 targets',
