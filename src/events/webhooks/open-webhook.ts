@@ -121,7 +121,8 @@ function savingOf(
   return async (receiverProblem: string | undefined): Promise<boolean> => {
     const known = await storedWebhook(options)
     if ((known?.revision ?? 0) !== revision) return false
-    const letters = await store.undelivered(webhook.name, { dead: true, after: START, limit: DEAD_LETTERS })
+    const page = { dead: true, after: START, limit: DEAD_LETTERS }
+    const letters = known?.dead ? await store.undelivered(webhook.name, page) : []
     const expired = letters.filter(({ at }) => at < expiredBefore())
     const failing = waiting.all().find(({ attempts }) => attempts >= FAILING_AFTER_ATTEMPTS)
     noteProblem(progress, failing?.problem ?? receiverProblem, options)

@@ -120,11 +120,12 @@ describe('a rule that compares with the past', () => {
         const hour = Number(hours.format(time * 1000))
         return hour >= 7 && hour < 18
       })
+      const finishes = calls.map((at) => finishAt(at))
       const breaches = (timezone: string) => {
         const rule = { ...NO_CALLS, signal: { name: 'calls_finished', window: 3600, timezone } } satisfies Rule
         const moments = Array.from({ length: 7 * 144 }, (_, n) => after + n * 600)
         return moments.filter((now) => {
-          const finished = calls.filter((at) => at <= now && at > now - 8 * 86_400).map((at) => finishAt(at))
+          const finished = finishes.filter(({ at }) => at <= now && at > now - 8 * 86_400)
           const polled = pollAt(now, { finished })
           const { value = 1, mayBreach } = ruleValues(rule, polled, monthOf, [])?.get(rule.name) ?? {}
           return mayBreach && value < 1

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { ALL_LABELS, FINAL_STATUSES, OPEN_STATUSES } from '../../../src/ledger/call.ts'
 import { MARK, type Finish, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { anyCharacter } from '../../kit/any-character.ts'
 
 export const PHASES = ['open', 'lost', 'final', 'baseline'] as const satisfies readonly TrackedCall['phase'][]
 
@@ -36,7 +37,7 @@ export const anyFinish: fc.Arbitrary<Finish> = fc.record(
 /** Any call that a row can contain, even if no service would show it. */
 export const anyCall: fc.Arbitrary<TrackedCall> = fc.record(
   {
-    id: fc.string({ unit: 'binary', maxLength: 100 }),
+    id: fc.string({ unit: anyCharacter, maxLength: 100 }),
     phase: fc.constantFrom(...PHASES),
     status: fc.constantFrom(...OPEN_STATUSES, ...FINAL_STATUSES, 'other'),
     labels,
@@ -47,7 +48,7 @@ export const anyCall: fc.Arbitrary<TrackedCall> = fc.record(
     totalParticipants: optional,
     joined: optional,
     mid: optional,
-    session: fc.option(fc.string({ unit: 'binary', minLength: 1 }), { nil: undefined }),
+    session: fc.option(fc.string({ unit: anyCharacter, minLength: 1 }), { nil: undefined }),
     minutes: fc.tuple(number, number, number, number),
     finish: fc.option(anyFinish, { nil: undefined }),
     notFound: fc.nat(255),

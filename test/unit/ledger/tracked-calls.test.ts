@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { RECORD_BYTES, trackedCalls, type TrackedCalls } from '../../../src/ledger/tracked-calls.ts'
 import { ownTime } from '../../../src/ledger/call.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { anyCharacter } from '../../kit/any-character.ts'
 import { openSince } from '../alerts/sample-calls.ts'
 import { anyCall } from './any-call.ts'
 
@@ -24,7 +25,10 @@ function expectSame(calls: TrackedCalls, model: ReadonlyMap<string, TrackedCall>
 
 /** An operation on one of a few ids, so that they are deleted and set again. */
 const change = fc.record({ kind: fc.constantFrom('set', 'set', 'delete', 'get'), which: fc.nat(), call: anyCall })
-const ids = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 400, size: 'max' }), { minLength: 1, maxLength: 8 })
+const ids = fc.uniqueArray(fc.string({ unit: anyCharacter, maxLength: 400, size: 'max' }), {
+  minLength: 1,
+  maxLength: 8,
+})
 
 test('tracked calls behave like a Map, whatever is set, deleted and read', () => {
   fc.assert(

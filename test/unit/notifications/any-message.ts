@@ -5,6 +5,7 @@ import type { Signal } from '../../../src/alerts/signals.ts'
 import type { AlertMessage, Message } from '../../../src/notifications/message.ts'
 import type { AlertLinks } from '../../../src/notifications/text/links.ts'
 import { AT, incidentOf, SIGNALS } from '../../kit/notifications/sample.ts'
+import { anyCharacter } from '../../kit/any-character.ts'
 
 const NASTY = [
   '<!channel>',
@@ -30,7 +31,7 @@ const NASTY = [
 
 /** Text as a configuration could hold it, and worse; some of it very long. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
   fc
     .tuple(fc.array(fc.constantFrom(...NASTY), { minLength: 1, maxLength: 6 }), fc.constantFrom(1, 30, 300))
     .map(([parts, times]) => parts.join('').repeat(times)),
@@ -56,7 +57,7 @@ const anyCounts = fc.record(
   PLAIN,
 )
 const anyUrl = fc.oneof(
-  fc.webUrl(),
+  fc.domain().map((domain) => `https://${domain}/runbook?of=alert#first`),
   anyText,
   anyText.map((text) => `https://runbooks.test/${text}`),
   fc.constantFrom(1000, 2950, 3500).map((length) => `https://runbooks.test/${'x'.repeat(length)}`),
