@@ -359,7 +359,8 @@ describe('the retention', () => {
   // Each second of the retention passes.
   test('is counted, of what was never read, of what is retried, and of dead letters', { timeout: 60_000 }, async () => {
     const { append, run, clock, outcomes, stored, store, state } = delivering()
-    state.receive = (subject) => (subject === 'refused' ? answered(404) : answered(500))
+    state.receive = (subject) =>
+      subject === 'refused' ? answered(404) : answered(500, subject === 'failing' ? undefined : 1200)
     await append(['refused', 'failing'])
     run()
     await clock.advance(900)
