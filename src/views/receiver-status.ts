@@ -17,7 +17,7 @@ export const receiver = namedObject('Receiver', {
     .string()
     .optional()
     .describe('Why the last attempt failed, or why the receiver refused what it is offered again'),
-  next_attempt: time.optional().describe('When the next attempt is due'),
+  next_attempt: time.optional().describe('When the next attempt is due; absent while one is made'),
 })
 export type ReceiverView = z.output<typeof receiver>
 export const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
@@ -47,7 +47,7 @@ export function receiverView(
     ...(failure !== undefined && {
       ...(failure.since !== undefined && { failing_since: isoTime(failure.since) }),
       problem: failure.problem,
-      ...(failure.next !== undefined && { next_attempt: isoTime(failure.next) }),
+      ...(failure.next !== undefined && failure.next > now && { next_attempt: isoTime(failure.next) }),
     }),
   }
 }

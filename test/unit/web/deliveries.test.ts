@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { isoTime } from '../../../src/clock/times.ts'
 import { suppressedAlerts } from '../../../src/notifications/delivery/suppress.ts'
+import { receiverView } from '../../../src/views/receiver-status.ts'
 import { receiverViews } from '../../../src/web/api/deliveries.ts'
 import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { firing, NOW } from '../../kit/metrics/hand-made-target.ts'
@@ -36,4 +38,10 @@ test('what waits for a receiver is counted without what is silenced, muted or in
   ])
   // The end of an alert waits, too.
   expect(await viewOf([silence], ['a', 'b'])).toEqual(await viewOf([silence]))
+})
+
+test('the next attempt is named only while it is to come', () => {
+  const nextOf = (next: number) =>
+    receiverView({ name: 'slack', failure: { problem: 'refused', next } }, [], new Map(), NOW).next_attempt
+  expect([nextOf(NOW + 1), nextOf(NOW)]).toEqual([isoTime(NOW + 1), undefined])
 })

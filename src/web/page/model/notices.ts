@@ -65,8 +65,8 @@ function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'view'>): 
 }
 
 /** Why a receiver gets nothing, or not all messages. */
-export function failureText({ failing_since: since, problem = '', next_attempt: next = '' }: Receiver, now: string) {
-  const again = next > now ? `; the next attempt is at ${moment(next, now)}` : ''
+export function failureText({ failing_since: since, problem = '', next_attempt: next }: Receiver, now: string) {
+  const again = next === undefined ? '' : `; the next attempt is at ${moment(next, now)}`
   return `${since === undefined ? 'refuses some messages' : 'fails'}: ${problem}${again}`
 }
 
