@@ -1,4 +1,4 @@
-import { Option as PlainOption } from 'commander'
+import { Help, Option as PlainOption } from 'commander'
 import type { Command, Option as TypedOption } from '@commander-js/extra-typings'
 import type { Config } from '../config/config.ts'
 import type { LogStream } from '../log/logger.ts'
@@ -48,9 +48,15 @@ export function subcommand(above: ConfiguredCommand, name: string, about: string
 /** The option of every command that prints a wide table. */
 export const WIDE = ['--wide', 'print all columns, also those for which the terminal has no room', false] as const
 
-/** The table's width: that of the terminal, unless all columns are wanted. */
+/** The width of what is printed: that of the terminal, unless all columns are wanted. */
 export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { wide: boolean }): number {
   return stdout.isTTY && !wide ? (stdout.columns ?? Infinity) : Infinity
+}
+
+/** A line as several that fit the width, broken between words; all but the first are indented further. */
+export function wrapped(line: string, width: number): string {
+  const indent = `${/^ */.exec(line)![0]}  `
+  return new Help().boxWrap(line, width - indent.length).replaceAll('\n', `\n${indent}`)
 }
 
 /** Commander's class, with the type of its values. */

@@ -53,24 +53,28 @@ function nextStep({ daemon, targets, incidents, receivers }: StoredStatus): stri
 type TargetStatus = StoredStatus['targets'][number]
 type ReceiverStatus = StoredStatus['receivers'][number]
 
-/** One line for all targets with the same text: their names, or how many they are. */
-function onTargets(targets: readonly TargetStatus[], textOf: (target: TargetStatus) => string): string[] {
-  const byText = Map.groupBy(targets, textOf)
+/** One line for all targets with the same text but for the time in it: their names, or how many they are. */
+function onTargets(
+  targets: readonly TargetStatus[],
+  textOf: (target: TargetStatus, lastPoll: string) => string,
+): string[] {
+  const byText = Map.groupBy(targets, (target) => textOf(target, ''))
   byText.delete('')
-  return [...byText].map(([text, same]) => {
+  return [...byText.values()].map((same) => {
     const names = same.slice(0, NAMED).map(({ target }) => target)
     const more =
       same.length > NAMED ? `${formatNumber(same.length)} of ${plural(targets.length, 'target')}, such as ` : ''
-    return `${more}${names.join(', ')}: ${text}`
+    const [first, ...others] = [...new Set(same.map(({ last_success: last }) => timeOf(last ?? '')))].toSorted()
+    return `${more}${names.join(', ')}: ${textOf(same[0]!, `${first}${others.length > 0 ? ' (the earliest)' : ''}`)}`
   })
 }
 
 /** Why a target is not polled; '' if it is, or if its past is read first. */
-function targetProblem({ state, last_success: last, problem }: TargetStatus): string {
+function targetProblem({ state, last_success: last, problem }: TargetStatus, lastPoll = ''): string {
   if (state === 'initial sync') return ''
   const reason = problem === undefined ? '' : `: ${problem}`
   if (last === null) return `never polled successfully${reason}`
-  return state === 'stale' ? `no successful poll since ${timeOf(last)}${reason}` : (problem ?? '')
+  return state === 'stale' ? `no successful poll since ${lastPoll}${reason}` : (problem ?? '')
 }
 
 function receiverProblem({ name, failing_since: since, problem, next_attempt: attempt, ...waiting }: ReceiverStatus) {

@@ -11,13 +11,25 @@ import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
 import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
 
-type Place = { fires?: boolean | 'pending'; targets?: string[]; http?: string; silenced?: boolean; told?: number }
+type Place = {
+  fires?: boolean | 'pending'
+  targets?: string[]
+  http?: string
+  silenced?: boolean
+  told?: number
+  earlier?: string[]
+}
 
 const stateOf = (fires: Place['fires']) => (fires === 'pending' ? fires : ('firing' as const))
 
-/** A store that `production` was polled into so many seconds ago, and the configuration that also has `staging`. */
+/**
+ * A store that `production` was polled into so many seconds ago, and the configuration that also has `staging`.
+ *
+ * @property earlier further targets, each polled a minute before the one before it
+ */
 async function polled(secondsAgo: number, place: Place = {}) {
   const { fires = false, targets = ['production', 'staging'], http = '{ port: 1 }', silenced = false, told } = place
+  const { earlier = [] } = place
   const path = join(emptyFolder(), 'callwatch.db')
   const store = openSqliteStore({ path })
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
@@ -35,6 +47,10 @@ async function polled(secondsAgo: number, place: Place = {}) {
     alerts,
     routedChanges: fires ? [{ change, receivers: ['slack'] }] : [],
   })
+  for (const [i, name] of earlier.entries()) {
+    const other = await openIn(store, { name, fingerprint: 'x' })
+    await other.see(completePoll(at - 60 * (i + 1), seen('open', 'ongoing')))
+  }
   if (silenced)
     await store.addSilence({ match: { target: 'production' }, since: now - 9, until: now + 3600, reason: 'known' })
   if (told !== undefined) {
@@ -192,6 +208,29 @@ describe('status', () => {
   test('names three of the targets of which the same is to be said', async () => {
     const { lines } = await status(await polled(4, { targets: ['production', 'a', 'b', 'c', 'd', 'e'] }))
     expect(lines[0]).toBe('5 of 6 targets, such as a, b, c: never polled successfully')
+  })
+
+  test('has one line for an outage that targets met at different times', async () => {
+    const earlier = ['a', 'b', 'c']
+    const { lines } = await status(await polled(600, { targets: ['production', ...earlier], earlier }))
+    expect(lines[0]).toBe('4 of 4 targets, such as production, a, b: no successful poll since TIME (the earliest)')
+    const ofTwo = await polled(600, { targets: ['a', 'production'], earlier: ['a'] })
+    const { stdout } = await callwatch(['status', '--config', ofTwo])
+    const [, time] = /^a, production: no successful poll since (.*) UTC \(the earliest\)$/m.exec(stdout)!
+    expect(Date.parse(`${time}Z`) / 1000 + 660).toBeCloseTo(Date.now() / 1000, -2)
+  })
+
+  test('is wrapped between words in a narrow terminal, and lines of an incident stay indented', async () => {
+    const config = await polled(600, { fires: true })
+    const printed = async (columns: number | undefined, ...options: string[]) =>
+      (await callwatch(['status', '--config', config, ...options], { columns })).stdout.trimEnd()
+    const narrow = await printed(60)
+    expect(narrow).toMatch(
+      /^critical: production: 42\.5% of 40 calls in 15m fail,\n {2}mostly rejected, as of .*\n {2}Since/,
+    )
+    expect(narrow).toMatch(/^ {2}HighFailureRate: .*\n {4}\S/m)
+    expect(Math.max(...narrow.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60)
+    expect(await printed(60, '--wide')).toMatch(/^critical: .{60}/)
   })
 
   test('keeps what is silenced apart from what waits', async () => {
