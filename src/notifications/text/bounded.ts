@@ -30,7 +30,7 @@ export function firstOf<T>(items: readonly T[], most: number): { first: T[]; mor
   return { first: items.slice(0, most), more: rest > 0 ? [`and ${formatNumber(rest)} more`] : [] }
 }
 
-/** Without halves of characters, controls, and format characters such as marks that change the direction. */
+/** Cut after a word, unless that is very long; without halves of characters, controls, and format characters such as marks that change the direction. */
 function bounded(text: string, limit: number, joined: (all: string) => string): string {
   // The end of a text that is far too long is not read.
   const visible = joined(plainText(text.slice(0, 4 * limit).toWellFormed())).trim()
@@ -38,7 +38,7 @@ function bounded(text: string, limit: number, joined: (all: string) => string): 
   let kept = ''
   for (const character of visible) {
     width += WIDTHS[character] ?? character.length
-    if (width > limit) return `${kept}…`
+    if (width > limit) return `${kept.replace(/[,;:]?\s\S{0,19}$/, '')}…`
     if (width < limit) kept += character
   }
   return visible
