@@ -30,6 +30,8 @@ export type AlertMessage = {
   incident: Incident | undefined
   /** When the receiver was first told of it (UNIX seconds). */
   begun: number
+  /** Of an incident that is over: on how many targets it was at most, by the messages about it, and since when; absent if unknown. */
+  whole?: { targets: number; since: number }
   /** What identifies the message of the incident at a receiver that edits it; absent if it has none yet. */
   posted?: string
   /** Whether an attempt whose answer was lost may have posted it. */

@@ -179,6 +179,17 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }
 
+/** `The incident was on up to 150 targets, and lasted 24m`: in its last message, if that is about fewer. */
+export function wholeText({ whole, alerts }: AlertMessage): string[] {
+  const ends = alerts.map(({ notification }) => notification)
+  if (ends.length === 0 || whole === undefined) return []
+  if (whole.targets <= new Set(ends.map(({ target }) => target)).size) return []
+  // Nobody knows how long an expired alert lasted.
+  const isKnown = ends.every(({ kind }) => kind === 'resolved')
+  const lasted = formatSeconds(Math.max(...ends.map(({ at }) => at)) - whole.since)
+  return [`The incident was on up to ${plural(whole.targets, 'target')}${isKnown ? `, and lasted ${lasted}` : ''}`]
+}
+
 const targetsIn = (incident: Incident | undefined) => new Set(incident?.firing.map(({ target }) => target))
 
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
@@ -193,6 +204,7 @@ export function groupLines(message: AlertMessage): string[] {
   const ends = endsOf(message)
   return [
     ...(incident === undefined ? [] : incidentLines(incident).map(({ text }) => text)),
+    ...wholeText(message),
     incident !== undefined && ends.length > 0 && `Ended: ${ends.join(', ')}`,
     worst !== undefined && `Longest: ${formatSeconds(longest)}, ${worstOf(worst).join(' ')} on ${worst.target}`,
     silenced.length > 0 && silencedText(silenced),

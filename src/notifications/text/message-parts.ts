@@ -3,7 +3,7 @@ import { formatSeconds, formatTime } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedAlert } from '../message.ts'
 import { factsOf, flapsText, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
-import { groupLines, runbookOfGroup } from './group-text.ts'
+import { groupLines, runbookOfGroup, wholeText } from './group-text.ts'
 import { descriptionOf, endOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
 
 /** An alert, its name, and its page. */
@@ -48,16 +48,16 @@ export function partsOf(message: AlertMessage, now: number) {
     ],
     inhibited: listOf('Also firing', inhibited, (each) => inhibitedText(each, target)),
     silenced: listOf('Silenced', silenced, (each) => silencedText(each, target)),
-    late: lateNote(alerts, now),
+    notes: [...wholeText(message), ...lateNote(alerts, now)],
   }
 }
 
 /** A message about several targets: the incident in a few lines. */
-export function groupParts(message: AlertMessage, now: number): { lines: string[]; late: string[]; links: Link[] } {
+export function groupParts(message: AlertMessage, now: number): { lines: string[]; notes: string[]; links: Link[] } {
   const { links, alerts, incident } = message
   return {
     lines: groupLines(message).map((line) => oneLine(line, LINE.ofGroup)),
-    late: lateNote(alerts, now),
+    notes: lateNote(alerts, now),
     links: [
       { name: 'Overview', url: links?.overview },
       { name: 'Calls', url: links?.calls },

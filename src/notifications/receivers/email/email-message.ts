@@ -49,19 +49,19 @@ function bulletinContent({ title, parts, notes }: Bulletin): Content {
 }
 
 function groupContent(message: AlertMessage, now: number): Content {
-  const { lines, late, links } = groupParts(message, now)
+  const { lines, notes, links } = groupParts(message, now)
   const title = groupTitle(message)
   const { severity, incident, alerts } = message
   const kind = incident === undefined ? (alerts[0]?.notification.kind ?? 'resolved') : 'firing'
   return {
     subject: `[${kind}] ${severity} ${title}`,
     parts: [{ title: oneLine(title, MAX_SUBJECT), lines, links }],
-    notes: late.map(asSentence),
+    notes: notes.map(asSentence),
   }
 }
 
 function targetContent(message: AlertMessage, now: number): Content {
-  const { alerts, lines, more, links, inhibited, silenced, late } = partsOf(message, now)
+  const { alerts, lines, more, links, inhibited, silenced, notes } = partsOf(message, now)
   const others = {
     title: alerts.length === 0 ? 'Already over' : 'More',
     lines: [...lines.map(lineText), ...more],
@@ -78,7 +78,7 @@ function targetContent(message: AlertMessage, now: number): Content {
       })),
       ...(lines.length > 0 ? [others] : []),
     ],
-    notes: [...inhibited, ...silenced, ...late.map(asSentence)],
+    notes: [...inhibited, ...silenced, ...notes.map(asSentence)],
     links,
   }
 }

@@ -80,17 +80,17 @@ function alertsMessage(message: AlertMessage, options: TextOptions): SlackMessag
 }
 
 function groupBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackBlock[] {
-  const { lines, late, links } = groupParts(message, now)
+  const { lines, notes, links } = groupParts(message, now)
   const [overview, ...others] = links
   return [
     ...sections(lines.map(escape)),
-    ...context(late),
+    ...context(notes),
     ...actions([{ name: 'Overview', url: overview?.url ?? dashboardUrl }, ...others]),
   ]
 }
 
 function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackBlock[] {
-  const { alerts, lines, more, links, inhibited, silenced, late } = partsOf(message, now)
+  const { alerts, lines, more, links, inhibited, silenced, notes } = partsOf(message, now)
   const dashboard = { name: 'Dashboard', url: dashboardUrl }
   const [alone] = message.alerts.length === 1 ? alerts : []
   const calls = message.alerts[0]?.links?.calls
@@ -101,7 +101,7 @@ function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions)
     ...sections([...lines.map(lineText), ...more]),
     ...inhibited.map(plainContext),
     ...silenced.map((text) => plainContext(`🔕 ${text}`)),
-    ...context(late),
+    ...context(notes),
     ...actions(
       alone === undefined ? [...shortest(ofAll), dashboard] : alone.links.toSpliced(2, 0, ...links, dashboard),
     ),

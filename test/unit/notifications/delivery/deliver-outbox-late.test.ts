@@ -280,7 +280,7 @@ describe('an alert that fired before a silence that is active when its receiver 
 
 describe('a message says that it is late', () => {
   const lateIn = ({ messages }: ReturnType<typeof sending>) =>
-    messages.flatMap((message) => (message.kind === 'alerts' ? partsOf(message, AT + 700).late : []))
+    messages.flatMap((message) => (message.kind === 'alerts' ? partsOf(message, AT + 700).notes : []))
 
   test('from when nothing suppressed its alert: not if the alert was silenced for as long as it waited', async () => {
     const sent = sending()

@@ -53,6 +53,31 @@ test('only targets on which nothing of an incident fires any more have ended in 
   expect(last().lines.join()).not.toMatch(/Ended|Longest|any more/)
 })
 
+test.each([1, 2])(
+  'the last message about an incident says on how many targets it was, if it is about %d',
+  async (left) => {
+    const { run, last } = incident()
+    for (let n = 0; n < 10; n++) await run.fire(high(n), { since: AT - 60 })
+    await run.clock.advance(100)
+    for (let n = left; n < 10; n++) await run.resolve(high(n))
+    await run.clock.advance(100)
+    const said = () => emailMessage(last().message, { now: AT + 300, dashboardUrl: undefined }).text
+    expect(said()).not.toContain('The incident')
+    for (let n = 0; n < left; n++) await run.resolve(high(n))
+    await run.clock.advance(100)
+    expect(said()).toContain('\nThe incident was on up to 10 targets, and lasted 4m 20s')
+  },
+)
+
+test('the message that all of an incident is over does not repeat on how many targets it was', async () => {
+  const { run, last } = incident()
+  for (let n = 0; n < 10; n++) await run.fire(high(n))
+  await run.clock.advance(100)
+  for (let n = 0; n < 10; n++) await run.resolve(high(n))
+  await run.clock.advance(100)
+  expect([last().title, last().lines]).toEqual(['High resolved on 10 targets', [expect.stringMatching(/^Longest/)]])
+})
+
 test('an incident began when its first message said so, and was as that and the last one said, also after its first alerts have ended', async () => {
   const { run, last } = incident()
   const { signal, counts } = FIRING
