@@ -54,10 +54,8 @@ export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { 
 }
 
 /** A line as several that fit the width, broken between words; all but the first are indented further. */
-export function wrapped(line: string, width: number): string {
-  const indent = `${/^ */.exec(line)![0]}  `
-  return new Help().boxWrap(line, width - indent.length).replaceAll('\n', `\n${indent}`)
-}
+export const wrapped = (line: string, width: number) =>
+  new Help().boxWrap(line, width - 4).replaceAll('\n', `\n${/^ */.exec(line)![0]}  `)
 
 /** Commander's class, with the type of its values. */
 export const Option: typeof TypedOption = PlainOption

@@ -19,7 +19,7 @@ export function printProblems(status: StoredStatus, { print }: Pick<CommandConte
   const problems = [
     ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),
     ...onTargets(targets, targetProblem),
-    ...receivers.flatMap(receiverProblem),
+    ...receivers.filter(isFailing).flatMap(receiverText),
   ]
   for (const problem of problems) print(problem, 'red')
   if (!daemon.answers) print(`no daemon of this configuration answers at ${daemon.url}: is it running?`)
@@ -44,7 +44,7 @@ function nextStep({ daemon, targets, incidents, receivers }: StoredStatus): stri
   const steps = [
     worst && `alerts calls ${shellQuoted(worst.key)} --target ${shellQuoted(worst.target)} lists its calls`,
     targets.some((each) => targetProblem(each) !== '') && 'check --probe says what the service answers',
-    receivers.some((each) => each.failing_since !== undefined) && 'test-notify sends a sample to the receivers',
+    receivers.some(isFailing) && 'test-notify sends a sample to the receivers',
     'alerts lists what fires and has fired',
   ]
   return `next: callwatch ${steps.find(Boolean)}${daemon.answers ? `, or open ${daemon.url}` : ''}`
@@ -52,12 +52,10 @@ function nextStep({ daemon, targets, incidents, receivers }: StoredStatus): stri
 
 type TargetStatus = StoredStatus['targets'][number]
 type ReceiverStatus = StoredStatus['receivers'][number]
+type TextOf = (target: TargetStatus, lastPoll: string) => string
 
 /** One line for all targets with the same text but for the time in it: their names, or how many they are. */
-function onTargets(
-  targets: readonly TargetStatus[],
-  textOf: (target: TargetStatus, lastPoll: string) => string,
-): string[] {
+function onTargets(targets: readonly TargetStatus[], textOf: TextOf): string[] {
   const byText = Map.groupBy(targets, (target) => textOf(target, ''))
   byText.delete('')
   return [...byText.values()].map((same) => {
@@ -77,25 +75,20 @@ function targetProblem({ state, last_success: last, problem }: TargetStatus, las
   return state === 'stale' ? `no successful poll since ${lastPoll}${reason}` : (problem ?? '')
 }
 
-function receiverProblem({ name, failing_since: since, problem, next_attempt: attempt, ...waiting }: ReceiverStatus) {
-  if (since === undefined) return []
-  const reason = problem === undefined ? '' : `: ${problem}`
-  const next = attempt === undefined ? '' : `; next attempt at ${timeOf(attempt)}`
-  return [`receiver ${name}: nothing delivered since ${timeOf(since)}${reason}${waitingText('; ', waiting)}${next}`]
-}
+const isFailing = (receiver: ReceiverStatus) => receiver.failing_since !== undefined
 
-function waitingText(
-  before: string,
-  { pending, oldest_pending_seconds: oldest }: Omit<ReceiverStatus, 'name'>,
-): string {
-  const since = oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`
-  return pending === 0 ? '' : `${before}${plural(pending, 'change')} waiting${since}`
-}
-
-/** Why some of it was refused, of a receiver that accepts other messages. */
-function refusedText({ problem, next_attempt: next }: ReceiverStatus): string {
-  if (problem === undefined) return ''
-  return `; some refused: ${problem}${next === undefined ? '' : `; offered again at ${timeOf(next)}`}`
+/** What waits for a receiver, and why: nothing can be delivered, or it refused some messages and accepts others. */
+function receiverText(receiver: ReceiverStatus): string[] {
+  const { name, failing_since: since, problem, next_attempt: next, pending, oldest_pending_seconds: oldest } = receiver
+  if (since === undefined && pending === 0) return []
+  const age = oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`
+  const parts = [
+    since && `nothing delivered since ${timeOf(since)}${problem === undefined ? '' : `: ${problem}`}`,
+    pending > 0 && `${plural(pending, 'change')} waiting${age}`,
+    since === undefined && problem && `some refused: ${problem}`,
+    next && `${since === undefined ? 'offered again' : 'next attempt'} at ${timeOf(next)}`,
+  ]
+  return [`receiver ${name}: ${parts.filter(Boolean).join('; ')}`]
 }
 
 /** What is no failure: warnings, what waits, and what is suppressed now, by the reason; its beginning may have been notified. */
@@ -107,10 +100,7 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
   return [
     ...onTargets(targets, ({ state, problem = '' }) => (state === 'initial sync' ? problem : '')),
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
-    ...receivers.flatMap((each) => {
-      const text = waitingText(`receiver ${each.name}: `, each)
-      return text === '' || each.failing_since !== undefined ? [] : [`${text}${refusedText(each)}`]
-    }),
+    ...receivers.filter((each) => !isFailing(each)).flatMap(receiverText),
     ...(pending.length === 0 ? [] : [`pending, not notified yet: ${rulesText(pending, targets.length)}`]),
     ...[...suppressed].map(
       ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}, ${reasons}`,
