@@ -30,10 +30,10 @@ export type AlertMessage = {
   incident: Incident | undefined
   /** When the receiver was first told of it (UNIX seconds). */
   begun: number
-  /** Of an incident that is over: on how many targets it was at most, by the messages about it, and since when; absent if unknown. */
-  whole?: { targets: number; since: number }
+  /** On how many targets it was at most, by the messages before. */
+  most?: number | undefined
   /** What identifies the message of the incident at a receiver that edits it; absent if it has none yet. */
-  posted?: string
+  posted?: string | undefined
   /** Whether an attempt whose answer was lost may have posted it. */
   mayBePosted?: boolean
   /** Whether the incident is more severe than the receiver was told. */

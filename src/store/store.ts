@@ -285,7 +285,7 @@ export type ToldGroup = {
   since?: number
   was?: { subject: string; before?: number | undefined; share?: number }
   /** What identifies its message at a receiver that edits it. */
-  posted?: string
+  posted?: string | undefined
 }
 
 /** What a receiver was told of a group by a message. */

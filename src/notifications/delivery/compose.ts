@@ -39,8 +39,8 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
   return {
     ...aboutGroup({ ...content, incident }, moment),
     begun: told?.begun ?? Math.min(...ready.flatMap(({ entries }) => entries.map((entry) => entry.content.at))),
-    ...(told?.posted !== undefined && { posted: told.posted }),
-    ...(incident === undefined && told?.most && told.since && { whole: { targets: told.most, since: told.since } }),
+    most: told?.most,
+    posted: told?.posted,
     isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
     mayBePosted: ready.some(({ entries }) => entries.some(({ claimed }) => claimed)),
     alerts,
@@ -117,7 +117,7 @@ function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined
     most: Math.max(firing, told?.most ?? 0),
     ...(incident && { since: incident.since }),
     ...(incident?.calls && { was: wasOf(incident, incident.calls) }),
-    ...(posted !== undefined && { posted }),
+    posted,
   }
 }
 

@@ -165,10 +165,10 @@ export function improvementOf({ target, alerts }: AlertMessage): string | undefi
 
 /** `resolved on 30 targets`, for each way to end: only targets on which nothing of the group fires any more. */
 function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
-  const firing = targetsIn(incident)
-  const on = (changes: readonly Notification[]) => new Set(changes.map(({ target }) => target)).difference(firing).size
+  const firing = targetsOf(incident?.firing)
+  const on = (changes: readonly Notification[]) => targetsOf(changes).difference(firing).size
   const all = alerts.map(({ notification }) => notification)
-  const told = new Set(all.map(({ target }) => target))
+  const told = targetsOf(all)
   // The less severe alert of a target that is told of anyway is no news.
   const meanwhile = flapped.map(({ notification }) => notification).filter(({ target }) => !told.has(target))
   const counts = [
@@ -179,23 +179,20 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }
 
-/** `The incident was on up to 150 targets, and lasted 24m`: in its last message, if that is about fewer. */
-export function wholeText({ whole, alerts }: AlertMessage): string[] {
+/** `The incident fired for 24m, on up to 150 targets`: in its last message, if that is about fewer. */
+export function wholeText({ incident, most = 0, begun, alerts }: AlertMessage): string[] {
   const ends = alerts.map(({ notification }) => notification)
-  if (ends.length === 0 || whole === undefined) return []
-  if (whole.targets <= new Set(ends.map(({ target }) => target)).size) return []
-  // Nobody knows how long an expired alert lasted.
-  const isKnown = ends.every(({ kind }) => kind === 'resolved')
-  const lasted = formatSeconds(Math.max(...ends.map(({ at }) => at)) - whole.since)
-  return [`The incident was on up to ${plural(whole.targets, 'target')}${isKnown ? `, and lasted ${lasted}` : ''}`]
+  if (incident !== undefined || ends.length === 0 || most <= targetsOf(ends).size) return []
+  const lasted = formatSeconds(Math.max(...ends.map(({ at }) => at)) - begun)
+  return [`The incident fired for ${lasted}, on up to ${plural(most, 'target')}`]
 }
 
-const targetsIn = (incident: Incident | undefined) => new Set(incident?.firing.map(({ target }) => target))
+const targetsOf = (alerts: readonly Pick<Alert, 'target'>[] = []) => new Set(alerts.map(({ target }) => target))
 
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
   const { alerts, silenced, incident } = message
-  const firing = targetsIn(incident)
+  const firing = targetsOf(incident?.firing)
   const ended = alerts
     .map(({ notification }) => notification)
     .filter(({ kind, target }) => kind === 'resolved' && !firing.has(target))

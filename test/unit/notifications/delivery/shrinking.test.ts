@@ -65,7 +65,7 @@ test.each([1, 2])(
     expect(said()).not.toContain('The incident')
     for (let n = 0; n < left; n++) await run.resolve(high(n))
     await run.clock.advance(100)
-    expect(said()).toContain('\nThe incident was on up to 10 targets, and lasted 4m 20s')
+    expect(said()).toContain('\nThe incident fired for 3m 20s, on up to 10 targets')
   },
 )
 
