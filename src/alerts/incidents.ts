@@ -117,7 +117,7 @@ function explains({ alerts: [first] }: Incident, { causes, unpolled, alerts: [ot
 
 type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt' | 'tooFewSince'>
 const isFiring = ({ state }: Stated) => state !== 'pending'
-const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
+export const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
 
 type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; now: number; freshFrom: number }
 

@@ -45,7 +45,8 @@ export function editRound(receiver: MessageReceiver, options: DeliverOptions): R
     if (group === undefined) return undefined
     edited.set(group, clock.monotonic())
     const before = told.get(group)!
-    const moment = await readMoment(await store.outbox(name), { told, ...NO_AGES }, options)
+    // Nothing waits for an edit.
+    const moment = await readMoment(await store.outbox(name), { told, age: () => 0, toldAge: () => 0 }, options)
     // Nothing of what was told fires any more if none of it lasts.
     const incident = lasting(moment, group, []) && moment.incident(group)
     const content = incidentNow(incident, before, moment)
@@ -56,9 +57,6 @@ export function editRound(receiver: MessageReceiver, options: DeliverOptions): R
     return isNews ? delivery : undefined
   }
 }
-
-/** Nothing waits for an edit. */
-const NO_AGES = { age: () => 0, toldAge: () => 0 }
 
 /** All that fires in an incident, as if it had changed; or that nothing does, if its end was not notified, because it was silenced or muted. */
 function incidentNow(incident: Incident | undefined, told: ToldGroup, moment: Moment): AlertMessage {

@@ -93,26 +93,25 @@ function courseOf(notification: Notification, now: number): [name: string, value
 
 /** What a reader must know besides the numbers to decide whether to act. */
 export function notesOf(notification: Notification, flaps: number): string[] {
-  const { signal, expiredBecause } = notification
-  const notes: string[] = []
-  if (flaps > 0) notes.push(flapsText(flaps))
-  if (!hasEnded(notification) && signal.name === 'poll_age') {
-    const why = notification.cause === undefined ? 'Why: see `problem` at /api/v1/status, or the log. ' : ''
-    notes.push(`${why}Calls made meanwhile are counted when polls work again.`)
-  }
-  if (expiredBecause === 'too few calls') notes.push('Too few calls finished to know whether this has ended.')
-  if (expiredBecause === 'rule removed') {
-    notes.push('The rule was removed from the configuration: it is evaluated no longer.')
-  }
-  if (expiredBecause === 'rule changed') notes.push('The `by` or `match` of the rule changed: its alerts restart.')
-  if (expiredBecause === 'target reset') notes.push('The counts of the target were reset.')
-  if (notification.asOf !== undefined) {
-    notes.push(`The value is as of ${formatTime(notification.asOf)}: since then the calls could not be polled.`)
-  }
-  if (expiredBecause === 'target removed') {
-    notes.push('The target was removed from the configuration: it is polled no longer.')
-  }
-  return notes
+  const { signal, expiredBecause, cause, asOf } = notification
+  const why = cause === undefined ? 'Why: see `problem` at /api/v1/status, or the log. ' : ''
+  const isBlind = !hasEnded(notification) && signal.name === 'poll_age'
+  const notes = [
+    flaps > 0 && flapsText(flaps),
+    isBlind && `${why}Calls made meanwhile are counted when polls work again.`,
+    expiredBecause && EXPIRED[expiredBecause],
+    asOf !== undefined && `The value is as of ${formatTime(asOf)}: since then the calls could not be polled.`,
+  ]
+  return notes.flatMap((note) => note || [])
+}
+
+/** What a reader must know of an alert that expired. */
+const EXPIRED: Record<NonNullable<Notification['expiredBecause']>, string> = {
+  'too few calls': 'Too few calls finished to know whether this has ended.',
+  'rule removed': 'The rule was removed from the configuration: it is evaluated no longer.',
+  'rule changed': 'The `by` or `match` of the rule changed: its alerts restart.',
+  'target reset': 'The counts of the target were reset.',
+  'target removed': 'The target was removed from the configuration: it is polled no longer.',
 }
 
 export function flapsText(times: number): string {

@@ -4,7 +4,7 @@ import { failuresOf, hasEnded, type Notification } from '../../alerts/notificati
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
 import { isBeyond, windowOf } from '../../alerts/signal.ts'
-import type { Incident } from '../../alerts/incidents.ts'
+import { targetsOf, type Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { nameIn } from './bounded.ts'
@@ -137,9 +137,6 @@ function worstText(alert: Alert): string {
   return `${where} ${formatValue(alert, value)}${ofCalls}`
 }
 
-/** The end of all alerts that nobody was told of: they were silenced or muted. */
-const NOT_SAID = 'nothing of this fires any more'
-
 /** The title of a message about several targets: the incident, or how it ends. */
 export function groupTitle(message: AlertMessage): string {
   const { alerts, flapped, incident } = message
@@ -149,7 +146,8 @@ export function groupTitle(message: AlertMessage): string {
   const fires = alerts.some(({ notification }) => !hasEnded(notification))
   const ends = incident !== undefined && fires ? [] : endsOf(message)
   const parts = [incident && incidentSentence(incident), ends.length > 0 && `${subject} ${ends.join(', ')}`]
-  return parts.filter(Boolean).join('; ') || NOT_SAID
+  // Nobody was told of the end of all alerts: they were silenced or muted.
+  return parts.filter(Boolean).join('; ') || 'nothing of this fires any more'
 }
 
 /** `production improves: HighFailureRate still fires at 24.2%, was 98.3% at most`: the more severe alert on the same calls resolved. */
@@ -158,14 +156,13 @@ export function improvementOf({ target, alerts }: AlertMessage): string | undefi
   if (target === undefined || one === undefined || other?.kind !== 'resolved' || others.length > 0) return undefined
   if (hasEnded(one) || !isMoreSevere(other, one) || subjectOf(one) !== subjectOf(other)) return undefined
   const most = isBeyond(one, other.peak, one.peak) ? other.peak : one.peak
-  const extreme = one.breach === 'above' ? 'most' : 'least'
-  const values = `${formatValue(one, one.value)}, was ${formatValue(one, most)} at ${extreme}`
+  const values = `${formatValue(one, one.value)}, was ${formatValue(one, most)} at ${one.breach === 'above' ? 'most' : 'least'}`
   return `${nameIn(target, 40)} improves: ${nameIn(titleOf(one), 60)} still fires at ${values}`
 }
 
 /** `resolved on 30 targets`, for each way to end: only targets on which nothing of the group fires any more. */
 function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
-  const firing = targetsOf(incident?.firing)
+  const firing = targetsOf(incident?.firing ?? [])
   const on = (changes: readonly Notification[]) => targetsOf(changes).difference(firing).size
   const all = alerts.map(({ notification }) => notification)
   const told = targetsOf(all)
@@ -187,12 +184,10 @@ export function wholeText({ incident, most = 0, begun, alerts }: AlertMessage): 
   return [`The incident fired for ${lasted}, on up to ${plural(most, 'target')}`]
 }
 
-const targetsOf = (alerts: readonly Pick<Alert, 'target'>[] = []) => new Set(alerts.map(({ target }) => target))
-
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
   const { alerts, silenced, incident } = message
-  const firing = targetsOf(incident?.firing)
+  const firing = targetsOf(incident?.firing ?? [])
   const ended = alerts
     .map(({ notification }) => notification)
     .filter(({ kind, target }) => kind === 'resolved' && !firing.has(target))
