@@ -62,7 +62,9 @@ export type AlertUpdate = {
   /** How often the alert fired and resolved since its previous notification. */
   flaps: number
   /** Since when nothing suppresses it, if it waited (the host's clock, UNIX seconds). */
-  freeSince?: number
+  freeSince?: number | undefined
+  /** Until when it was silenced, if that ended after the change and not long ago. */
+  silencedUntil?: number | undefined
   /** Absent if the configuration does not say how users reach the page. */
   links?: AlertLinks
 }

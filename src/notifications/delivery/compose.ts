@@ -77,12 +77,6 @@ function isWorse(incident: Incident, { severity, was }: ToldGroup): boolean {
   return isMoreSevere(incident, { severity }) || (isSame && calls.failed / calls.total > (was.share ?? 1))
 }
 
-const wasOf = (incident: Incident, { before, failed, total }: NonNullable<Incident['calls']>) => ({
-  subject: shareOf(incident),
-  before,
-  share: failed / total,
-})
-
 /** What a message says of its group. */
 function aboutGroup({ group, alerts, incident, told }: Content, { targets, publicUrl }: Moment) {
   const changes = alerts.map(latestOf)
@@ -104,7 +98,7 @@ function aboutGroup({ group, alerts, incident, told }: Content, { targets, publi
 /** What the receiver knows after a message. */
 function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined, moment: Moment): ToldGroup {
   const { incident, begun, posted } = message
-  const firing = incident?.targets.firing ?? 0
+  const { calls, targets: { firing } = { firing: 0 } } = incident ?? {}
   const { told: all, now } = moment
   return {
     at: now,
@@ -116,7 +110,7 @@ function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined
     severity: severityOf(message),
     most: Math.max(firing, told?.most ?? 0),
     ...(incident && { since: incident.since }),
-    ...(incident?.calls && { was: wasOf(incident, incident.calls) }),
+    ...(calls && { was: { subject: shareOf(incident!), before: calls.before, share: calls.failed / calls.total } }),
     posted,
   }
 }
@@ -134,9 +128,12 @@ function againAfter(before: ToldGroup | undefined, interval: number, now: number
 
 /** The changes in a message, with their current values. */
 function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] {
-  const current = ready.flatMap(({ merged, freeSince }) =>
-    'times' in merged ? [] : { ...withCurrentValue(merged, moment), ...(freeSince !== undefined && { freeSince }) },
-  )
+  const current = ready.flatMap(({ merged, freeSince }) => {
+    if ('times' in merged) return []
+    const { notification: change } = merged
+    const silence = moment.expired.find(({ match, until }) => until > change.at && matches(match, change))
+    return { ...withCurrentValue(merged, moment), freeSince, silencedUntil: silence?.until }
+  })
   const { firing = [], ended = [] } = Object.groupBy(current, ({ notification }) =>
     hasEnded(notification) ? 'ended' : 'firing',
   )

@@ -15,8 +15,9 @@ import type { Age } from './wait.ts'
 export type Read = Pick<DeliverOptions, 'mutes' | 'publicUrl'> & {
   /** The host's clock (UNIX seconds). */
   now: number
-  /** The silences that have not expired. */
+  /** The silences that have not expired, and those that expired not long ago, the latest first. */
   silences: readonly Silence[]
+  expired: readonly Silence[]
   /** The alerts of all targets as they are now, and how many targets there are. */
   alerts: readonly LiveAlert[]
   targets: number
@@ -46,6 +47,7 @@ export async function readMoment(
 ): Promise<Moment> {
   const [now, targets] = [clock.wall(), options.targets()]
   const alerts = withWaiting(options.alerts(), entries)
+  const silences = await store.silences(now - PAST_SECONDS)
   const read: Read = {
     ...ofReceiver,
     now,
@@ -53,7 +55,8 @@ export async function readMoment(
     targets,
     mutes,
     publicUrl,
-    silences: await store.silences(now),
+    silences: silences.filter(({ until }) => until > now),
+    expired: silences.filter(({ until }) => until <= now).toSorted((a, b) => b.until - a.until),
     waiting: new Set(entries.map(({ content }) => alertNameOf(content))),
     incidents: () => incidentsOf(alerts, groupOf, targets, options.freshFrom?.()),
     past: () => {

@@ -1,5 +1,5 @@
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
-import { formatSeconds, formatTime } from '../../text/format.ts'
+import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedAlert } from '../message.ts'
 import { factsOf, flapsText, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
@@ -48,7 +48,7 @@ export function partsOf(message: AlertMessage, now: number) {
     ],
     inhibited: listOf('Also firing', inhibited, (each) => inhibitedText(each, target)),
     silenced: listOf('Silenced', silenced, (each) => silencedText(each, target)),
-    notes: [...wholeText(message), ...lateNote(alerts, now)],
+    notes: [...wholeText(message), ...timeNotes(alerts, now)],
   }
 }
 
@@ -57,7 +57,7 @@ export function groupParts(message: AlertMessage, now: number): { lines: string[
   const { links, alerts, incident } = message
   return {
     lines: groupLines(message).map((line) => oneLine(line, LINE.ofGroup)),
-    notes: lateNote(alerts, now),
+    notes: timeNotes(alerts, now),
     links: [
       { name: 'Overview', url: links?.overview },
       { name: 'Calls', url: links?.calls },
@@ -67,15 +67,19 @@ export function groupParts(message: AlertMessage, now: number): { lines: string[
   }
 }
 
-/** When a late message was made: `made 2026-11-20 08:15:30 UTC, delivered 3h later`. Empty if it is in time. */
-function lateNote(alerts: readonly AlertUpdate[], now: number): string[] {
-  const times = alerts
+/** Since when its alerts are no longer silenced, and when a late message was made: `made 2026-11-20 08:15:30 UTC, delivered 3h later`. */
+function timeNotes(alerts: readonly AlertUpdate[], now: number): string[] {
+  const silenced = alerts.flatMap(({ silencedUntil }) => silencedUntil ?? [])
+  const late = alerts
     .map(({ notification: { at }, freeSince = at }) => Math.max(at, freeSince))
     .filter((at) => now - at > LATE_AFTER_SECONDS)
-  if (times.length === 0) return []
-  const oldest = Math.min(...times)
-  const which = alerts.length === 1 ? 'made' : times.length === alerts.length ? 'the oldest made' : 'some made'
-  return [`${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`]
+  const oldest = Math.min(...late)
+  const which = alerts.length === 1 ? 'made' : late.length === alerts.length ? 'the oldest made' : 'some made'
+  return [
+    silenced.length > 0 &&
+      `no longer silenced since ${formatTime(Math.max(...silenced))}: ${plural(silenced.length, 'alert')}`,
+    late.length > 0 && `${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`,
+  ].filter((note) => note !== false)
 }
 
 function named({ notification, links }: AlertUpdate | FlappedAlert): Named {

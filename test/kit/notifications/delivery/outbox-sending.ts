@@ -33,6 +33,7 @@ export const QUIET = {
   told: new Map(),
   waiting: new Set<string>(),
   silences: [],
+  expired: [],
   mutes: [],
   alerts: [],
   targets: 1,

@@ -288,7 +288,10 @@ describe('a message says that it is late', () => {
     await sent.store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + 690, reason: 'deploy' })
     await sent.fire(A)
     await sent.clock.advance(699)
-    expect([sent.received.length, lateIn(sent)]).toEqual([1, []])
+    expect([sent.received.length, lateIn(sent)]).toEqual([
+      1,
+      ['no longer silenced since 2026-11-20 08:27:00 UTC: 1 alert'],
+    ])
   })
 
   test('if the receiver took nothing meanwhile', async () => {
@@ -299,6 +302,7 @@ describe('a message says that it is late', () => {
     await sent.clock.advance(600)
     isAway = false
     await sent.clock.advance(99)
-    expect(lateIn(sent).at(-1)).toMatch(/^made .*, delivered 11m/)
+    expect(lateIn(sent)).toContainEqual(expect.stringMatching(/^made .*, delivered 11m/))
+    expect(lateIn(sent).join()).not.toContain('silenced')
   })
 })
