@@ -31,6 +31,8 @@ export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.s
 
 /** What fires on several targets, or on one, for the same reason. Times are UNIX seconds. */
 export type Incident = AlertGroup & {
+  /** The time that this is about: when the latest alert of all was evaluated, or since when an evaluation is not old. */
+  at: number
   /** The highest of what is beyond its threshold now, or of all that fires if nothing is. */
   severity: Severity
   /**
@@ -95,11 +97,10 @@ export function incidentsOf(
   })
   const firing = all.filter(isFiring)
   const onTarget = Map.groupBy(firing, ({ target }) => target)
-  // When the latest of them was evaluated.
-  const now = all.reduce((latest, { evaluatedAt }) => Math.max(latest, evaluatedAt), -Infinity)
+  const at = all.reduce((latest, { evaluatedAt }) => Math.max(latest, evaluatedAt), freshFrom)
   const groups = Map.groupBy(all, (alert) => groupOf(alert).key)
   const incidents = [...groups.values()].flatMap((alerts) =>
-    alerts.some(isFiring) ? incidentOf(groupOf(alerts[0]!), alerts, { onTarget, of, now, freshFrom }) : [],
+    alerts.some(isFiring) ? incidentOf(groupOf(alerts[0]!), alerts, { onTarget, of, at, freshFrom }) : [],
   )
   const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
   const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : incident.course === 'ends' ? 2 : 1)
@@ -119,12 +120,12 @@ type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt' | 'too
 const isFiring = ({ state }: Stated) => state !== 'pending'
 export const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
 
-type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; now: number; freshFrom: number }
+type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; at: number; freshFrom: number }
 
 function incidentOf(
   { key, labels }: AlertGroup,
   group: readonly Stated[],
-  { onTarget, of, now, freshFrom }: Among,
+  { onTarget, of, at, freshFrom }: Among,
 ): Incident {
   const firing = group.filter(isFiring)
   const targets = targetsOf(firing)
@@ -137,7 +138,7 @@ function incidentOf(
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
   const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
-  const added = pending + addedTo(firing, now)
+  const added = pending + addedTo(firing, at)
   const isGrowing = targets.size < of && added > recovering && added >= LEAST_SHARE * targets.size
   const old = isCause(first!) ? [] : firing.filter(({ evaluatedAt }) => evaluatedAt < freshFrom)
   const begun = beginningOf(alerts.map(({ since }) => since))
@@ -146,6 +147,7 @@ function incidentOf(
   return {
     key,
     labels,
+    at,
     severity: urgent[0]!.severity,
     since: beginningOf(alerts.map(({ since, lastPoll = since }) => Math.min(since, lastPoll))),
     course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',

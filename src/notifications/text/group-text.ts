@@ -31,7 +31,7 @@ export function incidentSentence(incident: Incident): string {
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
   const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
   const what = calls === undefined ? breachText(incident) : failText({ ...calls, ...which }, reason)
-  const asOf = unpolled?.targets === targets.firing ? `, as of ${formatTime(unpolled.since)}` : ''
+  const asOf = unpolled?.targets === targets.firing ? `, as of ${timeOf(unpolled.since, incident)}` : ''
   return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
@@ -39,13 +39,16 @@ export function incidentSentence(incident: Incident): string {
  * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
  * long at least.
  */
-function breachText({ alerts, course, since }: Incident): string {
+function breachText({ alerts, course, since, at }: Incident): string {
   const [first, ...others] = alerts
   if (course === 'ends') return first!.alert
-  if (alerts.some(({ lastPoll }) => lastPoll !== undefined)) return `no successful poll since ${formatTime(since)}`
+  if (alerts.some(({ lastPoll }) => lastPoll !== undefined)) return `no successful poll since ${timeOf(since, { at })}`
   const { signal } = first!
   return others.length > 0 ? ruleText(first!) : definitionOf(signal).describe({ ...first!, kind: 'firing' }, signal)
 }
+
+/** `08:20:30 UTC`; with its date if that is a day ago. */
+const timeOf = (time: number, { at }: Pick<Incident, 'at'>) => formatTime(time).slice(at - time < 86_400 ? -12 : 0)
 
 /** Which calls all of the alerts are about: `mode=call`; empty for all calls. */
 function callsOf(alerts: Incident['alerts']): string {
@@ -88,7 +91,7 @@ function courseText(incident: Incident): string {
   const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
   const shares = [
     calls?.before !== undefined && `${formatShare(calls.before)} before`,
-    calls?.told && `${formatShare(calls.told.share)} at ${formatTime(calls.told.at).slice(-12)}`,
+    calls?.told && `${formatShare(calls.told.share)} at ${timeOf(calls.told.at, incident)}`,
   ].filter(Boolean)
   return `Since ${formatTime(since)}, ${now}${shares.length > 0 ? `; was ${shares.join(', ')}` : ''}`
 }
@@ -125,8 +128,7 @@ function causeText({ signal, targets, cause }: Incident['causes'][number], incid
 function othersText(incident: Incident): string {
   const { others } = incident
   const named = others.slice(0, NAMED).map(({ alert, targets }) => `${alert}${onTargets(targets, incident)}`)
-  const rest = others.length - named.length
-  return [...named, ...(rest > 0 ? [plural(rest, 'more rule')] : [])].join(', ')
+  return [...named, ...(others.length > NAMED ? [plural(others.length - NAMED, 'more rule')] : [])].join(', ')
 }
 
 /** `shop-01 75% of 40 calls`. */

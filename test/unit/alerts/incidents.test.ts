@@ -360,7 +360,7 @@ describe('an incident', () => {
     const lives = [failing('c'), ...unpolled('a', AT - 60), ...unpolled('b', AT - 61.5)]
     const incidents = all(lives)
     expect(incidents.map(incidentSentence)).toEqual([
-      '2 of 300 targets: no successful poll since 2026-11-20 08:14:28 UTC',
+      '2 of 300 targets: no successful poll since 08:14:28 UTC',
       '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered',
     ])
     expect(linesOf(incidents[0]!)[0]).toMatch(/^Since 2026-11-20 08:14:28 UTC/)
@@ -382,10 +382,11 @@ describe('an incident', () => {
     const seen = (target: string, ago: number) => high(target, 40, 30, { evaluatedAt: AT - ago })
     const [incident] = all([seen('a', 46), seen('b', 60)])
     expect(incidentSentence(incident!)).toBe(
-      '2 of 300 targets: 75% of 80 calls (mode=call) in 15m fail, mostly unanswered, as of 2026-11-20 08:14:30 UTC',
+      '2 of 300 targets: 75% of 80 calls (mode=call) in 15m fail, mostly unanswered, as of 08:14:30 UTC',
     )
     expect(linesOf(incident!)[1]).toBe('Numbers stand since 2026-11-20 08:14:30 UTC: no successful poll on 2 targets')
     expect(incidentSentence(all([seen('a', 46), seen('b', 44)])[0]!)).not.toContain('as of')
+    expect(incidentSentence(all([seen('a', 86_445)])[0]!)).toMatch(/, as of 2026-11-19 08:14:45 UTC$/)
     expect(linesOf(all([seen('a', 45)])[0]!).join()).not.toContain('Numbers stand')
   })
 
