@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2148,
   'src/web': 2040,
   'src/web/page': 5298,
-  test: 66890,
+  test: 66900,
 }
 
 /** How far a folder of src may be below its line. */

@@ -54,14 +54,18 @@ type TargetStatus = StoredStatus['targets'][number]
 type ReceiverStatus = StoredStatus['receivers'][number]
 type TextOf = (target: TargetStatus, lastPoll: string) => string
 
-/** One line for all targets with the same text but for the time in it: their names, or how many they are. */
+/** Counts and durations, which differ from target to target; a status is a reason. */
+const NUMBERS = /(?<!answered )\b\d[\d,.]*(?: ?[smhd]\b)? ?/g
+
+/** One line for all targets with the same reason: their names, or how many they are. Where numbers differ, it is about the first one. */
 function onTargets(targets: readonly TargetStatus[], textOf: TextOf): string[] {
-  const byText = Map.groupBy(targets, (target) => textOf(target, ''))
-  byText.delete('')
-  return [...byText.values()].map((same) => {
-    const names = same.slice(0, NAMED).map(({ target }) => target)
+  const byReason = Map.groupBy(targets, (target) => textOf(target, '').replaceAll(NUMBERS, ''))
+  byReason.delete('')
+  return [...byReason.values()].map((same) => {
+    const texts = new Set(same.map((each) => textOf(each, '')))
+    const names = same.slice(0, texts.size === 1 ? NAMED : 1).map(({ target }) => target)
     const more =
-      same.length > NAMED ? `${formatNumber(same.length)} of ${plural(targets.length, 'target')}, such as ` : ''
+      same.length > names.length ? `${formatNumber(same.length)} of ${plural(targets.length, 'target')}, such as ` : ''
     const [first, ...others] = [...new Set(same.map(({ last_success: last }) => timeOf(last ?? '')))].toSorted()
     return `${more}${names.join(', ')}: ${textOf(same[0]!, `${first}${others.length > 0 ? ' (the earliest)' : ''}`)}`
   })

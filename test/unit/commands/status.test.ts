@@ -222,6 +222,18 @@ describe('status', () => {
     expect(Date.parse(`${time}Z`) / 1000 + 660).toBeCloseTo(Date.now() / 1000, -2)
   })
 
+  test('has one line for the initial syncs of many targets, with the numbers of the first', async () => {
+    const first = (target: string, pagesRead: number) => ({
+      ...shownTarget({ target, sync: {}, problem: 'the list is being read', fault: 'list' }),
+      progress: () => ({ pagesRead, pages: 594, secondsLeft: 60 * pagesRead }),
+    })
+    const served = await serve([first('a', 42), first('b', 61)], { auth: AUTH })
+    const { lines } = await status(await polled(4, { http: httpOf(served), targets: ['a', 'b'] }))
+    expect(lines).toEqual([
+      '2 of 2 targets, such as a: the initial sync has read 42 of 594 pages, and takes about 42m more',
+    ])
+  })
+
   test('is wrapped between words in a narrow terminal, and lines of an incident stay indented', async () => {
     const config = await polled(600, { fires: true })
     const printed = async (columns: number | undefined, ...options: string[]) =>
