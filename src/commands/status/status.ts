@@ -35,7 +35,9 @@ export const declare: Declare = (command, context) =>
         if (options.watch && !options.json && context.stdout.isTTY) context.stdout.write(CLEAR)
         if (options.json) return context.print(JSON.stringify(status, undefined, options.watch ? 0 : 2))
         const width = widthOf(context, options)
-        printProblems(status, { print: (line, colour) => context.print(wrapped(line, width), colour) })
+        // A command must stay whole to be copied.
+        const fit = (line: string) => (line.startsWith('next: ') ? line : wrapped(line, width))
+        printProblems(status, { print: (line, colour) => context.print(fit(line), colour) })
         if (options.all) printAll(status, context, width)
       }
       await (options.watch ? untilStopped(show, WATCH_SECONDS, context) : show())

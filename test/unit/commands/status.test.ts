@@ -234,7 +234,7 @@ describe('status', () => {
     ])
   })
 
-  test('is wrapped between words in a narrow terminal, and lines of an incident stay indented', async () => {
+  test('is wrapped between words in a narrow terminal but for a command, and lines of an incident stay indented', async () => {
     const config = await polled(600, { fires: true })
     const printed = async (columns: number | undefined, ...options: string[]) =>
       (await callwatch(['status', '--config', config, ...options], { columns })).stdout.trimEnd()
@@ -243,7 +243,9 @@ describe('status', () => {
       /^critical: production: 42\.5% of 40 calls in 15m fail,\n {2}mostly rejected, as of .*\n {2}Since/,
     )
     expect(narrow).toMatch(/^ {2}HighFailureRate: .*\n {4}\S/m)
-    expect(Math.max(...narrow.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60)
+    const [next = '', ...others] = narrow.split('\n').toReversed()
+    expect(Math.max(...others.map(({ length }) => length))).toBeLessThanOrEqual(60)
+    expect(next).toMatch(/^next: callwatch alerts calls .{20}/)
     expect(await printed(60, '--wide')).toMatch(/^critical: .{60}/)
   })
 
