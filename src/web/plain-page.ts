@@ -28,6 +28,7 @@ export function plainPage(title: string, body: string, up: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title} – callwatch</title>
+<link rel="icon" href="${up}icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${up}runbooks/style.css">
 </head>
 <body>

@@ -41,6 +41,7 @@ test.each([
   // The docs around it are not served.
   const links = [...page.matchAll(/href="(.+?)"/g)].map(([, link]) => link!)
   expect(links).toEqual([
+    '../icon.svg',
     '../runbooks/style.css',
     '../',
     '../#alerts',
@@ -61,7 +62,17 @@ test('a browser that asks for an address without a page gets one that leads back
     expect(page).toContain('<h1>There is no such page</h1>')
     return [...page.matchAll(/href="(.+?)"/g)].map(([, link]) => new URL(link!, url + path).href.replace(url, ''))
   }
-  const expected = ['/runbooks/style.css', '/', '/#alerts', '/#charts', '/#calls', '/#usage', '/#silences', '/']
+  const expected = [
+    '/icon.svg',
+    '/runbooks/style.css',
+    '/',
+    '/#alerts',
+    '/#charts',
+    '/#calls',
+    '/#usage',
+    '/#silences',
+    '/',
+  ]
   expect(await links('/nosuch')).toEqual(expected)
   expect(await links('/runbooks/<b>?a=/b')).toEqual(expected)
   expect(await (await fetch(`${url}/nosuch`)).json()).toMatchObject({ status: 404, detail: 'there is no GET /nosuch' })
