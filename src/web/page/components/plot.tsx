@@ -128,7 +128,7 @@ function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'wid
 }
 
 /** Bars, the highest stack first, then lines, as the data has them. */
-function seriesOf({ series, isInstant }: Chart, colour: (name: string) => string): uPlot.Series[] {
+function seriesOf({ series }: Chart, colour: (name: string) => string): uPlot.Series[] {
   const lines = series.filter(({ shape }) => shape !== 'bar')
   const bars = series.filter(({ shape }) => shape === 'bar').toReversed()
   const isFilled = bars.length === 0 && lines.filter(({ shape }) => shape !== 'dots').length === 1
@@ -144,7 +144,6 @@ function seriesOf({ series, isInstant }: Chart, colour: (name: string) => string
       stroke: colour(name),
       ...LINES[shape === 'bar' ? 'line' : shape],
       ...(isFilled && shape === 'line' && { fill: `${colour(name)}1f` }),
-      spanGaps: isInstant === true,
       points: { size: 5, fill: colour(name), filter: alone },
     })),
   ]
@@ -153,8 +152,7 @@ function seriesOf({ series, isInstant }: Chart, colour: (name: string) => string
 const rangeOf = ({ times, step }: Chart): [number, number] => [times[0] ?? 0, (times.at(-1) ?? 0) + step]
 
 /** The points without a line to another one. */
-function alone({ data, series }: uPlot, index: number) {
-  if (series[index]?.spanGaps === true) return []
+function alone({ data }: uPlot, index: number) {
   const values = data[index] ?? []
   return Array.from(values, (_, i) => i).filter(
     (i) => values[i] != null && values[i - 1] == null && values[i + 1] == null,

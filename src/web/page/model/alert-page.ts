@@ -156,7 +156,7 @@ export function breachOf(state: State) {
 const chartEnd = ({ until }: PastAlert, now: number) =>
   until === null ? now : Math.min(now, Date.parse(until) / 1000 + AROUND)
 
-/** The values that an alert would have had before and after it fired, by the minute, as its calls say. */
+/** The values that an alert would have had before and after it fired, by the minute, as its calls say; null where nothing is known. */
 async function valuesAround(alert: PastAlert, breach: number): Promise<ValueAt[]> {
   const { target, match, labels, window_seconds: window = 60 } = alert
   const [fired, ended] = [alert.since, alert.until ?? ''].map((time) => Date.parse(time) / 1000)
@@ -165,8 +165,9 @@ async function valuesAround(alert: PastAlert, breach: number): Promise<ValueAt[]
   const series = await getSeries(new URLSearchParams({ target, ...match, ...labels, ...period }).toString())
   return series.points.flatMap((point, i): ValueAt[] => {
     const at = Date.parse(point.at) / 1000 + 60
-    const isShown = at >= from && at <= to && (at < fired! || at > ended!) && !isMissing(point, series, [target])
-    return isShown ? [[at, valueIn(alert, series.points.slice(Math.max(0, i + 1 - window / 60), i + 1))]] : []
+    if (at < from || at > to || !(at < fired! || at > ended!)) return []
+    const minutes = series.points.slice(Math.max(0, i + 1 - window / 60), i + 1)
+    return [[at, isMissing(point, series, [target]) ? null : valueIn(alert, minutes)]]
   })
 }
 
@@ -214,14 +215,18 @@ export const failedOf =
 /** An alert as its chart shows it: with its values around it, as it is now, and when the breach began (UNIX seconds). */
 type Shown = { alert: PastAlert; around: AlertPage['around']; live: Alert | undefined; breach: number; now: number }
 
-/** The value of an alert over time with its threshold, from before the breach until after the end, or now: each where it was evaluated. */
+/**
+ * The value of an alert over time with its threshold, from before the breach until after the end, or now: each where it was evaluated. The
+ * line has a gap where calls were too few or the target was not seen, and none only because the target is polled less often.
+ */
 export function valueChart({ alert, around = [], live, breach, now }: Shown): Chart {
   const { signal, threshold, severity, values, until } = alert
   const unit = unitOf(alert)
   const usual = unit === 'relative' ? 1 : unit === 'difference' ? 0 : undefined
   const own = values.map(({ at, value }): ValueAt => [Date.parse(at) / 1000, value])
   const ends = [breach - AROUND, chartEnd(alert, now)].map((at): ValueAt => [at, null])
-  const points = [...new Map([...ends, ...around, ...own])].toSorted(([a], [b]) => a - b)
+  const unseen = alert.blind.map((one): ValueAt => [(Date.parse(one.since) + Date.parse(one.until)) / 2000, null])
+  const points = [...new Map([...ends, ...around, ...unseen, ...own])].toSorted(([a], [b]) => a - b)
   const clear = live && { name: 'clears', about: 'at', value: live.clear, severity: 'other' }
   return {
     id: 'alert-value',
@@ -229,7 +234,6 @@ export function valueChart({ alert, around = [], live, breach, now }: Shown): Ch
     times: points.map(([at]) => at),
     step: stepOf(own[0]?.[0] ?? 0, own.at(-1)?.[0] ?? 0),
     complete: until === null ? points.length - 1 : points.length,
-    // Nothing was evaluated between two values of a target that is polled less often.
     isInstant: true,
     unit,
     series: [{ name: 'value', colour: 'first', shape: 'line', values: points.map(([, value]) => value) }],

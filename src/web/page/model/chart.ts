@@ -31,7 +31,7 @@ export type Chart = {
   step: number
   /** So many steps have ended */
   complete: number
-  /** Whether the values are those at the beginning of each step, of which some may be missing */
+  /** Whether the values are those at the beginning of each step */
   isInstant?: boolean
   unit: keyof typeof UNITS
   series: readonly Series[]

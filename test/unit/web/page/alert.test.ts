@@ -439,7 +439,7 @@ describe('the chart of an alert', () => {
     const {
       times,
       series: [line],
-    } = chart(fired({ values }), { around })
+    } = chart(fired({ values, blind: [{ since: isoTime(SINCE + 180), until: isoTime(SINCE + 400) }] }), { around })
     expect(times.map((at, i) => [at - SINCE, line?.values[i]])).toEqual([
       [-1800, null],
       [-1740, 0.1],
@@ -447,7 +447,40 @@ describe('the chart of an alert', () => {
       [0, 0.4],
       [60, null],
       [180, 0.5],
+      // Not seen.
+      [290, null],
       [600, null],
+    ])
+  })
+
+  test('has no value for a minute in which its target was not seen', async () => {
+    onTestFinished(() => change(initialState))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    vi.stubGlobal('document', { hidden: false })
+    vi.stubGlobal('requestAnimationFrame', () => 0)
+    const alert = fired({ since: isoTime(SINCE), until: isoTime(NOW), outcome: 'resolved' })
+    const pointAt = (at: number, ended: number) => {
+      const calls = { ended, unanswered: 0, rejected: ended, canceled: 0, other: 0, lost: 0 }
+      return { at: isoTime(at), calls }
+    }
+    const points = [pointAt(SINCE - 180, 5), pointAt(SINCE - 120, 0), pointAt(SINCE, 5)]
+    const blind = [{ target: 'production', kind: 'now', since: isoTime(SINCE - 120), until: isoTime(SINCE - 60) }]
+    const body = { alerts: [alert], points, step_seconds: 60, coverage: { blind: [] as object[] } }
+    vi.stubGlobal('fetch', async () => Response.json(body))
+    const query = new URLSearchParams({ target: 'production', alert: RATIO_RULE.name, since: alert.since })
+    const load = async () => {
+      change({ ...shown(undefined), query })
+      await loadAlert()
+      return current().alertPage.answer?.around?.map(([at, value]) => [at - SINCE, value])
+    }
+    expect(await load()).toEqual([
+      [-120, 0.5],
+      [-60, 0.5],
+    ])
+    body.coverage.blind = blind
+    expect(await load()).toEqual([
+      [-120, 0.5],
+      [-60, null],
     ])
   })
 
