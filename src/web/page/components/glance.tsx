@@ -3,6 +3,7 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Alert, Receiver, Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
+import { countsText, waitsFor } from '../model/incidents.ts'
 import { ageOfTargets, failureText, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
@@ -34,7 +35,13 @@ export function Tiles({ state }: { state: State }) {
         {[
           known(isKnown, 'never polled', 'calls-now', 'Calls in progress', inProgress(polled), inCalls),
           known(isKnown, 'not evaluated', ...failedTile(targets)),
-          known(isKnown || alerts.length > 0, 'not evaluated', 'alerts-firing', 'Alerts firing', ...firingTile(alerts)),
+          known(
+            isKnown || alerts.length > 0,
+            'not evaluated',
+            'alerts-firing',
+            'Alerts firing',
+            ...firingTile(state, alerts),
+          ),
           pollsTile(state, targets),
           messagesTile(state),
         ]}
@@ -45,9 +52,12 @@ export function Tiles({ state }: { state: State }) {
 
 const inProgress = (targets: Target[]) => formatNumber(sum(targets, ({ in_progress }) => in_progress))
 
-function firingTile(alerts: readonly Alert[]): [value: string, note: string, tone: string] {
-  const { length } = alerts.filter(({ state }) => state !== 'pending')
-  return [formatNumber(length), `${formatNumber(alerts.length - length)} pending`, length > 0 ? 'bad' : '']
+/** How many alerts fire, of how many of them nobody is notified, and how many are pending. */
+function firingTile(state: State, alerts: readonly Alert[]): [value: string, note: string, tone: string] {
+  const why = waitsFor(state)
+  const kinds = alerts.map((alert) => (alert.state === 'pending' ? 'pending' : why(alert)))
+  const firing = kinds.filter((kind) => kind !== 'pending').length
+  return [formatNumber(firing), countsText(kinds), firing > 0 ? 'bad' : '']
 }
 
 /** A number that is large enough for a wall display, with its name and a note. */
@@ -108,7 +118,7 @@ function messagesTile(state: State) {
   const last =
     newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
   const [value, tone] = messagesState(receivers, newest !== undefined, waiting.length > 0)
-  const notes = value === 'delivered' ? [last, ...waiting] : waiting
+  const notes = tone === undefined && newest !== undefined ? [last, ...waiting] : waiting
   return tile('messages', 'Messages', value, notes.join('; ') || last, tone)
 }
 
@@ -116,7 +126,7 @@ function messagesState(receivers: Receiver[] | undefined, isSent: boolean, isWai
   if (receivers === undefined) return ['–']
   if (receivers.some(({ failing_since: since }) => since !== undefined)) return ['failing', 'bad']
   if (receivers.some(refuses)) return ['some refused', 'warning']
-  return [isSent ? 'delivered' : isWaiting ? 'waiting' : 'none']
+  return [isWaiting ? 'waiting' : isSent ? 'delivered' : 'none']
 }
 
 /** Whether only some messages do not arrive. */

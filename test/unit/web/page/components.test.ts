@@ -5,6 +5,7 @@ import { FailureRatio, InProgress, Tiles } from '../../../../src/web/page/compon
 import { Banner, Page } from '../../../../src/web/page/components/page.tsx'
 import { Overview, TargetFacts, Webhooks } from '../../../../src/web/page/components/targets.tsx'
 import { isAllStale, isSyncing } from '../../../../src/web/page/model/notices.ts'
+import type { Alert } from '../../../../src/web/page/model/api.ts'
 import type { PastAlert } from '../../../../src/views/alert.ts'
 import type { FeedLine, State } from '../../../../src/web/page/model/state.ts'
 import type { Rule } from '../../../../src/alerts/rule.ts'
@@ -220,13 +221,7 @@ test('the tiles of the page add up the targets', () => {
   expect(textOf(tiles, { id: 'alerts-firing' })).toBe('1')
   expect(textOf(tiles, { id: 'failing' })).toBe('60%')
   const notes = tiles.filter(({ props }) => props['class'] === 'soft').map(({ text }) => text)
-  expect(notes).toEqual([
-    '4 participants',
-    '10 finished calls',
-    '0 pending',
-    'production: 5s ago',
-    'no notification in 7 days',
-  ])
+  expect(notes).toEqual(['4 participants', '10 finished calls', '', 'production: 5s ago', 'no notification in 7 days'])
   expect(textOf(render(Tiles, twoTargets({ target: 'production' })), { id: 'calls-now' })).toBe('2')
 })
 
@@ -261,6 +256,27 @@ describe('the tiles of polls and messages', () => {
     expect(tile('polls', down)).toEqual(['0 of 1', '5s ago'])
   })
 
+  test('say of how many alerts nobody is notified, and how many are pending', () => {
+    const state = stateOf(
+      Array.from({ length: 6 }, (_, i) => {
+        const alert = i < 5 ? firing(RULE) : { ...firing(RULE), state: 'pending' as const }
+        return shownTarget({ target: `t${i}`, rules: [RULE], alerts: [alert], sync: POLLED })
+      }),
+    )
+    const suppress = (i: number, ...suppressed: NonNullable<Alert['suppressed']>) =>
+      (state.snapshot!.alerts[i]!.suppressed = suppressed)
+    expect(tile('alerts-firing', state)).toEqual(['5', '1 pending'])
+    suppress(0, { by: 'inhibition', alert: 'A' }, { by: 'poll_age' })
+    suppress(1, { by: 'inhibition', alert: 'B' })
+    suppress(2, { by: 'poll_age' }, { by: 'mute', until: isoTime(NOW + 60) })
+    suppress(3, { by: 'mute', until: isoTime(NOW + 60) })
+    suppress(5, { by: 'inhibition', alert: 'B' })
+    expect(tile('alerts-firing', state)).toEqual([
+      '5',
+      '2 inhibited, 1 unpolled, muted until 14:14, 1 muted until 14:14, 1 pending',
+    ])
+  })
+
   test('say what waits, what fails, and who got the newest notification', () => {
     const state = twoTargets()
     const set = (receivers: NonNullable<State['snapshot']>['receivers']) => (state.snapshot!.receivers = receivers)
@@ -271,7 +287,7 @@ describe('the tiles of polls and messages', () => {
     state.pastAlerts = [{ target: 'production', notified: [sent, dropped] }] as unknown as PastAlert[]
     expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20'])
     set([{ name: 'slack', pending: 2, suppressed: 0 }])
-    expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20; slack: 2 waiting'])
+    expect(tile('messages', state)).toEqual(['waiting', 'slack 14:12:20; slack: 2 waiting'])
     expect(tile('messages', { ...state, pastAlerts: [] })).toEqual(['waiting', 'slack: 2 waiting'])
     const receiver = { name: 'pager', pending: 1, suppressed: 0, oldest_pending_seconds: 60 }
     set([
