@@ -7,6 +7,7 @@ import { countsText, waitsFor } from '../model/incidents.ts'
 import { ageOfTargets, failureText, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
+  exportedRatio,
   isPolled,
   mainRatio,
   ruleRatios,
@@ -75,13 +76,12 @@ export function tile(id: string, name: string, value: string, note: string, tone
 
 /** The share of all calls that failed, and where it is highest; of a single target, the number that a rule compares. */
 function failedTile(targets: Target[]): [id: string, name: string, value: string, note: string] {
-  const [main, [window]] = [mainRatio(targets), windowsOf(targets)]
+  const [main, all] = [mainRatio(targets), exportedRatio(targets)]
   const { rule, calls = 0, any, target } = main ?? {}
-  if (targets.length > 1 && window !== undefined) {
+  if (targets.length > 1 && all !== undefined) {
     const isKnown = rule !== undefined && any !== undefined
     const highest = isKnown ? `; highest share: ${target}, ${formatShare(any)} of ${formatNumber(calls)}` : ''
-    const note = `${finished(window.calls)}${highest}`
-    return ['failing', `Failed in ${window.window}, all calls`, share(window.failure_ratio?.any), note]
+    return ['failing', `Failed in ${all.window}, all calls`, share(all.any), `${finished(all.calls)}${highest}`]
   }
   const note = `${any === undefined ? 'too few, ' : ''}${finished(calls)}`
   return ['failing', `Failed in ${main?.window ?? '15m'}`, share(any), rule === undefined ? note : `${rule}: ${note}`]

@@ -10,7 +10,7 @@ import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } fr
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
-import { isPolled, shownAlerts, shownTargets, windowsOf } from '../model/totals.ts'
+import { exportedRatio, isPolled, mainRatio, shownAlerts, shownTargets, type MainRatio } from '../model/totals.ts'
 import { badge, bar, coloured, LinkButton, soft } from './layout.tsx'
 
 /** What is wrong, in a sentence for each incident; a line that says so where nothing is. */
@@ -54,10 +54,17 @@ function calmText(state: State) {
   if (polled < targets.length) return `No alert fires${pending}.`
   const none = noCallsYet(state)
   if (none !== undefined) return `No alert fires${pending}. ${none}`
-  const [window] = windowsOf(targets)
-  const { calls = 0, failure_ratio: ratio, window: name = '' } = window ?? {}
-  const failed = ratio ? `${formatShare(ratio.any)} of ${plural(calls, 'call')} failed` : plural(calls, 'finished call')
-  return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failed} in ${name}.`
+  const main = mainRatio(targets)
+  const { calls = 0, any, window = '' } = (targets.length === 1 ? main : exportedRatio(targets)) ?? {}
+  const failed =
+    any === undefined ? plural(calls, 'finished call') : `${formatShare(any)} of ${plural(calls, 'call')} failed`
+  return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failed} in ${window}${limitText(main, targets.length)}.`
+}
+
+/** What the share of failed calls is against: `, highest: 24% on shop-01 (HighFailureRate fires above 30%)`; empty where no rule has a value. */
+function limitText({ rule, any, target, threshold = 0 }: Partial<MainRatio> = {}, targets: number) {
+  if (rule === undefined || any === undefined) return ''
+  return `${targets > 1 ? `, highest: ${formatShare(any)} on ${target}` : ''} (${rule} fires above ${formatShare(threshold)})`
 }
 
 function incidentCard({ incident, lead, lines, waits, isQuiet }: ShownIncident) {

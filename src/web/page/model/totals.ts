@@ -77,9 +77,10 @@ export type MainRatio = {
   calls: number
   /** Undefined with too few calls. */
   any: number | undefined
-  /** The rule and the target whose number it is. */
+  /** The rule and the target whose number it is, and above which the rule fires. */
   rule?: string
   target?: string
+  threshold?: number
 }
 
 /**
@@ -95,14 +96,21 @@ export function mainRatio(targets: Target[]): MainRatio | undefined {
           signal === 'failure_ratio' && reason === 'any' && breach === 'above' && by.length === 0,
       )
       .toSorted((a, b) => matchesOf(a) - matchesOf(b) || (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
-    const { name = '', window_seconds: seconds = 0, readings: [reading] = [] } = rule ?? {}
+    const { name = '', window_seconds: seconds = 0, threshold = 0, readings: [reading] = [] } = rule ?? {}
     const { calls = 0, value } = reading ?? {}
-    return rule ? [{ target, rule: name, window: formatSeconds(seconds), calls, any: value ?? undefined }] : []
+    return rule
+      ? [{ target, rule: name, threshold, window: formatSeconds(seconds), calls, any: value ?? undefined }]
+      : []
   })
   const [worst] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1) || b.calls - a.calls)
   const isRead = worst !== undefined && (worst.any !== undefined || targets.length === 1)
+  return isRead ? worst : exportedRatio(targets)
+}
+
+/** The failure ratio of all calls in the shortest exported window. */
+export function exportedRatio(targets: Target[]): MainRatio | undefined {
   const [exported] = windowsOf(targets)
-  return isRead ? worst : exported && { ...exported, any: exported.failure_ratio?.any }
+  return exported && { ...exported, any: exported.failure_ratio?.any }
 }
 
 const matchesOf = ({ match }: Rule) => Object.keys(match).length

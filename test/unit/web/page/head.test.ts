@@ -23,6 +23,8 @@ const several = (count: number) =>
   Array.from({ length: count }, (_, i) =>
     shownTarget({ target: `t${i}`, rules: [CRITICAL], alerts: [alertOf(30 - i, 40)], sync: POLLED }),
   )
+const finished = (failed: number, total: number) =>
+  Array.from({ length: total }, (_, i) => finish(i < failed ? 'rejected' : 'ended'))
 const linksOf = (state: State) =>
   render(Head, state).flatMap(({ type, props, text }) => (type === 'a' ? [[text, props['href']]] : []))
 const linesOf = (state: State) => render(Head, state).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
@@ -180,11 +182,19 @@ describe('the head of the overview', () => {
   test.each<[string, TargetStatus[]]>([
     [
       'No alert fires. production is polled; 25% of 20 calls failed in 15m.',
+      [shownTarget({ finished: finished(5, 20), sync: POLLED })],
+    ],
+    [
+      'No alert fires. production is polled; 25% of 20 calls failed in 15m (HighFailureRate fires above 30%).',
+      [shownTarget({ rules: [RATIO_RULE], finished: finished(5, 20), sync: POLLED })],
+    ],
+    [
+      'No alert fires. All 3 targets are polled; 22.2% of 45 calls failed in 15m, highest: 25% on b (HighFailureRate fires above 30%).',
       [
-        shownTarget({
-          finished: Array.from({ length: 20 }, (_, i) => finish(i < 5 ? 'rejected' : 'ended')),
-          sync: POLLED,
-        }),
+        shownTarget({ rules: [RATIO_RULE], finished: finished(2, 20), sync: POLLED }),
+        shownTarget({ target: 'b', rules: [RATIO_RULE], finished: finished(5, 20), sync: POLLED }),
+        // Too few for the rule.
+        shownTarget({ target: 'c', rules: [RATIO_RULE], finished: finished(3, 5), sync: POLLED }),
       ],
     ],
     [
