@@ -3,12 +3,12 @@ import type { State } from './state.ts'
 /** How long a list keeps its order by itself. */
 const STEADY_MS = 30_000
 
-/** The order of each list when it was last free to change, by the keys of its items, and when that was. */
+/** The order of each list, by the keys of its items, and when it was last free to change. */
 const orders = new Map<string, { at: number; places: ReadonlyMap<string, number> }>()
 
 /**
  * The items in their order; while the reader points at a list or has the focus in one, in the order of before, with what is new at
- * the end. Otherwise those of a rank keep their order for half a minute.
+ * the end. Otherwise those of a rank keep their order for half a minute, and what is new enters at its place.
  */
 export function steady<Item>(
   { isHeld, now }: Pick<State, 'isHeld' | 'now'>,
@@ -18,11 +18,15 @@ export function steady<Item>(
   rankOf: (item: Item) => number = () => 0,
 ): readonly Item[] {
   const { at = now, places } = orders.get(list) ?? {}
-  const placeOf = (item: Item) => places?.get(keyOf(item)) ?? Number.MAX_SAFE_INTEGER
-  if (places && (isHeld || (at < now && now < at + STEADY_MS)))
-    return items.toSorted((a, b) => (isHeld ? 0 : rankOf(a) - rankOf(b)) || placeOf(a) - placeOf(b))
-  orders.set(list, { at: now, places: new Map(items.map((item, i) => [keyOf(item), i])) })
-  return items
+  const isKept = places !== undefined && (isHeld || (at < now && now < at + STEADY_MS))
+  const placeOf = (item: Item) => (isKept ? places.get(keyOf(item)) : undefined) ?? -1
+  const shown = items
+    .filter((item) => placeOf(item) >= 0)
+    .toSorted((a, b) => (isHeld ? 0 : rankOf(a) - rankOf(b)) || placeOf(a) - placeOf(b))
+  for (const [i, item] of items.entries()) if (placeOf(item) < 0) shown.splice(isHeld ? shown.length : i, 0, item)
+  if (!isKept || !isHeld)
+    orders.set(list, { at: isKept ? at : now, places: new Map(shown.map((item, i) => [keyOf(item), i])) })
+  return shown
 }
 
 /** Whether the reader points at a list, or has the focus in one. */

@@ -173,9 +173,16 @@ describe('the head of the overview', () => {
     const order = (now: number) => linesOf({ ...state, now }).map((line) => line.split(' ')[0])
     const before = order(100_000)
     // The fourth is no longer one of the ten worst.
-    const worst = [...incident.worst.toSpliced(3, 1), { ...incident.worst.at(0)!, target: 't10' }].toReversed()
+    const worst = incident.worst
+      .toSpliced(3, 1)
+      .toReversed()
+      .toSpliced(2, 0, { ...incident.worst.at(0)!, target: 't10' })
     incident.worst = worst
-    expect(order(129_999)).toEqual([...before.toSpliced(3, 1), 't10'])
+    // The new one is the third, and stays there.
+    expect(order(129_000)).toEqual([...before.toSpliced(3, 1).toSpliced(2, 0, 't10')])
+    incident.worst = worst.toReversed()
+    expect(order(129_999)).toEqual([...before.toSpliced(3, 1).toSpliced(2, 0, 't10')])
+    incident.worst = worst
     expect(order(130_000)).toEqual(worst.map(({ target }) => target))
   })
 
