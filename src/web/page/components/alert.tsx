@@ -62,7 +62,7 @@ export function AlertFacts({ state }: { state: State }) {
         </ul>
       )}
       <Note id="alert-note" problem={problem} isLoading={answer === undefined}>
-        {answer !== undefined && alert === undefined && quiet(missing(live))}
+        {answer !== undefined && alert === undefined && quiet(missing(state, live))}
       </Note>
       {linesOf(state).map((line) => line && <p>{line}</p>)}
       {shown !== undefined && alertFacts(state, shown)}
@@ -71,10 +71,13 @@ export function AlertFacts({ state }: { state: State }) {
   )
 }
 
-const missing = (live: Alert | undefined) =>
-  live?.state === 'pending'
-    ? 'It has not fired yet: the breach has not lasted long enough.'
-    : 'No such alert fired then, or it has expired from the history.'
+function missing({ query }: State, live: Alert | undefined) {
+  if (live?.state === 'pending') return 'It has not fired yet: the breach has not lasted long enough.'
+  if (live !== undefined) return 'Its history is not loaded yet.'
+  return query.has('since')
+    ? 'No such alert fired then, or it has expired from the history.'
+    : 'It is neither pending nor firing, and has not fired in 7 days.'
+}
 
 /** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */
 function sentenceOf(state: State, shown: PastAlert | Alert, live: Alert | undefined) {

@@ -117,9 +117,16 @@ describe('the page of an alert', () => {
     expect(textOf(elements, { id: 'alert-facts' })).toContain('Now it is firing.')
   })
 
-  test('says that no such alert fired, and that a pending one has not fired yet', () => {
-    const none = shown(undefined, besides([]), { query: new URLSearchParams({ target: 'production', alert: 'Other' }) })
-    expect(texts(none, 'alert-note')).toContain('No such alert fired then')
+  test('says that no such alert fired, and that a pending one has not fired yet, or never did', () => {
+    const note = (asked: Record<string, string>) => {
+      const query = new URLSearchParams({ target: 'production', ...asked })
+      return texts(shown(undefined, besides([]), { query }), 'alert-note')
+    }
+    const since = isoTime(NOW - 9000)
+    expect(note({ alert: 'Other', since })).toBe('No such alert fired then, or it has expired from the history.')
+    // As the address of a pending one is, which has gone.
+    expect(note({ alert: 'Other' })).toBe('It is neither pending nor firing, and has not fired in 7 days.')
+    expect(note({ alert: RATIO_RULE.name })).toBe('Its history is not loaded yet.')
     const pending = { ...firing(RATIO_RULE), state: 'pending' as const, firingSince: undefined }
     const target = shownTarget({ rules: [RATIO_RULE], alerts: [pending], sync: POLLED })
     const { view, query, alertPage } = shown(undefined)
