@@ -3,7 +3,7 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
-import { isBeyond, windowOf } from '../../alerts/signal.ts'
+import { isBeyond, sum, windowOf } from '../../alerts/signal.ts'
 import { targetsOf, type Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
@@ -21,7 +21,7 @@ const NAMED = 3
 
 /**
  * `295 of 300 targets: 84% of 4,120 calls (mode=call) in 15m fail, mostly unanswered`; a target alone by its name; what is no share of calls by
- * its value, or by its rule if there are several alerts. It begins with `Recovering` where most values are back within their threshold,
+ * its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where most values are back within their threshold,
  * and ends with the time of its numbers if all are old.
  */
 export function incidentSentence(incident: Incident): string {
@@ -44,7 +44,10 @@ function breachText({ alerts, course, since, at }: Incident): string {
   if (course === 'ends') return first!.alert
   if (alerts.some(({ lastPoll }) => lastPoll !== undefined)) return `no successful poll since ${timeOf(since, { at })}`
   const { signal } = first!
-  return others.length > 0 ? ruleText(first!) : definitionOf(signal).describe({ ...first!, kind: 'firing' }, signal)
+  const definition = definitionOf(signal)
+  // Only numbers of single calls add up.
+  if (others.length > 0 && !('oldest' in definition)) return ruleText(first!)
+  return definition.describe({ ...first!, kind: 'firing', value: sum(alerts.map(({ value }) => value)) }, signal)
 }
 
 /** `08:20:30 UTC`; with its date if that is a day ago. */
@@ -57,7 +60,7 @@ function callsOf(alerts: Incident['alerts']): string {
 }
 
 /** What a line about an incident says. */
-export const ABOUT = ['course', 'unpolled', 'cause', 'outcomes', 'worst', 'mostly', 'others', 'rule'] as const
+export const ABOUT = ['course', 'unpolled', 'cause', 'outcomes', 'oldest', 'worst', 'mostly', 'others', 'rule'] as const
 type Line = { about: (typeof ABOUT)[number]; text: string }
 
 /** What else is known of an incident, a line each; numbers instead of lists of names. */
@@ -69,6 +72,7 @@ export function incidentLines(incident: Incident): Line[] {
     unpolled: [unpolled && unpolledText(unpolled, incident)],
     cause: [causes.map((cause) => causeText(cause, incident)).find(Boolean)],
     outcomes: [calls && `Outcomes: ${splitOf(calls)}`],
+    oldest: [oldestText(alerts)],
     worst: [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
     mostly: [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
     others: [others.length > 0 && `Also firing: ${othersText(incident)}`],
@@ -110,6 +114,13 @@ const onTargets = (targets: number, { targets: { of } }: Incident) =>
 
 function unpolledText({ targets, since }: NonNullable<Incident['unpolled']>, incident: Incident): string {
   return `Numbers stand since ${formatTime(since)}: no successful poll${onTargets(targets, incident)}`
+}
+
+/** `Oldest call: since 2026-11-20 08:00:00 UTC, session v1.us.123 on shop-01`. */
+function oldestText(alerts: Incident['alerts']): string | undefined {
+  const all = alerts.flatMap(({ target, oldest }) => (oldest === undefined ? [] : { target, ...oldest }))
+  const [first] = all.toSorted((a, b) => a.began - b.began)
+  return first && `Oldest call: since ${formatTime(first.began)}, session ${first.session} on ${first.target}`
 }
 
 function worstTexts(worst: Incident['worst']): string {

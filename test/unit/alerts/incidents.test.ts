@@ -231,6 +231,17 @@ describe('an incident', () => {
     )
   })
 
+  test('of open calls says how many they are, and which one began first', () => {
+    const stuck = (target: string, value: number, began: number) =>
+      live('StuckCalls', target, { value, evidence: { oldest: { session: `v1.${target}`, began } } })
+    const [incident] = all([stuck('a', 12, AT - 12_000), stuck('b', 3, AT - 15_000), live('StuckCalls', 'c')])
+    expect(incidentSentence(incident!)).toBe('3 of 300 targets: 16 calls have been open for longer than 3h')
+    expect(linesOf(incident!).slice(1, 3)).toEqual([
+      'Oldest call: since 2026-11-20 04:05:30 UTC, session v1.b on b',
+      'Worst: a 12 calls, b 3 calls, c 1 call',
+    ])
+  })
+
   test('was as before the first of its breaches, also after an alert has become more severe', () => {
     const both = (target: string) => [
       high(target, 40, 30, { since: AT - 300, valueBefore: 0.1 }),
