@@ -42,8 +42,11 @@ export type Breakdown = { now: readonly Row[]; lastWeek: readonly Row[]; isPart:
 export const NO_CALLS: Breakdown = { now: [], lastWeek: [], isPart: false }
 
 const REFRESH_MS = 30_000
-/** How long before the breach its chart begins, and how long after the end it ends (seconds). */
+/** How long before the breach its chart begins, and how long after the end it ends, where calls say the value (seconds). */
 const AROUND = 1800
+const OF_CALLS = ['failure_ratio', 'calls_finished']
+const aroundOf = ({ signal, relative_to_seconds: offset }: PastAlert) =>
+  offset === undefined && OF_CALLS.includes(signal) ? AROUND : 0
 const NEWEST_CALLS = 10
 /** Without a time, the address means the newest alert of this long ago. */
 const NEWEST = '7d'
@@ -153,11 +156,12 @@ export function breachOf(state: State) {
 }
 
 /** When the chart of an alert ends (UNIX seconds). */
-const chartEnd = ({ until }: PastAlert, now: number) =>
-  until === null ? now : Math.min(now, Date.parse(until) / 1000 + AROUND)
+const chartEnd = (alert: PastAlert, now: number) =>
+  alert.until === null ? now : Math.min(now, Date.parse(alert.until) / 1000 + aroundOf(alert))
 
 /** The values that an alert would have had before and after it fired, by the minute, as its calls say; null where nothing is known. */
 async function valuesAround(alert: PastAlert, breach: number): Promise<ValueAt[]> {
+  if (aroundOf(alert) === 0) return []
   const { target, match, labels, window_seconds: window = 60 } = alert
   const [fired, ended] = [alert.since, alert.until ?? ''].map((time) => Date.parse(time) / 1000)
   const [from, to] = [breach - AROUND, alert.until === null ? fired! : chartEnd(alert, serverTime() / 1000)]
@@ -171,14 +175,13 @@ async function valuesAround(alert: PastAlert, breach: number): Promise<ValueAt[]
   })
 }
 
-/** The value of a signal in a window of minutes; null with too few calls, or if calls do not say it. */
+/** The failure ratio or the number of calls in a window of minutes; null with too few calls. */
 export function valueIn(alert: PastAlert, minutes: readonly Point[]) {
-  const { signal, reason = 'any', min_calls: least = 1, relative_to_seconds: offset } = alert
-  if (offset !== undefined) return null
+  const { signal, reason = 'any', min_calls: least = 1 } = alert
   const counts = countsBy(STATUSES, (status) => sum(minutes, ({ calls }) => calls[status]))
   const total = sum(STATUSES, (status) => counts[status])
-  if (signal === 'failure_ratio') return total < least ? null : failureRatio({ ...counts, total }, reason)
-  return signal === 'calls_finished' ? total : null
+  if (signal === 'calls_finished') return total
+  return total < least ? null : failureRatio({ ...counts, total }, reason)
 }
 
 async function breakdownOf(alert: PastAlert): Promise<Breakdown> {
@@ -224,7 +227,7 @@ export function valueChart({ alert, around = [], live, breach, now }: Shown): Ch
   const unit = unitOf(alert)
   const usual = unit === 'relative' ? 1 : unit === 'difference' ? 0 : undefined
   const own = values.map(({ at, value }): ValueAt => [Date.parse(at) / 1000, value])
-  const ends = [breach - AROUND, chartEnd(alert, now)].map((at): ValueAt => [at, null])
+  const ends = [breach - aroundOf(alert), chartEnd(alert, now)].map((at): ValueAt => [at, null])
   const unseen = alert.blind.map((one): ValueAt => [(Date.parse(one.since) + Date.parse(one.until)) / 2000, null])
   const points = [...new Map([...ends, ...around, ...unseen, ...own])].toSorted(([a], [b]) => a - b)
   const clear = live && { name: 'clears', about: 'at', value: live.clear, severity: 'other' }

@@ -429,6 +429,14 @@ describe('the chart of an alert', () => {
     expect(chart(ended, { breach: SINCE - 120 }).times[0]).toBe(SINCE - 1920)
   })
 
+  test.each<Partial<PastAlert>>([{ signal: 'poll_age' }, { signal: 'stuck_calls' }, { relative_to_seconds: 604_800 }])(
+    'lasts from the breach until the end where no calls say what the value was before: %j',
+    (differing) => {
+      const { times } = chart(fired({ values, until: isoTime(SINCE + 240), ...differing }), { breach: SINCE - 120 })
+      expect([times[0], times.at(-1)]).toEqual([SINCE - 120, SINCE + 240])
+    },
+  )
+
   test('of a rule with `relative_to` has a line of what is usual', () => {
     const expectedOf = (signal: PastAlert['signal']) => {
       const { unit, thresholds } = chart(fired({ values, signal, relative_to_seconds: 604_800 }))
@@ -509,9 +517,7 @@ describe('the chart of an alert', () => {
     expect(valueIn(fired(), minutes)).toBe(0.4)
     expect(valueIn(fired({ reason: 'rejected' }), minutes)).toBe(0.3)
     expect(valueIn(fired({ min_calls: 11 }), minutes)).toBeNull()
-    expect(valueIn(fired({ relative_to_seconds: 604_800 }), minutes)).toBeNull()
     expect(valueIn(fired({ signal: 'calls_finished' }), minutes)).toBe(10)
-    expect(valueIn(fired({ signal: 'poll_age' }), minutes)).toBeNull()
   })
 })
 
