@@ -1,4 +1,3 @@
-import { runbookOf } from '../../../alerts/runbook.ts'
 import { formatNumber } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
@@ -13,14 +12,13 @@ import { Section, soft } from './layout.tsx'
 
 type Step = readonly [href: string, what: string, about: string]
 
-/** What can be done about an alert, as links that depend on it; absent without an alert. */
+/** What can be done about an alert besides what the buttons do, as links that depend on it; absent without an alert. */
 export function AlertNext({ state }: { state: State }) {
   const { alert, live } = alertOf(state)
   const shown = alert ?? live
   if (shown === undefined) return false
   const { target, signal, labels, calls_url: url } = shown
   const charts = { target, ...alert?.match, ...labels, since: incidentPeriod([shown], serverTime()) }
-  const runbook = runbookOf({ name: shown.alert, runbookUrl: shown.runbook_url }, 'runbooks')
   const problem = state.snapshot?.targets.find(({ name }) => name === target)?.problem
   const polls = problem === undefined ? 'its polls, alerts and calls now' : plainText(problem)
   const steps: (Step | false)[] = [
@@ -28,35 +26,32 @@ export function AlertNext({ state }: { state: State }) {
     live !== undefined && [addressOf('charts', charts), 'See its charts', 'next to last week'],
     signal === 'budget_minutes' && [addressOf('usage', { target, by: 'day' }), 'See the usage of this month', 'by day'],
     [addressOf('overview', { target }), `Open ${target}`, polls],
-    runbook !== undefined && [runbook, 'Follow the runbook', 'what it means, and what helps'],
     live !== undefined && silenceStep(state, live),
   ]
   return (
     <Section id="alert-next" title="What to do next">
       <ul class="plain feed">
-        {steps.map(
-          (step) =>
-            step && (
-              <li>
-                <a href={step[0]}>
-                  <b class="info">{step[1]}</b> {soft(step[2])}
-                </a>
-              </li>
-            ),
-        )}
+        {steps
+          .filter((step) => step !== false)
+          .map(([href, what, about]) => (
+            <li>
+              <a href={href}>
+                <b class="info">{what}</b> {soft(about)}
+              </a>
+            </li>
+          ))}
       </ul>
     </Section>
   )
 }
 
-/** Its calls; of a failure ratio those of the kind that has most failures, which may be fewer than half of them. */
-function callsStep({ alertPage }: State, url: string): Step {
+/** The failed calls of the kind that has most failures, which may be fewer than half of them. */
+function callsStep({ alertPage }: State, url: string): Step | false {
   const { alert, breakdown } = alertPage.answer ?? {}
   const failed = failedOf(alert ?? {})
   const { now: kinds } = breakdown ?? NO_CALLS
   const [worst] = kinds.toSorted((a, b) => failed(b) - failed(a))
-  if (alert?.signal !== 'failure_ratio' || worst === undefined || failed(worst) === 0)
-    return [addressOfCalls(url), 'See its calls', 'what they have in common']
+  if (alert?.signal !== 'failure_ratio' || worst === undefined || failed(worst) === 0) return false
   const { type = '', mode = '', receiver_type = '' } = worst
   const ofCalls = `${formatNumber(failed(worst))} of ${formatNumber(countOf(worst, OUTCOMES))}`
   const address = addressOfCalls(`${url}&${new URLSearchParams({ type, mode, receiver_type })}`)
@@ -64,9 +59,8 @@ function callsStep({ alertPage }: State, url: string): Step {
   return [address, `See ${part} of its failed calls`, `${type} ${mode} ${receiver_type}: ${ofCalls} failed`]
 }
 
-function silenceStep(state: State, { alert, target, labels, silences = [] }: Alert): Step {
+function silenceStep(state: State, { silences = [] }: Alert): Step | false {
   const silence = state.snapshot?.silences.find(({ id }) => silences.includes(id))
-  return silence === undefined
-    ? [addressOf('silences', { alert, target, ...labels }), 'Silence it', 'nobody is notified while you work on it']
-    : [editAddress(silence), 'Change its silence', `it ends at ${momentInZone(silence.until, nowOf(state))}`]
+  if (silence === undefined) return false
+  return [editAddress(silence), 'Change its silence', `it ends at ${momentInZone(silence.until, nowOf(state))}`]
 }

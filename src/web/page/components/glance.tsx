@@ -3,13 +3,12 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Alert, Receiver, Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
-import { countsText, waitsFor } from '../model/incidents.ts'
+import { waitsFor, waitsText } from '../model/incidents.ts'
 import { ageOfTargets, failureText, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
-  exportedRatio,
+  failedNow,
   isPolled,
-  mainRatio,
   ruleRatios,
   rulesOfCalls,
   shownAlerts,
@@ -36,13 +35,7 @@ export function Tiles({ state }: { state: State }) {
         {[
           known(isKnown, 'never polled', 'calls-now', 'Calls in progress', inProgress(polled), inCalls),
           known(isKnown, 'not evaluated', ...failedTile(targets)),
-          known(
-            isKnown || alerts.length > 0,
-            'not evaluated',
-            'alerts-firing',
-            'Alerts firing',
-            ...firingTile(state, alerts),
-          ),
+          known(isKnown || alerts.length > 0, 'not evaluated', ...firingTile(state, alerts)),
           pollsTile(state, targets),
           messagesTile(state),
         ]}
@@ -54,11 +47,11 @@ export function Tiles({ state }: { state: State }) {
 const inProgress = (targets: Target[]) => formatNumber(sum(targets, ({ in_progress }) => in_progress))
 
 /** How many alerts fire, of how many of them nobody is notified, and how many are pending. */
-function firingTile(state: State, alerts: readonly Alert[]): [value: string, note: string, tone: string] {
+function firingTile(state: State, alerts: readonly Alert[]): Parameters<typeof tile> {
   const why = waitsFor(state)
   const kinds = alerts.map((alert) => (alert.state === 'pending' ? 'pending' : why(alert)))
   const firing = kinds.filter((kind) => kind !== 'pending').length
-  return [formatNumber(firing), countsText(kinds), firing > 0 ? 'bad' : '']
+  return ['alerts-firing', 'Alerts firing', formatNumber(firing), waitsText(['', ...kinds]), firing > 0 ? 'bad' : '']
 }
 
 /** A number that is large enough for a wall display, with its name and a note. */
@@ -75,20 +68,15 @@ export function tile(id: string, name: string, value: string, note: string, tone
 }
 
 /** The share of all calls that failed, and where it is highest; of a single target, the number that a rule compares. */
-function failedTile(targets: Target[]): [id: string, name: string, value: string, note: string] {
-  const [main, all] = [mainRatio(targets), exportedRatio(targets)]
-  const { rule, calls = 0, any, target } = main ?? {}
-  if (targets.length > 1 && all !== undefined) {
-    const isKnown = rule !== undefined && any !== undefined
-    const highest = isKnown ? `; highest share: ${target}, ${formatShare(any)} of ${formatNumber(calls)}` : ''
-    return ['failing', `Failed in ${all.window}, all calls`, share(all.any), `${finished(all.calls)}${highest}`]
-  }
-  const note = `${any === undefined ? 'too few, ' : ''}${finished(calls)}`
-  return ['failing', `Failed in ${main?.window ?? '15m'}`, share(any), rule === undefined ? note : `${rule}: ${note}`]
+function failedTile(targets: Target[]): Parameters<typeof tile> {
+  const { window = '15m', calls = 0, any, rule, highest } = failedNow(targets)
+  const by = rule === undefined || highest !== undefined ? '' : `${rule.name}: `
+  const where = highest === undefined ? '' : `; highest share: ${highest}`
+  const note = `${by}${any === undefined ? 'too few, ' : ''}${plural(calls, 'finished call')}${where}`
+  return ['failing', `Failed in ${window}${targets.length > 1 ? ', all calls' : ''}`, share(any), note]
 }
 
 const share = (ratio: number | undefined) => (ratio === undefined ? '–' : formatShare(ratio))
-const finished = (calls: number) => plural(calls, 'finished call')
 
 /** How many targets can be read, and how long ago the one was that has waited longest. */
 function pollsTile(state: State, targets: Target[]) {

@@ -4,13 +4,13 @@ import { formatNumber, formatShare, plural } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
-import type { Alert, Incident } from '../model/api.ts'
+import type { Alert, Incident, Target } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
 import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
-import { exportedRatio, isPolled, mainRatio, shownAlerts, shownTargets, type MainRatio } from '../model/totals.ts'
+import { failedNow, isPolled, shownAlerts, shownTargets } from '../model/totals.ts'
 import { badge, bar, coloured, LinkButton, soft } from './layout.tsx'
 
 /** What is wrong, in a sentence for each incident; a line that says so where nothing is. */
@@ -54,17 +54,16 @@ function calmText(state: State) {
   if (polled < targets.length) return `No alert fires${pending}.`
   const none = noCallsYet(state)
   if (none !== undefined) return `No alert fires${pending}. ${none}`
-  const main = mainRatio(targets)
-  const { calls = 0, any, window = '' } = (targets.length === 1 ? main : exportedRatio(targets)) ?? {}
-  const failed =
-    any === undefined ? plural(calls, 'finished call') : `${formatShare(any)} of ${plural(calls, 'call')} failed`
-  return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failed} in ${window}${limitText(main, targets.length)}.`
+  return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failedText(targets)}.`
 }
 
-/** What the share of failed calls is against: `, highest: 24% on shop-01 (HighFailureRate fires above 30%)`; empty where no rule has a value. */
-function limitText({ rule, any, target, threshold = 0 }: Partial<MainRatio> = {}, targets: number) {
-  if (rule === undefined || any === undefined) return ''
-  return `${targets > 1 ? `, highest: ${formatShare(any)} on ${target}` : ''} (${rule} fires above ${formatShare(threshold)})`
+/** `18% of 4,120 calls failed in 15m, highest: shop-01, 24% of 40 (HighFailureRate fires above 30%)`. */
+function failedText(targets: Target[]) {
+  const { window = '', calls = 0, any, rule, highest } = failedNow(targets)
+  if (any === undefined) return `${plural(calls, 'finished call')} in ${window}`
+  const where = highest === undefined ? '' : `, highest: ${highest}`
+  const limit = rule ? ` (${rule.name} fires above ${formatShare(rule.threshold)})` : ''
+  return `${formatShare(any)} of ${plural(calls, 'call')} failed in ${window}${where}${limit}`
 }
 
 function incidentCard({ incident, lead, lines, waits, isQuiet }: ShownIncident) {

@@ -88,11 +88,7 @@ export function waitsFor(state: State) {
 /** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited: `2 silenced until 15:13 by ops`. */
 export function waitsText(reasons: readonly string[]) {
   const [first = ''] = reasons
-  return reasons.every((reason) => reason === first) ? first : countsText(reasons)
-}
-
-/** `840 inhibited, 12 silenced until 15:13 by ops`: how many there are of each kind, in full where all of them are the same. */
-export function countsText(reasons: readonly string[]) {
+  if (reasons.every((reason) => reason === first)) return first
   const kinds = Map.groupBy(reasons, (reason) => reason.split(/\W/)[0]!)
   kinds.delete('')
   return [...kinds]

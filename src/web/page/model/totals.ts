@@ -2,7 +2,7 @@ import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { FINAL_STATUSES } from '../../../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../../../ledger/failure-ratio.ts'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
-import { formatSeconds } from '../../../text/format.ts'
+import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import type { Alert, PerMinute, Rule, Target } from './api.ts'
 import { named } from './format.ts'
 import type { State } from './state.ts'
@@ -77,10 +77,9 @@ export type MainRatio = {
   calls: number
   /** Undefined with too few calls. */
   any: number | undefined
-  /** The rule and the target whose number it is, and above which the rule fires. */
-  rule?: string
+  /** The rule and the target whose number it is. */
+  rule?: Rule
   target?: string
-  threshold?: number
 }
 
 /**
@@ -96,21 +95,26 @@ export function mainRatio(targets: Target[]): MainRatio | undefined {
           signal === 'failure_ratio' && reason === 'any' && breach === 'above' && by.length === 0,
       )
       .toSorted((a, b) => matchesOf(a) - matchesOf(b) || (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
-    const { name = '', window_seconds: seconds = 0, threshold = 0, readings: [reading] = [] } = rule ?? {}
+    const { window_seconds: seconds = 0, readings: [reading] = [] } = rule ?? {}
     const { calls = 0, value } = reading ?? {}
-    return rule
-      ? [{ target, rule: name, threshold, window: formatSeconds(seconds), calls, any: value ?? undefined }]
-      : []
+    return rule ? [{ target, rule, window: formatSeconds(seconds), calls, any: value ?? undefined }] : []
   })
   const [worst] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1) || b.calls - a.calls)
   const isRead = worst !== undefined && (worst.any !== undefined || targets.length === 1)
   return isRead ? worst : exportedRatio(targets)
 }
 
-/** The failure ratio of all calls in the shortest exported window. */
-export function exportedRatio(targets: Target[]): MainRatio | undefined {
+function exportedRatio(targets: Target[]): MainRatio | undefined {
   const [exported] = windowsOf(targets)
   return exported && { ...exported, any: exported.failure_ratio?.any }
+}
+
+/** The main ratio of a target; of several the share of all calls that failed, and where the main ratio is highest. */
+export function failedNow(targets: Target[]): Partial<MainRatio> & { highest?: string } {
+  const main: Partial<MainRatio> = mainRatio(targets) ?? {}
+  if (main.rule === undefined || targets.length === 1) return main
+  const { rule, target, any = 0, calls = 0 } = main
+  return { ...exportedRatio(targets), rule, highest: `${target}, ${formatShare(any)} of ${formatNumber(calls)}` }
 }
 
 const matchesOf = ({ match }: Rule) => Object.keys(match).length
