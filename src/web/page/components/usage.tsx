@@ -66,7 +66,7 @@ const nameOf = (key: string) => capital(key.replace('_', ' '))
 
 type Row = Report['total'] & Partial<Report['rows'][number]>
 const callsOf = ({ calls }: Row) => sum(OUTCOMES, (outcome) => calls[outcome])
-const mediaOf = ({ audio, video }: Row['minutes']) => audio + video
+const minutesOf = ({ participant_minutes: { audio, video } }: Row) => audio + video
 
 const nameBefore = ({ since, until }: Report) => periodBefore(Date.parse(since), Date.parse(until)).name
 
@@ -104,7 +104,7 @@ function totals({ report, before }: Answer) {
   return (
     <dl class="tiles">
       {[
-        number('used-minutes', 'Participant minutes', (row) => mediaOf(row.participant_minutes), rounded),
+        number('used-minutes', `Participant minutes (${report.zone})`, minutesOf, rounded),
         number('used-user-minutes', 'User minutes, the vendor’s formula', (row) => row.user_minutes, rounded),
         number('used-calls', 'Calls', callsOf, formatNumber),
         number('used-failed', 'Failed', (row) => row.failure_ratio, formatShare),

@@ -105,7 +105,7 @@ export function daysChart({ days, before, targets }: Omit<Usage, 'report'>, now:
   const sums = shown.map((_, i) => (earlier?.[i]?.used ? earlier[i].used.audio + earlier[i].used.video : null))
   return {
     id: 'usage-days',
-    title: 'Participant minutes by day',
+    title: `Participant minutes by day (${days.zone})`,
     times: shown.map(({ at }) => at),
     step: DAY_MS / 1000,
     complete: shown.filter(({ end }) => end * 1000 <= now).length,

@@ -326,7 +326,7 @@ describe('the usage', () => {
     const elements = shown(month, before)
     const tiles = (among: typeof elements) => among.filter((one) => one.props['class'] === 'card tile state')
     expect(tiles(elements).map(({ text }) => text)).toEqual([
-      'Participant minutes 7.3 8 the month before, -0.8',
+      'Participant minutes (UTC) 7.3 8 the month before, -0.8',
       'User minutes, the vendor’s formula 15 10.5 the month before, +4.5',
       'Calls 6 6 the month before, +0',
       'Failed 25% 30% the month before, -5 points',
