@@ -42,8 +42,7 @@ ${body}</main>
 
 /** Says that there is nothing at an address. @param path of the address, from its first slash on */
 export function notFoundPage(path: string): string {
-  const depth = path.replace(/[?#].*/, '').split('/').length - 2
-  const up = depth > 0 ? '../'.repeat(depth) : './'
+  const up = '../'.repeat(path.replace(/[?#].*/, '').split('/').length - 2) || './'
   const body = `<h1>There is no such page</h1>
 <p>The address may be misspelt, or of another version of callwatch.</p>
 <p><a href="${up}">Go to the overview</a></p>

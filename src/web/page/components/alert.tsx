@@ -74,9 +74,8 @@ export function AlertFacts({ state }: { state: State }) {
 function missing({ query }: State, live: Alert | undefined) {
   if (live?.state === 'pending') return 'It has not fired yet: the breach has not lasted long enough.'
   if (live !== undefined) return 'Its history is not loaded yet.'
-  return query.has('since')
-    ? 'No such alert fired then, or it has expired from the history.'
-    : 'It is neither pending nor firing, and has not fired in 7 days.'
+  if (query.has('since')) return 'No such alert fired then, or it has expired from the history.'
+  return 'It is neither pending nor firing, and has not fired in 7 days.'
 }
 
 /** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */

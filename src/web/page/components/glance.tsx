@@ -7,8 +7,8 @@ import { waitsFor, waitsText } from '../model/incidents.ts'
 import { ageOfTargets, failureText, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
-  failedNow,
   isPolled,
+  mainRatio,
   ruleRatios,
   rulesOfCalls,
   shownAlerts,
@@ -69,7 +69,7 @@ export function tile(id: string, name: string, value: string, note: string, tone
 
 /** The share of all calls that failed, and where it is highest; of a single target, the number that a rule compares. */
 function failedTile(targets: Target[]): Parameters<typeof tile> {
-  const { window = '15m', calls = 0, any, rule, highest } = failedNow(targets)
+  const { window = '15m', calls = 0, any, rule, highest } = mainRatio(targets) ?? {}
   const by = rule === undefined || highest !== undefined ? '' : `${rule.name}: `
   const where = highest === undefined ? '' : `; highest share: ${highest}`
   const note = `${by}${any === undefined ? 'too few, ' : ''}${plural(calls, 'finished call')}${where}`
@@ -171,10 +171,10 @@ export function InProgress({ state }: { state: State }) {
   return (
     <Section id="in-progress" title="Calls in progress">
       <Table caption="Calls in progress by mode and type" columns={columns} items={rows} isNumeric />
-      <h3>Participant minutes (UTC)</h3>
+      <h3>Participant minutes</h3>
       {facts([
-        ['Today', used(targets, 'minutes-today', 'participant_minutes_today')],
-        ['This month', used(targets, 'minutes-month', 'participant_minutes_this_month', budgets(targets))],
+        ['Today (UTC)', used(targets, 'minutes-today', 'participant_minutes_today')],
+        ['This month (UTC)', used(targets, 'minutes-month', 'participant_minutes_this_month', budgets(targets))],
       ])}
     </Section>
   )

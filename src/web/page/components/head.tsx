@@ -10,7 +10,7 @@ import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } fr
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
-import { failedNow, isPolled, shownAlerts, shownTargets } from '../model/totals.ts'
+import { isPolled, mainRatio, shownAlerts, shownTargets } from '../model/totals.ts'
 import { badge, bar, coloured, LinkButton, soft } from './layout.tsx'
 
 /** What is wrong, in a sentence for each incident; a line that says so where nothing is. */
@@ -59,7 +59,7 @@ function calmText(state: State) {
 
 /** `18% of 4,120 calls failed in 15m, highest: shop-01, 24% of 40 (HighFailureRate fires above 30%)`. */
 function failedText(targets: Target[]) {
-  const { window = '', calls = 0, any, rule, highest } = failedNow(targets)
+  const { window = '', calls = 0, any, rule, highest } = mainRatio(targets) ?? {}
   if (any === undefined) return `${plural(calls, 'finished call')} in ${window}`
   const where = highest === undefined ? '' : `, highest: ${highest}`
   const limit = rule ? ` (${rule.name} fires above ${formatShare(rule.threshold)})` : ''

@@ -154,9 +154,7 @@ const rangeOf = ({ times, step }: Chart): [number, number] => [times[0] ?? 0, (t
 /** The points without a line to another one. */
 function alone({ data }: uPlot, index: number) {
   const values = data[index] ?? []
-  return Array.from(values, (_, i) => i).filter(
-    (i) => values[i] != null && values[i - 1] == null && values[i + 1] == null,
-  )
+  return [...values.keys()].filter((i) => values[i] != null && values[i - 1] == null && values[i + 1] == null)
 }
 
 /** Zooms to the steps over which the reader has drawn. */

@@ -44,9 +44,8 @@ export const NO_CALLS: Breakdown = { now: [], lastWeek: [], isPart: false }
 const REFRESH_MS = 30_000
 /** How long before the breach its chart begins, and how long after the end it ends, where calls say the value (seconds). */
 const AROUND = 1800
-const OF_CALLS = ['failure_ratio', 'calls_finished']
 const aroundOf = ({ signal, relative_to_seconds: offset }: PastAlert) =>
-  offset === undefined && OF_CALLS.includes(signal) ? AROUND : 0
+  offset === undefined && ['failure_ratio', 'calls_finished'].includes(signal) ? AROUND : 0
 const NEWEST_CALLS = 10
 /** Without a time, the address means the newest alert of this long ago. */
 const NEWEST = '7d'

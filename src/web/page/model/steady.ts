@@ -17,16 +17,15 @@ export function steady<Item>(
   keyOf: (item: Item) => string,
   rankOf: (item: Item) => number = () => 0,
 ): readonly Item[] {
-  const { at = now, places } = orders.get(list) ?? {}
-  const isKept = places !== undefined && (isHeld || (at < now && now < at + STEADY_MS))
-  const placeOf = (item: Item) => (isKept ? places.get(keyOf(item)) : undefined) ?? -1
+  const order = orders.get(list)
+  const isKept = order !== undefined && (isHeld || (order.at < now && now < order.at + STEADY_MS))
+  const placeOf = (item: Item) => (isKept ? order.places.get(keyOf(item)) : undefined) ?? -1
   const shown = items
     .filter((item) => placeOf(item) >= 0)
     .toSorted((a, b) => (isHeld ? 0 : rankOf(a) - rankOf(b)) || placeOf(a) - placeOf(b))
-  const placeAt = (i: number) => (isHeld ? shown.length : i)
-  for (const [i, item] of items.entries()) if (placeOf(item) < 0) shown.splice(placeAt(i), 0, item)
+  for (const [i, item] of items.entries()) if (placeOf(item) < 0) shown.splice(isHeld ? shown.length : i, 0, item)
   if (isKept && isHeld) return shown
-  orders.set(list, { at: isKept ? at : now, places: new Map(shown.map((item, i) => [keyOf(item), i])) })
+  orders.set(list, { at: isKept ? order.at : now, places: new Map(shown.map((item, i) => [keyOf(item), i])) })
   return shown
 }
 

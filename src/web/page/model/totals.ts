@@ -57,12 +57,15 @@ export function ruleRatios(state: State): RuleRatio[] {
     .toSorted((a, b) => urgencyOf(a.alert) - urgencyOf(b.alert))
 }
 
+/** Whether a rule compares a failure ratio itself. */
+const isOfShare = ({ signal, relative_to_seconds: offset }: Pick<Rule, 'signal' | 'relative_to_seconds'>) =>
+  signal === 'failure_ratio' && offset === undefined
+
 /** The rules whose threshold applies to the failure ratio of the calls of these targets: those on the same calls of a single target. */
 export const rulesOfCalls = (targets: readonly Pick<Target, 'rules'>[], query = new URLSearchParams()) =>
   (onlyOf(targets)?.rules ?? []).filter(
-    ({ signal, match, by, relative_to_seconds: isRelative }) =>
-      signal === 'failure_ratio' &&
-      isRelative === undefined &&
+    ({ match, by, ...rule }) =>
+      isOfShare(rule) &&
       RULE_LABELS.every((label) => {
         const asked = query.get(label) ?? ''
         return (match[label] ?? (by.includes(label) ? asked || 'each' : '')) === asked
@@ -77,44 +80,31 @@ export type MainRatio = {
   calls: number
   /** Undefined with too few calls. */
   any: number | undefined
-  /** The rule and the target whose number it is. */
-  rule?: Rule
-  target?: string
+  /** The rule whose number it is, or that has the highest one of several targets, such as `shop-01, 24% of 40`. */
+  rule?: Rule | undefined
+  highest?: string
 }
 
 /**
- * The most important failure ratio: the number that a rule compares with its threshold, of the target where it is highest. The
- * rule is the one with the shortest window among those on all failures, preferably one on all calls. Without such a rule it is the
- * ratio of the shortest exported window.
+ * The share of failed calls: of one target the number that a rule compares with its threshold, of several that of all calls, and where
+ * the number of a rule is highest. The rule is the one with the shortest window among those on all failures, preferably one on all
+ * calls. Without such a rule it is the ratio of the shortest exported window.
  */
 export function mainRatio(targets: Target[]): MainRatio | undefined {
   const read = targets.flatMap(({ name: target, rules }) => {
     const [rule] = rules
-      .filter(
-        ({ signal, reason, breach, by }) =>
-          signal === 'failure_ratio' && reason === 'any' && breach === 'above' && by.length === 0,
-      )
+      .filter((one) => isOfShare(one) && one.reason === 'any' && one.breach === 'above' && one.by.length === 0)
       .toSorted((a, b) => matchesOf(a) - matchesOf(b) || (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
     const { window_seconds: seconds = 0, readings: [reading] = [] } = rule ?? {}
     const { calls = 0, value } = reading ?? {}
     return rule ? [{ target, rule, window: formatSeconds(seconds), calls, any: value ?? undefined }] : []
   })
-  const [worst] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1) || b.calls - a.calls)
-  const isRead = worst !== undefined && (worst.any !== undefined || targets.length === 1)
-  return isRead ? worst : exportedRatio(targets)
-}
-
-function exportedRatio(targets: Target[]): MainRatio | undefined {
+  const [worst] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1))
+  if (worst !== undefined && targets.length === 1) return worst
   const [exported] = windowsOf(targets)
-  return exported && { ...exported, any: exported.failure_ratio?.any }
-}
-
-/** The main ratio of a target; of several the share of all calls that failed, and where the main ratio is highest. */
-export function failedNow(targets: Target[]): Partial<MainRatio> & { highest?: string } {
-  const main: Partial<MainRatio> = mainRatio(targets) ?? {}
-  if (main.rule === undefined || targets.length === 1) return main
-  const { rule, target, any = 0, calls = 0 } = main
-  return { ...exportedRatio(targets), rule, highest: `${target}, ${formatShare(any)} of ${formatNumber(calls)}` }
+  const { rule, target, any, calls = 0 } = worst ?? {}
+  const highest = any === undefined ? {} : { rule, highest: `${target}, ${formatShare(any)} of ${formatNumber(calls)}` }
+  return exported && { ...exported, any: exported.failure_ratio?.any, ...highest }
 }
 
 const matchesOf = ({ match }: Rule) => Object.keys(match).length

@@ -234,7 +234,7 @@ test('the tiles of the page leave out the calls of a target whose list is still 
 test('the minutes of the page name the budgets of the month', () => {
   const elements = render(InProgress, twoTargets())
   expect(textOf(elements, { class: 'facts' })).toBe(
-    'Today 0 since 2026-09-21 13:13 UTC This month 0 since 2026-09-21 13:13 UTC; Budget fires above 300',
+    'Today (UTC) 0 since 2026-09-21 13:13 UTC This month (UTC) 0 since 2026-09-21 13:13 UTC; Budget fires above 300',
   )
 })
 
@@ -264,7 +264,7 @@ describe('the tiles of polls and messages', () => {
       }),
     )
     const suppress = (i: number, ...suppressed: NonNullable<Alert['suppressed']>) =>
-      (state.snapshot!.alerts[i]!.suppressed = suppressed)
+      (state.snapshot!.alerts.at(i)!.suppressed = suppressed)
     expect(tile('alerts-firing', state)).toEqual(['5', '1 pending'])
     suppress(0, { by: 'inhibition', alert: 'A' }, { by: 'poll_age' })
     suppress(1, { by: 'inhibition', alert: 'B' })
@@ -322,6 +322,11 @@ describe('the tile of the failure ratio', () => {
 
   test.each<[string, string[], Rule[]]>([
     ['the shortest exported one without a rule', ['Failed in 15m', '60%', '5 finished calls'], []],
+    [
+      'no difference to what is usual',
+      ['Failed in 15m', '60%', '5 finished calls'],
+      [{ ...RATIO, signal: { ...RATIO.signal, window: 600, minCalls: 5, relativeTo: 604_800 } }],
+    ],
     ['that of a rule', ['Failed in 20s', '60%', 'Demo: 5 finished calls'], [rule('Demo', 20, 5)]],
     [
       'the shortest of its rules',
