@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { suppressedAlerts } from '../../../src/notifications/delivery/suppress.ts'
@@ -34,7 +35,7 @@ async function serveAlerts() {
   })
   const episode = (from: number) => ({
     threshold: 0.3,
-    values: Array.from({ length: 6 }, (_, i) => [from + i * 60, 0.35 + i / 40] as const),
+    values: Array.from({ length: 6 }, (_, i) => [from + i * 60, i === 3 ? null : 0.35 + i / 40] as const),
     measuredFrom: from - 900,
   })
   const day = NOW - 86_400
@@ -47,6 +48,20 @@ async function serveAlerts() {
   await fetch(`${served.url}/api/v1/silences`, { method: 'POST', headers, body })
   return served.url
 }
+
+/** Whether the chart of the past alert has a line at some times (seconds after it fired). */
+const linesAt = (page: Page, ...times: number[]) =>
+  page.evaluate<boolean[]>(`(() => {
+    const canvas = document.querySelector('#alert-value canvas')
+    const [{ left }, over] = [canvas, document.querySelector('#alert-value .u-over')].map((one) => one.getBoundingClientRect())
+    const { data, width } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    const isLine = (i) => [15, 127, 134, 255].every((part, k) => data[4 * i + k] === part)
+    return [${times.join()}].map((time) => {
+      // It lasts from half an hour before the alert fired until a step and half an hour after it ended.
+      const x = Math.round(over.left - left + (over.width * (1800 + time)) / (1800 + 400 + 1800 + 60))
+      return Array.from({ length: canvas.height }, (_, y) => y * width + x).some(isLine)
+    })
+  })()`)
 
 inChromium('the page of an alert', (open) => {
   test('is where the overview leads, of one that fires and of a past one', { timeout: 60_000 }, async () => {
@@ -73,6 +88,8 @@ inChromium('the page of an alert', (open) => {
     // What it was after it had resolved is computed of its calls.
     const table = page.getByRole('table', { name: 'Failure ratio' })
     await expect.poll(() => table.innerText(), { timeout: 8000 }).toMatch(/2026-09-20 14:16\s+33\.3%[^]*47\.5%/)
+    // With too few calls there is no line.
+    expect(await linesAt(page, 90, 180, 270)).toEqual([true, false, true])
     expect(await table.locator('tbody th').first().innerText()).toMatch(/2026-09-20 14:43/)
     expect(await table.locator('tbody th').last().innerText()).toMatch(/2026-09-20 13:36/)
     await facts.getByRole('link', { name: 'Failed calls', exact: true }).click()
