@@ -48,10 +48,10 @@ const inProgress = (targets: Target[]) => formatNumber(sum(targets, ({ in_progre
 
 /** How many alerts fire, of how many of them nobody is notified, and how many are pending. */
 function firingTile(state: State, alerts: readonly Alert[]): Parameters<typeof tile> {
-  const why = waitsFor(state)
-  const kinds = alerts.map((alert) => (alert.state === 'pending' ? 'pending' : why(alert)))
-  const firing = kinds.filter((kind) => kind !== 'pending').length
-  return ['alerts-firing', 'Alerts firing', formatNumber(firing), waitsText(['', ...kinds]), firing > 0 ? 'bad' : '']
+  const firing = alerts.filter(({ state }) => state !== 'pending')
+  const kinds = [...firing.map(waitsFor(state)), ...alerts.slice(firing.length).map(() => 'pending')]
+  const note = waitsText(['', ...kinds]) || '0 pending'
+  return ['alerts-firing', 'Alerts firing', formatNumber(firing.length), note, firing.length > 0 ? 'bad' : '']
 }
 
 /** A number that is large enough for a wall display, with its name and a note. */

@@ -221,7 +221,13 @@ test('the tiles of the page add up the targets', () => {
   expect(textOf(tiles, { id: 'alerts-firing' })).toBe('1')
   expect(textOf(tiles, { id: 'failing' })).toBe('60%')
   const notes = tiles.filter(({ props }) => props['class'] === 'soft').map(({ text }) => text)
-  expect(notes).toEqual(['4 participants', '10 finished calls', '', 'production: 5s ago', 'no notification in 7 days'])
+  expect(notes).toEqual([
+    '4 participants',
+    '10 finished calls',
+    '0 pending',
+    'production: 5s ago',
+    'no notification in 7 days',
+  ])
   expect(textOf(render(Tiles, twoTargets({ target: 'production' })), { id: 'calls-now' })).toBe('2')
 })
 
