@@ -13,19 +13,19 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 232,
-  'src/alerts': 2243,
+  'src/alerts': 2247,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3462,
+  'src/commands': 3463,
   'src/config': 856,
   'src/daemon': 1547,
-  'src/events': 839,
-  'src/history': 1002,
+  'src/events': 840,
+  'src/history': 1003,
   'src/ledger': 1871,
   'src/log': 105,
   'src/metrics': 683,
   'src/network': 204,
-  'src/notifications': 3275,
+  'src/notifications': 3283,
   'src/pipeline': 1307,
   'src/polling': 2153,
   'src/rx': 126,
@@ -34,10 +34,10 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1597,
   'src/store': 4110,
   'src/text': 165,
-  'src/views': 2148,
+  'src/views': 2150,
   'src/web': 2040,
-  'src/web/page': 5298,
-  test: 66900,
+  'src/web/page': 5301,
+  test: 67022,
 }
 
 /** How far a folder of src may be below its line. */

@@ -1,3 +1,4 @@
+import { runbookOf } from '../../../alerts/runbook.ts'
 import { formatNumber } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
@@ -12,13 +13,14 @@ import { Section, soft } from './layout.tsx'
 
 type Step = readonly [href: string, what: string, about: string]
 
-/** What can be done about an alert besides what the buttons do, as links that depend on it; absent without an alert. */
+/** What can be done about an alert besides what the buttons do, and its runbook, as links that depend on it; absent without an alert. */
 export function AlertNext({ state }: { state: State }) {
   const { alert, live } = alertOf(state)
   const shown = alert ?? live
   if (shown === undefined) return false
   const { target, signal, labels, calls_url: url } = shown
   const charts = { target, ...alert?.match, ...labels, since: incidentPeriod([shown], serverTime()) }
+  const runbook = runbookOf({ name: shown.alert, runbookUrl: shown.runbook_url }, 'runbooks')
   const problem = state.snapshot?.targets.find(({ name }) => name === target)?.problem
   const polls = problem === undefined ? 'its polls, alerts and calls now' : plainText(problem)
   const steps: (Step | false)[] = [
@@ -26,6 +28,7 @@ export function AlertNext({ state }: { state: State }) {
     live !== undefined && [addressOf('charts', charts), 'See its charts', 'next to last week'],
     signal === 'budget_minutes' && [addressOf('usage', { target, by: 'day' }), 'See the usage of this month', 'by day'],
     [addressOf('overview', { target }), `Open ${target}`, polls],
+    runbook !== undefined && [runbook, 'Follow the runbook', 'what it means, and what helps'],
     live !== undefined && silenceStep(state, live),
   ]
   return (
