@@ -186,7 +186,7 @@ describe('the page of an alert', () => {
     expect(lines({ value: 0.35 })).toHaveLength(1)
   })
 
-  test('says what to do next besides the buttons: most of its failed calls, its charts, its target, and its silence', () => {
+  test('says what to do next besides the buttons: most of its failed calls, its charts, its target, its runbook, and its silence', () => {
     const steps = (state: State) =>
       render(AlertBody, state)
         .filter(({ type, text }) => type === 'a' && /^(?:See|Open|Follow|Silence|Change)/.test(text))
@@ -197,6 +197,7 @@ describe('the page of an alert', () => {
       'See most of its failed calls video call user: 6 of 10 failed',
       'See its charts next to last week',
       'Open production its polls, alerts and calls now',
+      'Follow the runbook what it means, and what helps',
     ])
     expect(found[0]?.[1]).toMatch(/&type=video&mode=call&receiver_type=user#calls$/)
     // With the filter of its rule, so that its threshold applies.
