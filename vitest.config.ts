@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -38,14 +38,15 @@ const shared = {
   testTimeout: 10_000,
 }
 
-/** Temporary files here cost no waiting for a disk. */
+/** Temporary files here cost no waiting for a disk, but memory. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 8 * 1024 ** 3
-const hasMemory = () => {
+const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : ''
+// Tests run programs from temporary files.
+if (new RegExp(` ${MEMORY} tmpfs (?!\\S*noexec)`).test(mounts)) {
   const { bavail, bsize } = statfsSync(MEMORY)
-  return bavail * bsize > MEMORY_BYTES
+  if (Math.min(bavail * bsize, process.availableMemory()) > MEMORY_BYTES) process.env['TMPDIR'] ??= MEMORY
 }
-if (existsSync(MEMORY) && hasMemory()) process.env['TMPDIR'] ??= MEMORY
 
 // The threads and processes of the tests compile each module once.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled')

@@ -95,11 +95,10 @@ export function evaluate(
     if (trigger.kind === 'poll') return evidenceOf(rule, latest, trigger, monthOf)
     const { cause, lastPoll } = trigger
     const { name } = rule.signal
-    return {
-      ...(cause !== undefined && name === 'poll_age' && { cause }),
-      ...(lastPoll !== undefined && { lastPoll }),
-      ...(name === 'request_errors' && { isQuiet: isQuiet(trigger, interval) }),
-    }
+    if (name === 'request_errors') return { isQuiet: isQuiet(trigger, interval) }
+    return name === 'poll_age'
+      ? { ...(cause !== undefined && { cause }), ...(lastPoll !== undefined && { lastPoll }) }
+      : {}
   }
 }
 

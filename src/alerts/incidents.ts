@@ -36,8 +36,8 @@ export type Incident = AlertGroup & {
   /** The highest of what is beyond its threshold now, or of all that fires if nothing is. */
   severity: Severity
   /**
-   * The beginning: when the breach had begun on a twentieth of what fires now, which of fewer than twenty is the first one. Of missing
-   * polls, when the last successful one was.
+   * The beginning: when the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one. Of
+   * missing polls, when the last successful one was.
    */
   since: number
   /**
@@ -208,7 +208,7 @@ function mostFailuresFirst(alerts: readonly Stated[]): Stated[] {
 }
 
 /** When it had begun on as many as are not there by chance. */
-function beginningOf(times: readonly number[]): number {
+export function beginningOf(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(LEAST_SHARE * times.length)]!
 }
 

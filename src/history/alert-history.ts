@@ -1,5 +1,6 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode, type PastEpisode } from '../alerts/episode.ts'
+import { isCause } from '../alerts/incidents.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import { parse, type Row, type RowReader } from '../store/sql.ts'
 import { select, type AddArgument } from './call-filter.ts'
@@ -81,7 +82,7 @@ function pastEpisode(row: Row, blind: readonly BlindTime[], now: number): PastEp
     until,
     episode,
     // An alert about polls is evaluated without them.
-    blind: (episode.signal.name === 'poll_age' ? [] : blind)
+    blind: (isCause(episode) ? [] : blind)
       .map(({ from, to }) => ({ from: Math.max(from, since), to: Math.min(to, until ?? now) }))
       .filter(({ from, to }) => from < to),
     ...readNotes(String(row['notes'])),

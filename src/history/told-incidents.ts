@@ -16,8 +16,11 @@ export const isKnownTo = ({ targets, at }: ToldGroup, { firing }: Pick<Incident,
  * An incident for a receiver that knows it: it began when its first message said so, also if the earliest of its alerts have ended, and
  * so does the share before it. What was told of far fewer targets is not its beginning.
  */
-export function begunAsTold(incident: Incident, { targets, since = Infinity, was }: ToldGroup): Incident {
-  if (targets < LEAST_SHARE * incident.targets.firing) return incident
+export function begunAsTold(
+  incident: Incident,
+  { targets, most = targets, since = Infinity, was }: ToldGroup,
+): Incident {
+  if (most < LEAST_SHARE * incident.targets.firing) return incident
   const { calls } = incident
   const isSame = calls && was?.subject === shareOf(incident)
   const known = { ...incident, since: Math.min(incident.since, since) }
@@ -36,9 +39,8 @@ export async function readTold({ rows }: RowReader): Promise<ToldGroups> {
 /** Incidents with the earliest beginning that the messages about them have. */
 export function withToldBeginnings(incidents: readonly Incident[], told: ToldGroups): Incident[] {
   return incidents.map((incident) => {
-    const [first] = (told.get(incident.key) ?? [])
-      .filter((one) => isKnownTo(one, incident))
-      .toSorted((a, b) => (a.since ?? Infinity) - (b.since ?? Infinity))
-    return first === undefined ? incident : begunAsTold(incident, first)
+    const known = (told.get(incident.key) ?? []).filter((one) => isKnownTo(one, incident))
+    const [first = incident] = known.map((one) => begunAsTold(incident, one)).toSorted((a, b) => a.since - b.since)
+    return first
   })
 }

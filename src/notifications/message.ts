@@ -28,7 +28,7 @@ export type AlertMessage = {
   severity: Severity
   /** All that fires in the group now; undefined if nothing does. */
   incident: Incident | undefined
-  /** When the receiver was first told of it (UNIX seconds). */
+  /** When the first change was made that the receiver was told of it (UNIX seconds). */
   begun: number
   /** On how many targets it was at most, by the messages before. */
   most?: number | undefined

@@ -279,7 +279,7 @@ export type ToldGroup = {
   /** On how many targets alerts of the group fired, and the highest severity that was told. */
   targets: number
   severity: Severity
-  /** On how many targets at most, by all messages about the incident. */
+  /** On how many targets at most, by the messages that were sent about the incident; absent in rows of earlier versions. */
   most?: number
   /** Since when the breach lasted by its first message (UNIX seconds), and the shares of failed calls before it and by the last message, with what these are of. */
   since?: number

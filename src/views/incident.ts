@@ -20,7 +20,7 @@ export const incident = z
     summary: z.string().describe('In a sentence'),
     details: z.array(z.object({ about: z.enum(ABOUT), text: z.string() })).describe('What else is known, in sentences'),
     since: time.describe(
-      'When the breach had begun on a twentieth of what fires, which of fewer than twenty alerts is the first one, or when polls last succeeded; once a receiver was told, as its first message says',
+      'When the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one, or when polls last succeeded; once a receiver was told, as its first message about so many targets says',
     ),
     course: z
       .enum(['grows', 'lasts', 'ends'])

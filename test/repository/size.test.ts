@@ -20,12 +20,12 @@ const ROOMS: Record<string, number> = {
   'src/config': 856,
   'src/daemon': 1547,
   'src/events': 840,
-  'src/history': 1003,
+  'src/history': 1006,
   'src/ledger': 1871,
   'src/log': 105,
   'src/metrics': 683,
   'src/network': 204,
-  'src/notifications': 3283,
+  'src/notifications': 3285,
   'src/pipeline': 1307,
   'src/polling': 2153,
   'src/rx': 126,
@@ -36,8 +36,8 @@ const ROOMS: Record<string, number> = {
   'src/text': 165,
   'src/views': 2150,
   'src/web': 2040,
-  'src/web/page': 5301,
-  test: 67022,
+  'src/web/page': 5304,
+  test: 67047,
 }
 
 /** How far a folder of src may be below its line. */

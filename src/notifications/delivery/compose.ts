@@ -39,7 +39,7 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
   return {
     ...aboutGroup({ ...content, incident }, moment),
     begun: told?.begun ?? Math.min(...ready.flatMap(({ entries }) => entries.map((entry) => entry.content.at))),
-    most: told?.most,
+    most: told?.most ?? told?.targets,
     posted: told?.posted,
     isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
     mayBePosted: ready.some(({ entries }) => entries.some(({ claimed }) => claimed)),
@@ -61,7 +61,8 @@ function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
   const begun = begunAsTold(incident, told)
   const { course, calls } = begun
   const last = was?.share == null ? undefined : { share: was.share, at }
-  const known = { ...begun, ...(calls && was?.subject === shareOf(incident) && { calls: { ...calls, told: last } }) }
+  const isSame = begun !== incident && was?.subject === shareOf(incident)
+  const known = { ...begun, ...(calls && isSame && { calls: { ...calls, told: last } }) }
   if (told.targets <= incident.targets.firing) return known
   return {
     ...known,
@@ -108,7 +109,7 @@ function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined
     begunAgain: told?.begunAgain ?? againAfter(all.get(group.key), group.interval, now),
     targets: firing,
     severity: severityOf(message),
-    most: Math.max(firing, told?.most ?? 0),
+    most: Math.max(firing, message.most ?? 0),
     ...(incident && { since: incident.since }),
     ...(calls && { was: { subject: shareOf(incident!), before: calls.before, share: calls.failed / calls.total } }),
     posted,

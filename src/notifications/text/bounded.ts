@@ -38,7 +38,7 @@ function bounded(text: string, limit: number, joined: (all: string) => string): 
   let kept = ''
   for (const character of visible) {
     width += WIDTHS[character] ?? character.length
-    if (width > limit) return `${kept.replace(/[,;:]?\s\S{0,19}$/, '')}…`
+    if (width > limit) return `${/\s/.test(visible[kept.length]!) ? kept : kept.replace(/[,;:]?\s\S{0,19}$/, '')}…`
     if (width < limit) kept += character
   }
   return visible

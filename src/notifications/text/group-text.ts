@@ -4,7 +4,7 @@ import { failuresOf, hasEnded, type Notification } from '../../alerts/notificati
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
 import { isBeyond, sum, windowOf } from '../../alerts/signal.ts'
-import { targetsOf, type Incident } from '../../alerts/incidents.ts'
+import { beginningOf, targetsOf, type Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { nameIn } from './bounded.ts'
@@ -39,13 +39,14 @@ export function incidentSentence(incident: Incident): string {
  * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
  * long at least.
  */
-function breachText({ alerts, course, since, at }: Incident): string {
+function breachText({ alerts, course, at }: Incident): string {
   const [first, ...others] = alerts
   if (course === 'ends') return first!.alert
-  if (alerts.some(({ lastPoll }) => lastPoll !== undefined)) return `no successful poll since ${timeOf(since, { at })}`
+  const polls = alerts.flatMap(({ lastPoll }) => lastPoll ?? [])
+  if (polls.length > 0) return `no successful poll since ${timeOf(beginningOf(polls), { at })}`
   const { signal } = first!
   const definition = definitionOf(signal)
-  // Only numbers of single calls add up.
+  // An open call is in one of the alerts, so that their numbers add up.
   if (others.length > 0 && !('oldest' in definition)) return ruleText(first!)
   return definition.describe({ ...first!, kind: 'firing', value: sum(alerts.map(({ value }) => value)) }, signal)
 }
@@ -189,12 +190,12 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }
 
-/** `The incident fired for 24m, on up to 150 targets`: in its last message, if that is about fewer. */
-export function wholeText({ incident, most = 0, begun, alerts }: AlertMessage): string[] {
-  const ends = alerts.map(({ notification }) => notification)
-  if (incident !== undefined || ends.length === 0 || most <= targetsOf(ends).size) return []
-  const lasted = formatSeconds(Math.max(...ends.map(({ at }) => at)) - begun)
-  return [`The incident fired for ${lasted}, on up to ${plural(most, 'target')}`]
+/** `The incident was on up to 150 targets`: in its last message, if that is about fewer. */
+export function wholeText({ incident, most = 0, alerts }: AlertMessage): string[] {
+  const ended = targetsOf(alerts.map(({ notification }) => notification)).size
+  return incident !== undefined || ended === 0 || most <= ended
+    ? []
+    : [`The incident was on up to ${plural(most, 'target')}`]
 }
 
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */

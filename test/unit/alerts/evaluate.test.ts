@@ -130,13 +130,14 @@ describe('a notification', () => {
     expect(target.instances.values().toArray()[0]!.evidence).not.toHaveProperty('cause')
   })
 
-  test('of failed requests does not have what the last poll has come to as its cause', () => {
+  test('of failed requests has neither the last poll nor what that has come to as its cause', () => {
     const rule = ruleOn({ name: 'request_errors', window: 900, minRequests: 20 }, { name: 'ServiceErrors' })
     const target = evaluatedTarget([rule])
     const recent = { requests: () => ({ all: 40, wrong: 20 }) }
-    target.evaluate({ kind: 'tick', pollAge: 4, cause: 'the list is being read: 3 of 9 pages so far', recent }, at(0))
+    const cause = 'the list is being read: 3 of 9 pages so far'
+    target.evaluate({ kind: 'tick', pollAge: 4, lastPoll: at(-4), cause, recent }, at(0))
     expect(target.notifications).toMatchObject([{ kind: 'firing', isQuiet: false }])
-    expect(target.notifications[0]).not.toHaveProperty('cause')
+    for (const ofPolls of ['cause', 'lastPoll']) expect(target.notifications[0]).not.toHaveProperty(ofPolls)
   })
 
   test('of a resolved alert has the value now, the peak, and from when to when it fired', () => {

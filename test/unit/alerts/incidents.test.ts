@@ -258,7 +258,7 @@ describe('an incident', () => {
     expect(beforeOf(began(0), began(120, 0.28))).toBeUndefined()
   })
 
-  test('begins when it has begun on a twentieth of its targets: one that broke before is another matter', () => {
+  test('begins when it has begun on more than a twentieth of its targets: one that broke before is another matter', () => {
     const of = (total: number) =>
       Array.from({ length: total }, (_, i) =>
         high(`${i}`, 40, 30, i < 2 ? { since: AT - 3600, valueBefore: 0.29 } : { since: AT - 300, valueBefore: 0.1 }),
@@ -375,6 +375,8 @@ describe('an incident', () => {
       '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered',
     ])
     expect(linesOf(incidents[0]!)[0]).toMatch(/^Since 2026-11-20 08:14:28 UTC/)
+    // A receiver was told of a target that can be read again.
+    expect(incidentSentence({ ...incidents[0]!, since: AT - 9000 })).toBe(incidentSentence(incidents[0]!))
     expect(incidents[1]!.unpolled).toEqual({ targets: 2, since: AT - 61.5 })
     expect(linesOf(incidents[1]!)).toContain(
       'Numbers stand since 2026-11-20 08:14:28 UTC: no successful poll on 2 targets',

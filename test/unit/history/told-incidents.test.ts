@@ -1,14 +1,25 @@
 import { expect, test } from 'vitest'
 import { incidentsOf } from '../../../src/alerts/incidents.ts'
-import { begunAsTold } from '../../../src/history/told-incidents.ts'
+import { begunAsTold, withToldBeginnings } from '../../../src/history/told-incidents.ts'
 import { firing, NOW } from '../../kit/metrics/hand-made-target.ts'
 
-test('what was told of far fewer targets is not the beginning of an incident', () => {
-  const told = { at: NOW, begun: NOW, interval: NOW, hasGrown: false, begunAgain: 0, targets: 1, since: NOW - 9000 }
-  const on = (targets: number) => {
-    const lives = Array.from({ length: targets }, (_, i) => ({ target: `shop-${i}`, instance: firing() }))
-    const [incident] = incidentsOf(lives, () => ({ key: '', labels: {} }), 300)
-    return begunAsTold(incident!, { ...told, severity: 'warning' }).since
-  }
-  expect([on(20), on(21)]).toEqual([NOW - 9000, firing().since])
+const TOLD = { at: NOW, begun: NOW, interval: NOW, hasGrown: false, begunAgain: 0, targets: 1, since: NOW - 9000 }
+const WARNED = { ...TOLD, severity: 'warning' } as const
+
+const { since } = firing()
+
+function incidentOn(targets: number) {
+  const lives = Array.from({ length: targets }, (_, i) => ({ target: `shop-${i}`, instance: firing() }))
+  return incidentsOf(lives, () => ({ key: 'group', labels: {} }), 300)[0]!
+}
+
+test('what was told of far fewer targets at most is not the beginning of an incident', () => {
+  const on = (targets: number, most?: number) =>
+    begunAsTold(incidentOn(targets), { ...WARNED, ...(most !== undefined && { most }) }).since
+  expect([on(20), on(21), on(21, 2)]).toEqual([NOW - 9000, since, NOW - 9000])
+})
+
+test('an incident begins as the receiver says that was told of enough targets', () => {
+  const told = new Map([['group', [WARNED, { ...WARNED, targets: 20, since: NOW - 5000 }]]])
+  expect(withToldBeginnings([incidentOn(30)], told)[0]!.since).toBe(NOW - 5000)
 })

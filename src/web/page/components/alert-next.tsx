@@ -13,7 +13,7 @@ import { Section, soft } from './layout.tsx'
 
 type Step = readonly [href: string, what: string, about: string]
 
-/** What can be done about an alert besides what the buttons do, and its runbook, as links that depend on it; absent without an alert. */
+/** What can be done about an alert, as links that depend on it, but for what its buttons do alone; absent without an alert. */
 export function AlertNext({ state }: { state: State }) {
   const { alert, live } = alertOf(state)
   const shown = alert ?? live

@@ -48,10 +48,10 @@ const inProgress = (targets: Target[]) => formatNumber(sum(targets, ({ in_progre
 
 /** How many alerts fire, of how many of them nobody is notified, and how many are pending. */
 function firingTile(state: State, alerts: readonly Alert[]): Parameters<typeof tile> {
-  const firing = alerts.filter(({ state }) => state !== 'pending')
-  const kinds = [...firing.map(waitsFor(state)), ...alerts.slice(firing.length).map(() => 'pending')]
+  const [why, { length }] = [waitsFor(state), alerts.filter((one) => one.state !== 'pending')]
+  const kinds = alerts.map((one) => (one.state === 'pending' ? one.state : why(one)))
   const note = waitsText(['', ...kinds]) || '0 pending'
-  return ['alerts-firing', 'Alerts firing', formatNumber(firing.length), note, firing.length > 0 ? 'bad' : '']
+  return ['alerts-firing', 'Alerts firing', formatNumber(length), note, length > 0 ? 'bad' : '']
 }
 
 /** A number that is large enough for a wall display, with its name and a note. */

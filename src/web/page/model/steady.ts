@@ -24,8 +24,8 @@ export function steady<Item>(
     .filter((item) => placeOf(item) >= 0)
     .toSorted((a, b) => (isHeld ? 0 : rankOf(a) - rankOf(b)) || placeOf(a) - placeOf(b))
   for (const [i, item] of items.entries()) if (placeOf(item) < 0) shown.splice(isHeld ? shown.length : i, 0, item)
-  if (isKept && isHeld) return shown
-  orders.set(list, { at: isKept ? order.at : now, places: new Map(shown.map((item, i) => [keyOf(item), i])) })
+  if (!isKept || !isHeld)
+    orders.set(list, { at: isKept ? order.at : now, places: new Map(shown.map((item, i) => [keyOf(item), i])) })
   return shown
 }
 

@@ -102,9 +102,11 @@ export function mainRatio(targets: Target[]): MainRatio | undefined {
   const [worst] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1))
   if (worst !== undefined && targets.length === 1) return worst
   const [exported] = windowsOf(targets)
-  const { rule, target, any, calls = 0 } = worst ?? {}
-  const highest = any === undefined ? {} : { rule, highest: `${target}, ${formatShare(any)} of ${formatNumber(calls)}` }
-  return exported && { ...exported, any: exported.failure_ratio?.any, ...highest }
+  const { rule, target, window, any = 0, calls = 0 } = worst ?? {}
+  const of = exported && { ...exported, any: exported.failure_ratio?.any }
+  if (of?.any === undefined || any <= of.any) return of
+  const inOther = window === of.window ? '' : ` in ${window}`
+  return { ...of, rule, highest: `${target}, ${formatShare(any)} of ${formatNumber(calls)}${inOther}` }
 }
 
 const matchesOf = ({ match }: Rule) => Object.keys(match).length

@@ -65,7 +65,7 @@ test.each([1, 2])(
     expect(said()).not.toContain('The incident')
     for (let n = 0; n < left; n++) await run.resolve(high(n))
     await run.clock.advance(100)
-    expect(said()).toContain('\nThe incident fired for 3m 20s, on up to 10 targets')
+    expect(said()).toContain('\nThe incident was on up to 10 targets')
   },
 )
 
@@ -120,4 +120,15 @@ test('a target on which only the more severe of two alerts resolved improves, wi
   const options = { now: AT, dashboardUrl: undefined }
   expect(slackMessage({ ...message, severity: 'warning' }, options).text).toContain(said)
   expect(emailMessage({ ...message, severity: 'warning' }, options).subject).toBe(`[firing] ${said.replace(':', '')}`)
+})
+
+test('an incident that was told of far fewer targets begins anew: no share of before is said', async () => {
+  const { run, last } = incident()
+  const { signal, counts } = FIRING
+  const failing = { signal, counts: counts!, calls: 40, value: 0.4, threshold: 0.3 }
+  await run.fire(high(0), { ...failing, since: AT - 9000 })
+  await run.clock.advance(100)
+  for (let n = 1; n < 22; n++) await run.fire(high(n), { ...failing, since: AT + 60 })
+  await run.clock.advance(100)
+  expect(last().lines[0]).toBe('Since 2026-11-20 08:16:30 UTC, growing')
 })

@@ -46,5 +46,6 @@ test('a cut leaves no part of a word, unless the word is long', () => {
   expect(oneLine('HighFailureRate resolved on 30 targets, expired on 12', 45)).toBe(
     'HighFailureRate resolved on 30 targets…',
   )
+  expect(oneLine('one two three', 8)).toBe('one two…')
   expect(oneLine(`see https://example.com/${'x'.repeat(99)}`, 30)).toBe('see https://example.com/xxxxx…')
 })

@@ -360,7 +360,11 @@ describe('the tile of the failure ratio', () => {
     const state = stateOf([made('good', good), made('bad', FINISHED), made('quiet', [])])
     const texts = render(Tiles, state).map(({ text }) => text)
     expect(texts).toEqual(
-      expect.arrayContaining(['Failed in 15m, all calls', '30%', '10 finished calls; highest share: bad, 60% of 5']),
+      expect.arrayContaining([
+        'Failed in 15m, all calls',
+        '30%',
+        '10 finished calls; highest share: bad, 60% of 5 in 20s',
+      ]),
     )
   })
 })
