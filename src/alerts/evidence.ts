@@ -4,7 +4,7 @@ import { isMatched } from './groups.ts'
 import type { Evidence } from './alert-instance.ts'
 import type { Rule } from './rule.ts'
 import { hasTooFew, type RuleValue } from './rule-value.ts'
-import { isBeyond, offsetOf, windowOf } from './signal.ts'
+import { isBeyond, median, offsetOf, windowOf } from './signal.ts'
 import type { MonthOf, Poll } from './trigger.ts'
 
 /** Windows in a row that a notification shows. */
@@ -16,8 +16,8 @@ export function reachOf({ signal }: Rule): number {
 }
 
 /**
- * The value before a breach: that of the latest window before its own that was within the threshold, and since whose begin the target
- * is known.
+ * The value before a breach: the median of the windows before its own that were within the threshold, and since whose begin the target
+ * is known. The latest of them may have seen the first failures.
  *
  * @param trend when it began
  */
@@ -31,7 +31,7 @@ export function valueBefore(
   const within = trend
     .slice(-1 - complete, -1)
     .filter((value) => value !== null && !isBeyond(rule, value, rule.threshold))
-  return within.at(-1) ?? undefined
+  return median(within.map(Number))
 }
 
 /** What explains a value in a notification: the top contributor, the trend, the forecast, other minutes. */

@@ -4,7 +4,7 @@ import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
 import { alertOf, placeOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
-import { isBeyond, sum, type Contributor } from './signal.ts'
+import { isBeyond, median, sum, type Contributor } from './signal.ts'
 
 /** The alerts that are notified together. */
 export type AlertGroup = {
@@ -23,6 +23,8 @@ const GROWTH_SECONDS = 120
 export const LEAST_SHARE = 0.05
 /** Alerts that began so soon after the beginning (seconds) say how it was before. */
 const FIRST_SECONDS = 60
+/** What fires so soon after the first (seconds) is no growth: targets are polled one after the other. */
+const TOGETHER_SECONDS = 30
 /** Which outcome most failed calls have is said from this share on: of two that are as frequent, one would be said by chance. */
 const MOST = 2 / 3
 /** A cause may be seen later than what it causes, by this much (seconds). */
@@ -33,7 +35,7 @@ export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.s
 export type Incident = AlertGroup & {
   /** The time that this is about: when the latest alert of all was evaluated, or since when an evaluation is not old. */
   at: number
-  /** The highest of what is beyond its threshold now, or of all that fires if nothing is. */
+  /** The highest of what is beyond its threshold now, or the lowest of all that fires if nothing is. */
   severity: Severity
   /**
    * The beginning: when the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one. Of
@@ -41,8 +43,9 @@ export type Incident = AlertGroup & {
    */
   since: number
   /**
-   * `grows`: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all
-   * values are back within their threshold, and at least a twentieth of those that fire. `ends`: on most targets they are back.
+   * `grows`: the targets on which alerts are pending, or have begun to fire in the last two minutes and half a minute after the first, are
+   * more than those on which all values are back within their threshold, and at least a twentieth of those that fire. `ends`: on most
+   * targets they are back.
    */
   course: 'grows' | 'lasts' | 'ends'
   /** On how many of the targets alerts fire now, on how many of these all values are back within their threshold, and on how many others alerts are pending only. */
@@ -148,7 +151,7 @@ function incidentOf(
     key,
     labels,
     at,
-    severity: urgent[0]!.severity,
+    severity: urgent.at(isBack(urgent[0]!) ? -1 : 0)!.severity,
     since: beginningOf(alerts.map(({ since, lastPoll = since }) => Math.min(since, lastPoll))),
     course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',
     targets: { firing: targets.size, recovering, pending, of },
@@ -172,12 +175,12 @@ const isBack = (alert: Stated) =>
 /** What is beyond its threshold first, the most severe of that first. */
 const byUrgency = (a: Stated, b: Stated) => Number(isBack(a)) - Number(isBack(b)) || bySeverity(a, b)
 
-/** How many targets were added to those that fired first, not long ago. */
+/** On how many targets alerts began to fire not long ago, later than those that fired together first. */
 function addedTo(firing: readonly Alert[], now: number): number {
   const [first, ...others] = [...Map.groupBy(firing, ({ target }) => target).values()]
     .map((alerts) => Math.min(...alerts.map(({ firingSince }) => firingSince)))
     .toSorted((a, b) => a - b)
-  return others.filter((began) => began > first! && now - began < GROWTH_SECONDS).length
+  return others.filter((began) => began > first! + TOGETHER_SECONDS && now - began < GROWTH_SECONDS).length
 }
 
 /** What the rule of an alert measures, for all of its groups. */
@@ -230,10 +233,6 @@ function callsOf(alerts: readonly Alert[], measured: readonly Alert[], begun: nu
     ...(before !== undefined && { before }),
     ...(outcome !== undefined && { outcome }),
   }
-}
-
-function median(values: readonly number[]): number | undefined {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
 function contributorOf(alerts: readonly Alert[]): Incident['contributor'] {

@@ -16,6 +16,16 @@ export function isMoreSevere(one: { severity: Severity }, other: { severity: Sev
 /** Selects alerts. Each given value must equal the alert's, or be an expression that matches it (match.ts). */
 export type AlertMatch = Readonly<Partial<Record<'alert' | 'severity' | 'target' | RuleLabel, string>>>
 
+/** Selects all that fires of a group, by the names of its alerts. */
+export function matchOfGroup(
+  { severity: _severity, ...labels }: AlertMatch,
+  alerts: readonly { alert: string }[],
+): AlertMatch {
+  const [name, ...others] = new Set(alerts.map(({ alert }) => alert))
+  const names = [name!, ...others].map((each) => each.replaceAll(/[^\w ]/g, '\\$&'))
+  return { ...labels, alert: others.length === 0 ? name! : `=~${names.join('|')}` }
+}
+
 /** The keys of a match, in the order in which they are documented. */
 export const MATCH_KEYS = ['alert', 'severity', 'target', ...RULE_LABELS] as const
 

@@ -1,7 +1,7 @@
 import { earlierBy } from '../clock/calendar.ts'
 import { formatNumber, formatOfUsual, formatRelative, formatSeconds, plural } from '../text/format.ts'
 import type { RuleOn } from './rule-keys.ts'
-import { formatIn, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
+import { formatIn, median, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
 
 /** A value beside those of the same window at the same time of earlier days or weeks, in the signal's unit. */
 export type Compared = {
@@ -56,14 +56,9 @@ export function comparedWith(then: readonly Measurement[], now: number, signal: 
   const least =
     'minCallsThen' in signal && typeof signal.minCallsThen === 'number' ? signal.minCallsThen : MIN_CALLS_THEN
   const values = then.map(({ value }) => value).filter(Number.isFinite)
-  if (values.length === 0 || median(then.map(({ calls = 0 }) => calls)) < least) return undefined
-  return { now, earlier: values, expected: median(values) }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = (sorted.length - 1) / 2
-  return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2
+  const expected = median(values)
+  if (expected === undefined || median(then.map(({ calls = 0 }) => calls))! < least) return undefined
+  return { now, earlier: values, expected }
 }
 
 /**

@@ -209,6 +209,13 @@ export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
+/** Undefined without a number. */
+export function median(numbers: readonly number[]): number | undefined {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = (sorted.length - 1) / 2
+  return sorted.length === 0 ? undefined : (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2
+}
+
 export function callSignal<const Name extends string, Keys extends Shape, Call extends { readonly labels: Labels }>(
   signal: CallSignal<Name, Keys, Configured<Name, Keys>, Call>,
 ) {

@@ -14,13 +14,13 @@ export const isKnownTo = ({ targets, at }: ToldGroup, { firing }: Pick<Incident,
 
 /**
  * An incident for a receiver that knows it: it began when its first message said so, also if the earliest of its alerts have ended, and
- * so does the share before it. What was told of far fewer targets is not its beginning.
+ * so does the share before it. What was told of far fewer targets is not its beginning, nor
+ * what had nearly recovered since.
  */
-export function begunAsTold(
-  incident: Incident,
-  { targets, most = targets, since = Infinity, was }: ToldGroup,
-): Incident {
-  if (most < LEAST_SHARE * incident.targets.firing) return incident
+export function begunAsTold(incident: Incident, told: ToldGroup): Incident {
+  const { targets, most = targets, since = Infinity, was, ends = false } = told
+  const isRelapse = ends && incident.course !== 'ends'
+  if (isRelapse || most < LEAST_SHARE * incident.targets.firing) return incident
   const { calls } = incident
   const isSame = calls && was?.subject === shareOf(incident)
   const known = { ...incident, since: Math.min(incident.since, since) }

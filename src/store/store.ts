@@ -281,6 +281,8 @@ export type ToldGroup = {
   severity: Severity
   /** On how many targets at most, by the messages that were sent about the incident; absent in rows of earlier versions. */
   most?: number
+  /** Whether the last message said that it recovers. */
+  ends?: boolean
   /** Since when the breach lasted by its first message (UNIX seconds), and the shares of failed calls before it and by the last message, with what these are of. */
   since?: number
   was?: { subject: string; before?: number | undefined; share?: number }

@@ -16,7 +16,9 @@ const MOST_ALERTS = 10
 export const incident = z
   .object({
     group: silence.shape.match.describe('What its alerts have in common, by `notify.group_by`'),
-    severity: severity.describe('The highest of what is beyond its threshold now, or of all that fires if nothing is'),
+    severity: severity.describe(
+      'The highest of what is beyond its threshold now, or the lowest of all that fires if nothing is',
+    ),
     summary: z.string().describe('In a sentence'),
     details: z.array(z.object({ about: z.enum(ABOUT), text: z.string() })).describe('What else is known, in sentences'),
     since: time.describe(
@@ -25,7 +27,7 @@ export const incident = z
     course: z
       .enum(['grows', 'lasts', 'ends'])
       .describe(
-        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes, are more than those on which all values are back within their threshold, and at least 5% of those on which alerts fire; ends: on most targets they are back',
+        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes and half a minute after the first, are more than those on which all values are back within their threshold, and at least 5% of those on which alerts fire; ends: on most targets they are back',
       ),
     targets: z.object({
       firing: count,
@@ -41,7 +43,7 @@ export const incident = z
       .object({
         total: finite,
         failed: finite,
-        before: finite.describe('The share that failed before the breach'),
+        before: finite.describe('The share that failed before the breach: the median of seven windows'),
         outcome: z.enum(FAILURES).nullable(),
       })
       .nullable()

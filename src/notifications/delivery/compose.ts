@@ -110,7 +110,7 @@ function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined
     targets: firing,
     severity: severityOf(message),
     most: Math.max(firing, message.most ?? 0),
-    ...(incident && { since: incident.since }),
+    ...(incident && { since: incident.since, ends: incident.course === 'ends' }),
     ...(calls && { was: { subject: shareOf(incident!), before: calls.before, share: calls.failed / calls.total } }),
     posted,
   }

@@ -1,5 +1,5 @@
 import type { Alert } from '../../alerts/alert.ts'
-import type { AlertMatch } from '../../alerts/match-keys.ts'
+import { matchOfGroup, type AlertMatch } from '../../alerts/match-keys.ts'
 import { callsBehind } from '../../alerts/calls-behind.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { runbookOf } from '../../alerts/runbook.ts'
@@ -25,15 +25,11 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
 /** Where the page shows all alerts, the calls behind those of a group, and where users silence them. */
 export function groupLinks(alerts: readonly Alert[], group: AlertMatch, page: string) {
   const view = viewsOf(page)
-  const names = [...new Set(alerts.map(({ alert }) => alert))]
-  const escaped = names.map((name) => name.replaceAll(/[^\w ]/g, '\\$&'))
-  const alert = names.length === 1 ? names[0]! : `=~${escaped.join('|')}`
-  const { severity: _severity, ...labels } = group
   const { target: _target, ...behind } = { ...callsBehind(alerts[0]!) }
   return {
     overview: `${page}/`,
     ...('since' in behind && { calls: view(behind, 'calls') }),
-    silence: view({ ...labels, alert }, 'silences'),
+    silence: view(matchOfGroup(group, alerts), 'silences'),
   }
 }
 

@@ -134,15 +134,16 @@ describe('an incident', () => {
     expect(courseOf('firing', 'recovering', 'recovering')).toBe('ends')
   })
 
-  test('grows for two minutes after another target has begun to fire', () => {
+  test('grows for two minutes after another target has begun to fire, unless that was together with the first', () => {
     const courseAt = (seconds: number, ...began: number[]) => {
       const lives = began.map((firingSince, i) => high(`${i}`, 40, 30, { firingSince: AT + firingSince }))
       return all([...lives, live('NoCalls', 'other', { evaluatedAt: AT + seconds })])[0]!.course
     }
-    expect(courseAt(20, 0, 20)).toBe('grows')
-    expect(courseAt(139, 0, 20)).toBe('grows')
-    expect(courseAt(140, 0, 20)).toBe('lasts')
-    expect(courseAt(20, 0, 0)).toBe('lasts')
+    expect(courseAt(51, 0, 31)).toBe('grows')
+    expect(courseAt(150, 0, 31)).toBe('grows')
+    expect(courseAt(151, 0, 31)).toBe('lasts')
+    // They fired together.
+    expect(courseAt(51, 0, 30)).toBe('lasts')
     expect(courseAt(20, 0)).toBe('lasts')
   })
 
@@ -157,7 +158,7 @@ describe('an incident', () => {
     expect(courseOf([...firing, 'recovering', 'recovering', 'pending', 'pending'])).toBe('lasts')
     expect(courseOf([...firing, 'pending'], 5)).toBe('lasts')
     const added = (['recovering', 'firing', 'firing', 'firing'] as const).map((state, i) =>
-      high(`${i}`, 40, 30, { state, firingSince: AT + Math.max(0, i - 2) }),
+      high(`${i}`, 40, 30, { state, firingSince: AT + (i === 3 ? 31 : 0) }),
     )
     expect(all(added)[0]!.course).toBe('lasts')
     expect(all(added.slice(1))[0]!.course).toBe('grows')
@@ -254,7 +255,9 @@ describe('an incident', () => {
     const began = (seconds: number, valueBefore?: number) =>
       high(`${seconds}`, 40, 30, { since: AT + seconds, ...(valueBefore !== undefined && { valueBefore }) })
     const beforeOf = (...lives: LiveAlert[]) => all(lives)[0]!.calls!.before
-    expect(beforeOf(began(0, 0.1), began(60, 0.11), began(61, 0.25), began(90, 0.3), began(120, 0.28))).toBe(0.11)
+    expect(beforeOf(began(0, 0.1), began(60, 0.11), began(61, 0.25), began(90, 0.3), began(120, 0.28))).toBeCloseTo(
+      0.105,
+    )
     expect(beforeOf(began(0), began(120, 0.28))).toBeUndefined()
   })
 
@@ -355,7 +358,8 @@ describe('an incident', () => {
     const severityOf = (...lives: LiveAlert[]) => all(lives)[0]!.severity
     expect(severityOf(high('a', 40, 16), critical('b', 19))).toBe('warning')
     expect(severityOf(high('a', 40, 16), critical('b', 21))).toBe('critical')
-    expect(severityOf(high('a', 40, 10), critical('b', 19, { state: 'recovering' }))).toBe('critical')
+    expect(severityOf(high('a', 40, 10), critical('b', 19, { state: 'recovering' }))).toBe('warning')
+    expect(severityOf(critical('b', 19, { state: 'recovering' }))).toBe('critical')
     expect(severityOf(high('a', 40, 16), critical('b', 0, { value: NaN }))).toBe('critical')
     const [incident] = incidentsOf([live('StuckCalls', 'a'), critical('b', 4)], () => ({ key: '', labels: {} }), 2)
     expect(incident!.alerts.map(({ alert }) => alert)).toEqual(['StuckCalls'])

@@ -23,3 +23,17 @@ test('an incident begins as the receiver says that was told of enough targets', 
   const told = new Map([['group', [WARNED, { ...WARNED, targets: 20, since: NOW - 5000 }]]])
   expect(withToldBeginnings([incidentOn(30)], told)[0]!.since).toBe(NOW - 5000)
 })
+
+test('an incident that had nearly recovered when it was told of last begins anew', () => {
+  const { counts, ...instance } = firing()
+  const nearly = incidentsOf(
+    [{ target: 'a', instance: { ...instance, counts, state: 'recovering' } }],
+    () => ({ key: '', labels: {} }),
+    2,
+  )[0]!
+  const recovering = { ...WARNED, ends: true }
+  expect([incidentOn(1), nearly].map((incident) => begunAsTold(incident, recovering).since)).toEqual([
+    since,
+    NOW - 9000,
+  ])
+})

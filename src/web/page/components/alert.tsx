@@ -84,8 +84,8 @@ function sentenceOf(state: State, shown: PastAlert | Alert, live: Alert | undefi
   const { target, alert, signal, peak, breach } = shown
   if (incident?.targets.firing === 1) return incident.summary
   if (live?.calls && signal === 'failure_ratio') {
-    const failed = live.value * live.calls
-    return `${target}: ${failText({ total: live.calls, failed }, state.alertPage.answer?.alert?.reason)}`
+    const { reason, window_seconds: window } = state.alertPage.answer?.alert ?? {}
+    return `${target}: ${failText({ total: live.calls, failed: live.value * live.calls, window }, reason)}`
   }
   const value =
     live === undefined ? `${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(shown, peak)}` : valueOf(live, live.value)

@@ -101,7 +101,7 @@ function messagesTile(state: State) {
       const { name, pending, failing_since: since } = one
       const failed = since === undefined ? '' : ` failing since ${moment(since, nowOf(state))},`
       const refused = refuses(one) ? `, ${failureText(one, nowOf(state))}` : ''
-      return `${name}:${failed} ${formatNumber(pending)} waiting${refused}`
+      return `${name}:${failed} ${formatNumber(pending)} to be sent${refused}`
     })
   const last =
     newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
@@ -114,7 +114,7 @@ function messagesState(receivers: Receiver[] | undefined, isSent: boolean, isWai
   if (receivers === undefined) return ['–']
   if (receivers.some(({ failing_since: since }) => since !== undefined)) return ['failing', 'bad']
   if (receivers.some(refuses)) return ['some refused', 'warning']
-  return [isWaiting ? 'waiting' : isSent ? 'delivered' : 'none']
+  return [isSent ? 'delivered' : isWaiting ? 'waiting' : 'none']
 }
 
 /** Whether only some messages do not arrive. */

@@ -1,3 +1,4 @@
+import type { AlertMatch } from '../../../alerts/match-keys.ts'
 import { runbookOf } from '../../../alerts/runbook.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import { formatNumber, formatShare, plural } from '../../../text/format.ts'
@@ -67,7 +68,7 @@ function failedText(targets: Target[]) {
   return `${formatShare(any)} of ${plural(calls, 'call')} failed in ${window}${where}${limit}`
 }
 
-function incidentCard({ incident, lead, lines, waits, isQuiet }: ShownIncident) {
+function incidentCard({ incident, lead, lines, waits, isQuiet, match }: ShownIncident) {
   const { severity, summary, details, targets, group, course } = incident
   const hasList = lines.length > 1
   const tone = !isQuiet && course !== 'ends' ? severity : ''
@@ -77,7 +78,7 @@ function incidentCard({ incident, lead, lines, waits, isQuiet }: ShownIncident) 
         <h2>
           {hasList || lead === undefined ? summary : <a href={addressOfAlert(lead, lead.firing_since)}>{summary}</a>}
         </h2>
-        {lead && actions(lead, true, targets.firing > 1 ? { alert: lead.alert, ...group } : {})}
+        {lead && actions(lead, true, targets.firing > 1 ? match : {})}
       </div>
       <p>
         {badge(severity, tone)} {waits !== '' && <strong>{`${waits} `}</strong>}
@@ -106,7 +107,7 @@ const addressOfLine = ({ live, target, alert }: WorstLine) =>
 type Actionable = Pick<Alert, 'alert' | 'target' | 'labels' | 'calls_url' | 'runbook_url'>
 
 /** What can be done about an alert, or about all of its incident if that has several targets. */
-export function actions(alert: Actionable, isFiring: boolean, match: Record<string, string> = {}) {
+export function actions(alert: Actionable, isFiring: boolean, match: AlertMatch = {}) {
   const several = Object.keys(match).length > 0
   const silenced = several ? match : { alert: alert.alert, target: alert.target, ...alert.labels }
   const runbook = runbookOf({ name: alert.alert, runbookUrl: alert.runbook_url }, 'runbooks')

@@ -1,4 +1,5 @@
 import { instanceKey } from '../../../alerts/groups.ts'
+import { matchOfGroup, type AlertMatch } from '../../../alerts/match-keys.ts'
 import { formatNumber } from '../../../text/format.ts'
 import type { Alert, Incident } from './api.ts'
 import { labelText, minute, unitOf } from './format.ts'
@@ -17,6 +18,8 @@ export type ShownIncident = {
   lines: readonly WorstLine[]
   waits: string
   isQuiet: boolean
+  /** Selects all that fires of it. */
+  match: AlertMatch
 }
 
 const keyOf = ({ target, key }: { target: string; key: string }) => `${target}|${key}`
@@ -50,7 +53,8 @@ export function shownIncidents(state: State): ShownIncident[] {
       const waits = own.filter((alert) => !isLess(alert)).map(why)
       const lead =
         incident.worst.map((one) => live.get(keyOf(one)))[0] ?? shown.find((alert) => isPart(alert, incident))
-      return { incident, lead, lines, waits: waitsText(waits), isQuiet: waits.length > 0 && waits.every(Boolean) }
+      const isQuiet = waits.length > 0 && waits.every(Boolean)
+      return { incident, lead, lines, waits: waitsText(waits), isQuiet, match: matchOfGroup(incident.group, own) }
     })
 }
 

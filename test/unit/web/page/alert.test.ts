@@ -294,7 +294,7 @@ describe('the page of an alert', () => {
   test('is a sentence: that of its incident, or how bad it is now, or was', () => {
     const title = (state: State) => texts(state, 'alert-title')
     const state = shown(fired())
-    expect(title(state)).toBe('production: 42.5% of 40 calls fail')
+    expect(title(state)).toBe('production: 42.5% of 40 calls in 15m fail')
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
     expect(title(shown(ended))).toBe('production: HighFailureRate, peak 50%')
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the title uses of an incident

@@ -293,8 +293,8 @@ describe('the tiles of polls and messages', () => {
     state.pastAlerts = [{ target: 'production', notified: [sent, dropped] }] as unknown as PastAlert[]
     expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20'])
     set([{ name: 'slack', pending: 2, suppressed: 0 }])
-    expect(tile('messages', state)).toEqual(['waiting', 'slack 14:12:20; slack: 2 waiting'])
-    expect(tile('messages', { ...state, pastAlerts: [] })).toEqual(['waiting', 'slack: 2 waiting'])
+    expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20; slack: 2 to be sent'])
+    expect(tile('messages', { ...state, pastAlerts: [] })).toEqual(['waiting', 'slack: 2 to be sent'])
     const receiver = { name: 'pager', pending: 1, suppressed: 0, oldest_pending_seconds: 60 }
     set([
       { name: 'slack', pending: 2, suppressed: 0 },
@@ -302,12 +302,12 @@ describe('the tiles of polls and messages', () => {
     ])
     expect(tile('messages', { ...state, now: 5000 })).toEqual([
       'failing',
-      'slack: 2 waiting; pager: failing since 14:12:20, 1 waiting',
+      'slack: 2 to be sent; pager: failing since 14:12:20, 1 to be sent',
     ])
     set([{ ...receiver, pending: 0, problem: 'no such channel', next_attempt: isoTime(NOW + 40) }])
     expect(tile('messages', state)).toEqual([
       'some refused',
-      'pager: 0 waiting, refuses some messages: no such channel; the next attempt is at 14:14:00',
+      'pager: 0 to be sent, refuses some messages: no such channel; the next attempt is at 14:14:00',
     ])
     set(undefined)
     expect(tile('messages', state)).toEqual(['–', 'slack 14:12:20'])

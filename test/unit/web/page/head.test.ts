@@ -157,6 +157,23 @@ describe('the head of the overview', () => {
     expect(titles({ ...state, target: 'production' })).toEqual([])
   })
 
+  test('silences all rules of an incident, as its messages do', () => {
+    const both = (target: string) =>
+      shownTarget({
+        target,
+        rules: [CRITICAL, RATIO_RULE],
+        alerts: [alertOf(30, 40), firing(RATIO_RULE)],
+        sync: POLLED,
+      })
+    const state = amid([both('a'), both('b')])
+    const { snapshot } = state
+    snapshot!.alerts = snapshot!.alerts.map((alert) => ({ ...alert, group: {} }))
+    snapshot!.incidents = snapshot!.incidents.slice(0, 1).map((incident) => ({ ...incident, group: {} }))
+    const links = linksOf(state)
+    const address = new URLSearchParams({ alert: '=~VeryHighFailureRate|HighFailureRate' })
+    expect(links).toContainEqual(['Silence', `./?${address}#silences`])
+  })
+
   test('keeps the order of its lines while the reader points at them', () => {
     const state = amid(several(3))
     expect(linesOf(state).map((line) => line.slice(0, 2))).toEqual(['t0', 't1', 't2'])
