@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { Command } from 'commander'
-import { CONFIG, type CommandContext, type ConfiguredCommand, type Declare } from './commands/command.ts'
+import { CONFIG, fitted, type CommandContext, type ConfiguredCommand, type Declare } from './commands/command.ts'
 import { explainError, FAILURE, SUCCESS } from './commands/explain-error.ts'
 import { passOptions } from './commands/options/pass-options.ts'
 import type { Config } from './config/config.ts'
@@ -15,7 +15,7 @@ export type Surroundings = {
   /** The folder at which relative file names start. */
   cwd: string
   stdout: LogStream
-  stderr: Pick<LogStream, 'write'>
+  stderr: LogStream
   /** Learns the secrets of the configuration. */
   secrets: SecretsMask
 }
@@ -108,7 +108,9 @@ const COMMANDS: readonly Listed[] = [
  */
 export async function runProgram(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { stdout, stderr } = surroundings
-  const warn = (text: string) => void stderr.write(`${plainText(text)}\n`)
+  const warn = (text: string) =>
+    void stderr.write(`${fitted(plainText(text), stderr)}
+`)
   let code = SUCCESS
   const succeed = (success: boolean) => void (code = success ? SUCCESS : FAILURE)
   const context = contextOf(surroundings, warn, succeed)

@@ -57,6 +57,12 @@ export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { 
 export const wrapped = (line: string, width: number) =>
   new Help().boxWrap(line, width - 4).replaceAll('\n', `\n${/^ */.exec(line)![0]}  `)
 
+/** The lines of a text as a terminal has room for them. */
+export function fitted(text: string, stdout: LogStream): string {
+  const width = widthOf({ stdout }, { wide: false })
+  return text.split('\n').map((line) => wrapped(line, width)).join('\n') // oxfmt-ignore
+}
+
 /** Commander's class, with the type of its values. */
 export const Option: typeof TypedOption = PlainOption
 

@@ -12,11 +12,11 @@ const ROOT = join(import.meta.dirname, '../..')
  * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
  */
 const ROOMS: Record<string, number> = {
-  src: 232,
+  src: 234,
   'src/alerts': 2253,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3463,
+  'src/commands': 3467,
   'src/config': 856,
   'src/daemon': 1547,
   'src/events': 840,
@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2152,
   'src/web': 2040,
   'src/web/page': 5308,
-  test: 67079,
+  test: 67084,
 }
 
 /** How far a folder of src may be below its line. */

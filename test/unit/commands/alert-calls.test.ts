@@ -173,7 +173,7 @@ store: { path: ${path} }
   }
   const stdout = { isTTY: false, hasColors: () => false, write }
   const args = ['alerts', 'calls', 'HighFailureRate', '--format', 'ndjson', '--config', config]
-  await runProgram(args, { env: {}, cwd: emptyFolder(), stdout, stderr: { write }, secrets: secretsMask([]) })
+  await runProgram(args, { env: {}, cwd: emptyFolder(), stdout, stderr: stdout, secrets: secretsMask([]) })
   await store.close()
   expect([printed.length, printed[0], printed.at(-1)]).toEqual([600, false, true])
 })

@@ -15,6 +15,12 @@ function expectSentence({ stdout, stderr }: Ended, ...parts: string[]): void {
   expect(stderr).not.toMatch(/node:internal|\.ts:\d|Node\.js v/)
 }
 
+test('a sentence about a mistake is wrapped between words in a narrow terminal', async () => {
+  const { stderr } = await callwatch(['check', '--config', 'missing.yaml'], { columns: 40 })
+  expect(stderr).toMatch(/\n\S.*\n {2}\S/)
+  expect(Math.max(...stderr.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(40)
+})
+
 describe('help', () => {
   test('of the program lists every command', async () => {
     const { code, stdout, stderr } = await callwatch(['--help'])
