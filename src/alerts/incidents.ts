@@ -21,8 +21,6 @@ type CauseSignal = (typeof CAUSES)[number]
 const GROWTH_SECONDS = 120
 /** Fewer targets than this share of those on which it fires are neither its beginning nor growth: they may break for reasons of their own. */
 export const LEAST_SHARE = 0.05
-/** Alerts that began so soon after the beginning (seconds) say how it was before. */
-const FIRST_SECONDS = 60
 /** What fires so soon after the first (seconds) is no growth: targets are polled one after the other. */
 const TOGETHER_SECONDS = 30
 /** Which outcome most failed calls have is said from this share on: of two that are as frequent, one would be said by chance. */
@@ -161,7 +159,7 @@ function incidentOf(
     firing,
     alerts,
     worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
-    ...(first?.counts !== undefined && { calls: callsOf(alerts, measured, begun) }),
+    ...(first?.counts !== undefined && { calls: callsOf(alerts, measured) }),
     ...(contributor !== undefined && { contributor }),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, alerts),
@@ -215,8 +213,7 @@ export function beginningOf(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(LEAST_SHARE * times.length)]!
 }
 
-/** @param begun when the incident began (UNIX seconds) */
-function callsOf(alerts: readonly Alert[], measured: readonly Alert[], begun: number): NonNullable<Incident['calls']> {
+function callsOf(alerts: readonly Alert[], measured: readonly Alert[]): NonNullable<Incident['calls']> {
   const counted = measured.flatMap(({ counts }) => counts ?? [])
   const counts = countByStatus(
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
@@ -224,8 +221,7 @@ function callsOf(alerts: readonly Alert[], measured: readonly Alert[], begun: nu
   const outcome = FAILURES.find(
     (one) => counts[one] > 0 && counts[one] >= MOST * sum(FAILURES.map((each) => counts[each])),
   )
-  const early = alerts.filter(({ since }) => since <= begun + FIRST_SECONDS)
-  const before = median(early.flatMap(({ valueBefore }) => valueBefore ?? []))
+  const before = median(alerts.flatMap(({ valueBefore }) => valueBefore ?? []))
   return {
     counts,
     total: counts.total,
