@@ -33,7 +33,7 @@ export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.s
 export type Incident = AlertGroup & {
   /** The time that this is about: when the latest alert of all was evaluated, or since when an evaluation is not old. */
   at: number
-  /** The highest of what is beyond its threshold now, or the lowest of all that fires if nothing is. */
+  /** The highest of what is beyond its threshold now, or the lowest of its subject if nothing is. */
   severity: Severity
   /**
    * The beginning: when the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one. Of
@@ -149,7 +149,7 @@ function incidentOf(
     key,
     labels,
     at,
-    severity: urgent.at(isBack(urgent[0]!) ? -1 : 0)!.severity,
+    severity: severityOf(urgent),
     since: beginningOf(alerts.map(({ since, lastPoll = since }) => Math.min(since, lastPoll))),
     course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',
     targets: { firing: targets.size, recovering, pending, of },
@@ -169,6 +169,12 @@ function incidentOf(
 /** Whether its value is known, and no longer beyond the threshold. */
 const isBack = (alert: Stated) =>
   alert.state === 'recovering' || (Number.isFinite(alert.value) && !isBeyond(alert, alert.value, alert.threshold))
+
+/** That of what is beyond its threshold, or the lowest on the same subject: what recovers is no more severe than it was before. */
+function severityOf([first, ...others]: readonly Stated[]): Severity {
+  const same = others.filter((one) => isBack(first!) && ruleSubjectOf(one) === ruleSubjectOf(first!))
+  return (same.at(-1) ?? first!).severity
+}
 
 /** What is beyond its threshold first, the most severe of that first. */
 const byUrgency = (a: Stated, b: Stated) => Number(isBack(a)) - Number(isBack(b)) || bySeverity(a, b)

@@ -21,9 +21,9 @@ export function matchOfGroup(
   { severity: _severity, ...labels }: AlertMatch,
   alerts: readonly { alert: string }[],
 ): AlertMatch {
-  const [name, ...others] = new Set(alerts.map(({ alert }) => alert))
-  const names = [name!, ...others].map((each) => each.replaceAll(/[^\w ]/g, '\\$&'))
-  return { ...labels, alert: others.length === 0 ? name! : `=~${names.join('|')}` }
+  const names = [...new Set(alerts.map(({ alert }) => alert))]
+  const escaped = names.map((name) => name.replaceAll(/[^\w ]/g, '\\$&'))
+  return { ...labels, alert: names.length === 1 ? names[0]! : `=~${escaped.join('|')}` }
 }
 
 /** The keys of a match, in the order in which they are documented. */

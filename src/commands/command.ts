@@ -53,9 +53,15 @@ export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { 
   return stdout.isTTY && !wide ? (stdout.columns ?? Infinity) : Infinity
 }
 
-/** A line as several that fit the width, broken between words; all but the first are indented further. */
-export const wrapped = (line: string, width: number) =>
-  new Help().boxWrap(line, width - 4).replaceAll('\n', `\n${/^ */.exec(line)![0]}  `)
+/** A space of a command, which must stay whole to be copied. */
+const HELD = '\uE000'
+
+/** A line as several that fit the width, broken between words but not within backquotes; all but the first are indented further. */
+export function wrapped(line: string, width: number): string {
+  const held = line.replaceAll(/`[^`]+`/g, (code) => code.replaceAll(' ', HELD))
+  const lines = new Help().boxWrap(held, width - 4).replaceAll(HELD, ' ')
+  return lines.replaceAll('\n', `\n${/^ */.exec(line)![0]}  `)
+}
 
 /** The lines of a text as a terminal has room for them. */
 export function fitted(text: string, stdout: LogStream): string {

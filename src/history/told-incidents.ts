@@ -1,4 +1,5 @@
 import { LEAST_SHARE, ruleSubjectOf, type Incident } from '../alerts/incidents.ts'
+import { median } from '../alerts/signal.ts'
 import { parse, type RowReader } from '../store/sql.ts'
 import type { ToldGroup } from '../store/store.ts'
 
@@ -14,12 +15,12 @@ export const isKnownTo = ({ targets, at }: ToldGroup, { firing }: Pick<Incident,
 
 /**
  * An incident for a receiver that knows it: it began when its first message said so, also if the earliest of its alerts have ended, and
- * so does the share before it. What was told of far fewer targets is not its beginning, nor
- * what had nearly recovered since.
+ * so does the share before it. It begins anew if far fewer targets were told, or if it was told to recover and most of what fires now
+ * began later.
  */
 export function begunAsTold(incident: Incident, told: ToldGroup): Incident {
-  const { targets, most = targets, since = Infinity, was, ends = false } = told
-  const isRelapse = ends && incident.course !== 'ends'
+  const { targets, most = targets, since = Infinity, at, was, ends = false } = told
+  const isRelapse = ends && median(incident.firing.map(({ firingSince }) => firingSince))! > at
   if (isRelapse || most < LEAST_SHARE * incident.targets.firing) return incident
   const { calls } = incident
   const isSame = calls && was?.subject === shareOf(incident)

@@ -17,7 +17,7 @@ export const incident = z
   .object({
     group: silence.shape.match.describe('What its alerts have in common, by `notify.group_by`'),
     severity: severity.describe(
-      'The highest of what is beyond its threshold now, or the lowest of all that fires if nothing is',
+      'The highest of what is beyond its threshold now, or the lowest of its subject if nothing is',
     ),
     summary: z.string().describe('In a sentence'),
     details: z.array(z.object({ about: z.enum(ABOUT), text: z.string() })).describe('What else is known, in sentences'),

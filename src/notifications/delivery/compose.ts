@@ -9,7 +9,7 @@ import type { ToldGroup } from '../../store/store.ts'
 import type { Group } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
-import { latestOf, type Composed, type ReadyAlert } from './waiting-alert.ts'
+import { isKnown, latestOf, type Composed, type ReadyAlert } from './waiting-alert.ts'
 import type { Inhibited } from './suppress.ts'
 import type { Moment } from './moment.ts'
 import { FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
@@ -63,7 +63,9 @@ function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
   const last = was?.share == null ? undefined : { share: was.share, at }
   const isSame = begun !== incident && was?.subject === shareOf(incident)
   const known = { ...begun, ...(calls && isSame && { calls: { ...calls, told: last } }) }
-  if (told.targets <= incident.targets.firing) return known
+  const { firing } = incident.targets
+  if (firing >= FIRST_GROWTH * told.targets && course === 'lasts') return { ...known, course: 'grows' }
+  if (begun === incident || told.targets <= firing) return known
   return {
     ...known,
     ...(!isWorse(incident, told) && { told: told.targets }),
@@ -81,7 +83,10 @@ function isWorse(incident: Incident, { severity, was }: ToldGroup): boolean {
 /** What a message says of its group. */
 function aboutGroup({ group, alerts, incident, told }: Content, { targets, publicUrl }: Moment) {
   const changes = alerts.map(latestOf)
-  const [worst = told] = changes.toSorted(bySeverity)
+  // An alert may recover before it is told.
+  const untold = alerts.filter((each) => !isKnown(each)).map(latestOf)
+  const said = incident === undefined ? changes : [incident, ...untold.filter((one) => !hasEnded(one))]
+  const [worst = told] = said.toSorted(bySeverity)
   const [target, ...others] = new Set([...changes, ...(incident?.firing ?? [])].map((one) => one.target))
   const hasLinks = publicUrl !== undefined && target !== undefined
   return {
@@ -89,7 +94,7 @@ function aboutGroup({ group, alerts, incident, told }: Content, { targets, publi
     group: group.labels,
     route: group.route,
     target: others.length === 0 ? target : undefined,
-    severity: incident?.severity ?? worst!.severity,
+    severity: worst!.severity,
     incident,
     targets,
     ...(hasLinks && { links: groupLinks(incident?.firing ?? changes, group.labels, publicUrl) }),

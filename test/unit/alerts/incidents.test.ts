@@ -355,6 +355,8 @@ describe('an incident', () => {
     expect(severityOf(high('a', 40, 16), critical('b', 21))).toBe('critical')
     expect(severityOf(high('a', 40, 10), critical('b', 19, { state: 'recovering' }))).toBe('warning')
     expect(severityOf(critical('b', 19, { state: 'recovering' }))).toBe('critical')
+    const others = [critical('b', 19, { state: 'recovering' }), live('NoCalls', 'c', { state: 'recovering' })]
+    expect(incidentsOf(others, () => ({ key: '', labels: {} }), 2)[0]!.severity).toBe('critical')
     expect(severityOf(high('a', 40, 16), critical('b', 0, { value: NaN }))).toBe('critical')
     const [incident] = incidentsOf([live('StuckCalls', 'a'), critical('b', 4)], () => ({ key: '', labels: {} }), 2)
     expect(incident!.alerts.map(({ alert }) => alert)).toEqual(['StuckCalls'])

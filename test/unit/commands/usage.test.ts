@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { wrapped } from '../../../src/commands/command.ts'
 import { callwatch, configFile, emptyFolder, start, type Ended } from '../../kit/commands/callwatch.ts'
 import { closedPort, localServer } from '../../kit/commands/local-server.ts'
 
@@ -19,6 +20,13 @@ test('a sentence about a mistake is wrapped between words in a narrow terminal',
   const { stderr } = await callwatch(['check', '--config', 'missing.yaml'], { columns: 60 })
   expect(stderr).toMatch(/\n\S.*\n {2}\S/)
   expect(Math.max(...stderr.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60)
+})
+
+test('a command in a sentence stays whole in a narrow terminal', () => {
+  const command = '`pg_dump --format=custom --file=FILE`'
+  expect(wrapped(`${'word '.repeat(8)}${command} copies it`, 60)).toBe(
+    `${'word '.repeat(8).trim()}\n  ${command} copies it`,
+  )
 })
 
 describe('help', () => {

@@ -132,3 +132,28 @@ test('an incident that was told of far fewer targets begins anew: no share of be
   await run.clock.advance(100)
   expect(last().lines[0]).toBe('Since 2026-11-20 08:16:30 UTC, growing')
 })
+
+test('an incident that was told to recover does not shrink when it begins anew on fewer targets', async () => {
+  const { run, last } = incident()
+  for (let n = 0; n < 10; n++) await run.fire(high(n))
+  await run.clock.advance(100)
+  for (let n = 0; n < 10; n++) run.see(high(n), { state: 'recovering' })
+  await run.resolve(high(0))
+  await run.clock.advance(100)
+  expect(last().lines[0]).toMatch(/, ending/)
+  for (let n = 1; n < 9; n++) await run.resolve(high(n))
+  for (let n = 20; n < 25; n++) await run.fire(high(n), { since: AT + 250 })
+  await run.clock.advance(100)
+  expect(last().lines[0]).toMatch(/, (?:growing|lasting)$/)
+})
+
+test('an alert that recovers before it is told is told with its severity', async () => {
+  const { run, last } = incident()
+  for (let n = 0; n < 2; n++) {
+    await run.fire(high(n))
+    await run.fire(veryHigh(n))
+    for (const one of [high(n), veryHigh(n)]) run.see(one, { state: 'recovering' })
+  }
+  await run.clock.advance(100)
+  expect(last().message).toMatchObject({ severity: 'critical', incident: { course: 'ends' } })
+})
