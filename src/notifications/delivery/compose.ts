@@ -56,21 +56,24 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
  * is more severe or a larger share fails.
  */
 function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
-  if (told === undefined) return incident
-  const { at, was } = told
-  const begun = begunAsTold(incident, told)
-  const { course, calls } = begun
-  const last = was?.share == null ? undefined : { share: was.share, at }
-  const isSame = begun !== incident && was?.subject === shareOf(incident)
-  const known = { ...begun, ...(calls && isSame && { calls: { ...calls, told: last } }) }
-  const { firing } = incident.targets
-  if (firing >= FIRST_GROWTH * told.targets && course === 'lasts') return { ...known, course: 'grows' }
-  if (begun === incident || told.targets <= firing) return known
+  const begun = told === undefined ? incident : begunAsTold(incident, told)
+  if (told === undefined || begun === incident) return incident
+  const { course, targets: { firing } } = begun // oxfmt-ignore
+  const known = withLastShare(begun, told)
+  if (told.targets <= firing)
+    return course === 'lasts' && firing >= FIRST_GROWTH * told.targets ? { ...known, course: 'grows' } : known
   return {
     ...known,
     ...(!isWorse(incident, told) && { told: told.targets }),
     course: course === 'grows' ? 'lasts' : course,
   }
+}
+
+/** With the share of failed calls that was told last. */
+function withLastShare(incident: Incident, { at, was }: ToldGroup): Incident {
+  const { calls } = incident
+  if (calls === undefined || was?.subject !== shareOf(incident)) return incident
+  return { ...incident, calls: { ...calls, told: was.share == null ? undefined : { share: was.share, at } } }
 }
 
 /** Whether an incident is more severe than a receiver was told, or a larger share fails. */
