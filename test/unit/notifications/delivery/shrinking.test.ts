@@ -157,3 +157,13 @@ test('an alert that recovers before it is told is told with its severity', async
   await run.clock.advance(100)
   expect(last().message).toMatchObject({ severity: 'critical', incident: { course: 'ends' } })
 })
+
+test('an incident on twice as many targets as its receiver was told grows, however soon after the first they fired', async () => {
+  const { run, last } = incident()
+  for (let n = 0; n < 4; n++) await run.fire(high(n), { firingSince: AT })
+  await run.clock.advance(100)
+  for (let n = 4; n < 8; n++) await run.fire(high(n), { firingSince: AT + 20 })
+  await run.clock.advance(100)
+  expect(last().title).toMatch(/^8 of 30 targets/)
+  expect(last().lines[0]).toMatch(/, growing$/)
+})
