@@ -18,8 +18,9 @@ const MAX_POINTS = 300
 const MAX_POINTS_ASKED = 1500
 /** The most calls whose rows are read. With more calls, points are at least a quarter of an hour apart. */
 const MAX_CALLS_READ = 15_000
-/** The most calls if a step is given. */
+/** The most calls if a step is given, or if quarters of an hour would be fewer than {@link FEW_POINTS}. */
 const MAX_CALLS_ASKED = 100_000
+const FEW_POINTS = 12
 
 export type SeriesQuery = Pick<Period, 'from'> &
   Pick<CallFilter, 'targets' | keyof LabelFilter> & {
@@ -95,7 +96,8 @@ async function stepOf(
   if ((to - from) / step > MAX_POINTS_ASKED - 1)
     throw new QueryError(`a series has at most ${MAX_POINTS_ASKED} points: take a larger step, or a shorter period`)
   if (step >= QUARTER_HOUR_SECONDS) return step
-  const most = asked === undefined ? MAX_CALLS_READ : MAX_CALLS_ASKED
+  const isLong = (to - from) / QUARTER_HOUR_SECONDS >= FEW_POINTS
+  const most = asked === undefined && isLong ? MAX_CALLS_READ : MAX_CALLS_ASKED
   if ((await countFinished(store, scope, { from, to }, most + 1)) <= most) return step
   if (asked === undefined) return QUARTER_HOUR_SECONDS
   throw new QueryError(

@@ -75,6 +75,7 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['api', /at most (\d+) points for/, () => series('MAX_POINTS')],
   ['api', /never more than ([\d,]+)\./, () => series('MAX_POINTS_ASKED')],
   ['api', /of more than ([\d,]+) calls only/, () => series('MAX_CALLS_READ')],
+  ['api', /shorter than (\w+) hours, and of more/, () => series('FEW_POINTS') / 4],
   ['api', /of more than ([\d,]+) never/, () => series('MAX_CALLS_ASKED')],
   ['access', /returns at most ([\d,]+) calls/, maxCalls],
   ['access', /sends (\w+) long answers/, () => calls('MAX_LARGE_AT_A_TIME')],

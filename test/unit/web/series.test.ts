@@ -14,8 +14,8 @@ const history = [
   { target: 'production', call: openCall('open', { initiatedAt: NOW - 7200 }) },
 ]
 
-async function ask(parameters: string) {
-  const { url } = await serve([shownTarget()], { history })
+async function ask(parameters: string, calls = history) {
+  const { url } = await serve([shownTarget()], { history: calls })
   const response = await fetch(`${url}/api/v1/series?${parameters}`)
   const answer: SeriesView & { detail: string } = JSON.parse(await response.text())
   return { status: response.status, answer }
@@ -51,6 +51,15 @@ describe('/api/v1/series', () => {
     const { answer } = await ask(`since=${since}`)
     expect(answer.step_seconds).toBe(step)
     expect(answer.points.length).toBeLessThanOrEqual(302)
+  })
+
+  test.each([
+    ['2h', 60],
+    ['4h', 900],
+  ])('of %s in which more than 15,000 calls finished has steps of %i seconds', async (since, step) => {
+    const many = Array.from({ length: 15_001 }, (_, i) => over('production', `many-${i}`, 10))
+    const { answer } = await ask(`since=${since}`, many)
+    expect(answer.step_seconds).toBe(step)
   })
 
   test.each([
