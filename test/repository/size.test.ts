@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2152,
   'src/web': 2040,
   'src/web/page': 5308,
-  test: 67122,
+  test: 67141,
 }
 
 /** How far a folder of src may be below its line. */

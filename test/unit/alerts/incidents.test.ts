@@ -118,8 +118,9 @@ describe('an incident', () => {
       high('b', 40, 30, { since: AT - 200 }),
       high('b', 40, 30, { key: 'other', since: AT - 900, state: 'pending' }),
       high('c', 40, 30, { since: AT - 900, state: 'pending' }),
+      live('StuckCalls', 'a', { state: 'pending' }),
     ])
-    expect(incident).toMatchObject({ since: AT - 300, targets: { firing: 2, pending: 1 }, course: 'grows' })
+    expect(incident).toMatchObject({ since: AT - 300, targets: { firing: 2, pending: 1 }, course: 'grows', others: [] })
     expect(incident!.calls).toMatchObject({ total: 80 })
   })
 
@@ -140,10 +141,17 @@ describe('an incident', () => {
       return all([...lives, live('NoCalls', 'other', { evaluatedAt: AT + seconds })])[0]!.course
     }
     expect(courseAt(51, 0, 31)).toBe('grows')
+    expect(courseAt(51, 31, 0)).toBe('grows')
     expect(courseAt(150, 0, 31)).toBe('grows')
     expect(courseAt(151, 0, 31)).toBe('lasts')
     // They fired together.
     expect(courseAt(51, 0, 30)).toBe('lasts')
+    const moreSevere = live('VeryHighFailureRate', 'b', {
+      counts: counts(40, { unanswered: 30 }),
+      firingSince: AT + 31,
+    })
+    const latest = live('NoCalls', 'other', { evaluatedAt: AT + 51 })
+    expect(all([high('a', 40, 30), high('b', 40, 30), moreSevere, latest])[0]!.course).toBe('lasts')
     expect(courseAt(20, 0)).toBe('lasts')
   })
 
@@ -171,7 +179,7 @@ describe('an incident', () => {
         { target, instance: { ...live('NoGoodPoll', target).instance, rule: POLL_AGE, evidence: { cause } } },
         live('StuckCalls', target),
       ] as const
-    const lives = [...failing('a', '503'), ...failing('b', '503'), ...failing('c', 'timeout'), live('NoCalls', 'd')]
+    const lives = [...failing('a', 'timeout'), ...failing('b', '503'), ...failing('c', '503'), live('NoCalls', 'd')]
     const incident = all(lives).find(({ labels }) => labels.alert === 'VeryHighFailureRate')!
     expect(incident.causes).toEqual([{ signal: 'poll_age', targets: 3, cause: '503' }])
     // What begins minutes later is no cause.
@@ -216,7 +224,12 @@ describe('an incident', () => {
       'Mostly: type video',
       expect.stringMatching(/^HighFailureRate: more than 30% of the calls in the last 15m failed/),
     ])
-    expect(incidentSentence(all([lives[0]!])[0]!)).toBe('a: 75% of 40 calls (mode=call) in 15m fail, mostly unanswered')
+    const [other, ...two] = lives
+    const by = { contributor: { ...contributor, value: 'audio' } as const }
+    const instance = { ...other!.instance, evidence: by }
+    expect(all([{ ...other!, instance }, ...two])[0]!.contributor).toEqual({ label: 'type', value: 'video' })
+    expect(all([{ ...other!, instance }, two[0]!])[0]!.contributor).toBeUndefined()
+    expect(incidentSentence(all([other!])[0]!)).toBe('a: 75% of 40 calls (mode=call) in 15m fail, mostly unanswered')
     expect(incidentSentence(all([live('NoGoodPoll', 'a'), live('NoGoodPoll', 'b')])[0]!)).toBe(
       '2 of 300 targets: no successful poll for 5m',
     )
@@ -235,7 +248,7 @@ describe('an incident', () => {
   test('of open calls says how many they are, and which one began first', () => {
     const stuck = (target: string, value: number, began: number) =>
       live('StuckCalls', target, { value, evidence: { oldest: { session: `v1.${target}`, began } } })
-    const [incident] = all([stuck('a', 12, AT - 12_000), stuck('b', 3, AT - 15_000), live('StuckCalls', 'c')])
+    const [incident] = all([live('StuckCalls', 'c'), stuck('b', 3, AT - 15_000), stuck('a', 12, AT - 12_000)])
     expect(incidentSentence(incident!)).toBe('3 of 300 targets: 16 calls have been open for longer than 3h')
     expect(linesOf(incident!).slice(1, 3)).toEqual([
       'Oldest call: since 2026-11-20 04:05:30 UTC, session v1.b on b',
@@ -390,6 +403,11 @@ describe('an incident', () => {
       'ServiceErrors',
       'StuckCalls',
     ])
+    // It explains nothing on other targets, and the largest comes first.
+    expect(all([live('ServiceErrors', 'c'), ...stuck]).map(({ labels }) => labels.alert)).toEqual([
+      'StuckCalls',
+      'ServiceErrors',
+    ])
   })
 
   test('says since when its numbers stand, also before the outage is one', () => {
@@ -422,7 +440,7 @@ describe('an incident', () => {
 
   test('of all rules together is about the most severe one, and names the others in numbers', () => {
     const together = () => ({ key: '', labels: {} })
-    const lives = [live('StuckCalls', 'a'), live('StuckCalls', 'b'), live('NoGoodPoll', 'c'), high('a', 40, 30)]
+    const lives = [high('a', 40, 30), live('StuckCalls', 'a'), live('StuckCalls', 'b'), live('NoGoodPoll', 'c')]
     const [incident]: Incident[] = incidentsOf(lives, together, 3)
     expect(incident).toMatchObject({ severity: 'critical', targets: { firing: 3 } })
     expect(incident!.alerts.map(({ alert }) => alert)).toEqual(['NoGoodPoll'])
@@ -430,6 +448,8 @@ describe('an incident', () => {
       { alert: 'StuckCalls', targets: 2 },
       { alert: 'HighFailureRate', targets: 1 },
     ])
+    const [warnings] = incidentsOf(lives.slice(0, 3), together, 3)
+    expect(warnings!.alerts.map(({ alert }) => alert)).toEqual(['StuckCalls', 'StuckCalls'])
   })
 })
 
