@@ -159,16 +159,19 @@ function contextOf(
       return config
     }
   }
+  const isJson = (line: string) => /^[{[]/.test(line)
+  const printWhole: CommandContext['print'] = (line, colour) => {
+    // The mark with which a CSV of a spreadsheet begins stays.
+    const text = /^\uFEFF?/.exec(line)![0] + (isJson(line) ? escapedJson(line) : plainText(line))
+    const isColoured = colour !== undefined && stdout.isTTY && stdout.hasColors()
+    stdout.write(`${isColoured ? styleText(colour, text, { validateStream: false }) : text}\n`)
+  }
   return {
     env,
     cwd,
     stdout,
-    print: (line, colour) => {
-      // The mark with which a CSV of a spreadsheet begins stays.
-      const text = /^\uFEFF?/.exec(line)![0] + (/^[{[]/.test(line) ? escapedJson(line) : plainText(line))
-      const isColoured = colour !== undefined && stdout.isTTY && stdout.hasColors()
-      stdout.write(`${isColoured ? styleText(colour, text, { validateStream: false }) : text}\n`)
-    },
+    print: (line, colour) => printWhole(isJson(line) ? line : fitted(line, stdout), colour),
+    printWhole,
     warn,
     loader,
     configured: async (options) => {

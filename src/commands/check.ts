@@ -16,7 +16,7 @@ type CheckOptions = { probe: boolean; store: boolean; json: boolean; print?: boo
  * Prints the configuration with its secrets masked, and the results of the probes. Succeeds if everything is valid. Prints
  * JSON for an invalid configuration too.
  */
-export const declare: Declare = (command, { loader, print, succeed }) =>
+export const declare: Declare = (command, { loader, print, printWhole, succeed }) =>
   void command
     .option('--probe', 'also send up to ten requests to each target, and connect to a shared store', false)
     .option('--target <name>', 'probe only this target')
@@ -32,6 +32,7 @@ export const declare: Declare = (command, { loader, print, succeed }) =>
       try {
         const config = withAddress(load())
         const found = await probed(config, options, options.json ? () => undefined : print)
+        if (!options.json && (!options.probe || options.print)) printWhole(maskConfig(config).trimEnd())
         printJson({ valid: true, warnings: configWarnings(config), config: maskedTree(config), ...found })
         succeed([...(found.probes ?? []), found.store].every((one) => one?.works !== false))
       } catch (error) {
@@ -66,7 +67,6 @@ async function probed(config: Config, options: CheckOptions, print: CommandConte
   const failed = verdicts.filter((works) => !works).length
   if (options.probe) print(`${verdicts.length - failed} ✓ ${failed} ✗`, 'bold')
   for (const warning of configWarnings(config)) print(`# warning: ${warning}`)
-  if (!options.json && (!options.probe || options.print === true)) print(maskConfig(config).trimEnd())
   return { ...(options.probe && { probes }), ...(store && { store }) }
 }
 

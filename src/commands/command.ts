@@ -5,14 +5,22 @@ import type { LogStream } from '../log/logger.ts'
 
 type Colour = 'red' | 'yellow' | 'green' | 'bold'
 
+type Print = (line: string, colour?: Colour) => void
+
 /** What a command may use of the program. */
 export type CommandContext = {
   env: NodeJS.ProcessEnv
   /** The folder at which relative file names start. */
   cwd: string
   stdout: LogStream
-  /** @param colour of the line on a terminal, unless NO_COLOR or the terminal forbids colours */
-  print: (line: string, colour?: Colour) => void
+  /**
+   * Prints a line: JSON as it is, any other in the width of the terminal.
+   *
+   * @param colour of the line on a terminal, unless NO_COLOR or the terminal forbids colours
+   */
+  print: Print
+  /** Prints a line as it is, however wide the terminal is: of a table, which has its width, or of a file. */
+  printWhole: Print
   /** Prints a line that is not part of the result. */
   warn: (line: string) => void
   /** Returns a function that reads the configuration each time it is called. It throws a ConfigError. */
@@ -53,13 +61,18 @@ export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { 
   return stdout.isTTY && !wide ? (stdout.columns ?? Infinity) : Infinity
 }
 
-/** A space of a command, which must stay whole to be copied. */
+/** A space of a command, which must stay whole to be copied, and a space without a width, at which a long expression may be broken. */
 const HELD = '\uE000'
+const BREAK = '\u2028'
 
 /** A line as several that fit the width, broken between words but not within backquotes; all but the first are indented further. */
 export function wrapped(line: string, width: number): string {
-  const held = line.replaceAll(/`[^`]+`/g, (code) => code.replaceAll(' ', HELD))
-  const lines = new Help().boxWrap(held, width - 4).replaceAll(HELD, ' ')
+  if (line.length <= width) return line
+  const held = line.replaceAll('|', `|${BREAK}`).replaceAll(/`[^`]+`/g, (code) => code.replaceAll(/\s/g, HELD))
+  const lines = new Help()
+    .boxWrap(held, width - 4)
+    .replaceAll(HELD, ' ')
+    .replaceAll(BREAK, '')
   return lines.replaceAll('\n', `\n${/^ */.exec(line)![0]}  `)
 }
 
@@ -82,8 +95,18 @@ export const jsonOption = (description: string) => new Option('--json', descript
 /** Where a table is printed: the width of the terminal, and the columns that it can do without, the least important first. */
 type Fit = { width: number; givesWay: readonly string[] }
 
+/** What a shortened text keeps (characters). */
+const SHORTEST = 10
+
+/** A text without its middle, so that it is not longer than this. */
+function shortened(text: string, length: number): string {
+  const end = (length - 1) >> 1
+  return text.length > length ? `${text.slice(0, length - 1 - end)}…${text.slice(-end)}` : text
+}
+
 /**
- * The lines of a table with aligned columns. Columns give way until the rest fits the terminal; a last line names them.
+ * The lines of a table with aligned columns. Columns give way until the rest fits the terminal, then the longest texts are shortened; a
+ * last line says so.
  *
  * @param texts how many columns, from the first one, are left-aligned texts; all others are numbers
  */
@@ -97,12 +120,18 @@ export function tableLines(
   const shown = new Set(header.keys())
   const taken = () => [...shown].reduce((sum, i) => sum + widths[i]! + 2, -2)
   for (const name of givesWay) if (taken() > width) shown.delete(header.indexOf(name))
+  const others = header.filter((_name, i) => !shown.has(i))
+  const longestFirst = [...shown].filter((i) => i < texts).toSorted((a, b) => widths[b]! - widths[a]!)
+  for (const i of longestFirst) {
+    const room = Math.max(SHORTEST, widths[i]! - Math.max(0, taken() - width))
+    if (room < widths[i]!) others.push(`the whole ${header[i]!}`)
+    widths[i] = Math.min(widths[i]!, room)
+  }
   const lines = [header, ...rows].map((row) =>
     [...shown]
-      .map((i) => (i < texts ? row[i]!.padEnd(widths[i]!) : row[i]!.padStart(widths[i]!)))
+      .map((i) => (i < texts ? shortened(row[i]!, widths[i]!).padEnd(widths[i]!) : row[i]!.padStart(widths[i]!)))
       .join('  ')
       .trimEnd(),
   )
-  const others = header.filter((_name, i) => !shown.has(i))
-  return others.length === 0 ? lines : [...lines, `--wide also prints: ${others.join(', ')}`]
+  return others.length === 0 ? lines : [...lines, wrapped(`--wide also prints: ${others.join(', ')}`, width)]
 }

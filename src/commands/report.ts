@@ -18,7 +18,7 @@ import { names } from './options/option-values.ts'
 
 /** Prints what finished in a period: calls by outcome, minutes, failures, durations. */
 export const declare: Declare = (command, context) => {
-  const { configured, print, warn, succeed } = context
+  const { configured, print, printWhole, warn, succeed } = context
   command
     .option('--since <time>', 'from this date or time on, or this long ago (default: all that the store keeps)')
     .option('--until <time>', 'before this date or time (default: now)')
@@ -56,7 +56,7 @@ export const declare: Declare = (command, context) => {
         format === 'table'
           ? tableOf(found, by, widthOf(context, options))
           : reportCsv(found, { by, format }).trimEnd().split('\r\n')
-      lines.forEach((line) => print(line))
+      lines.forEach((line) => printWhole(line))
       gapsOf(found).forEach(warn)
     })
 }
@@ -98,6 +98,9 @@ const GIVES_WAY = [
   'p95',
   'p50',
   'user min',
+  'canceled',
+  'rejected',
+  'unanswered',
 ]
 
 function tableOf({ rows }: Report, by: readonly UsageKey[], width: number): string[] {

@@ -21,7 +21,7 @@ const CALLS_PER_MINUTE = 30
 const MAX_PAST_CALLS = 50_000
 
 /** Runs the simulator alone, until SIGTERM or SIGINT. */
-export const declare: Declare = (command, { print }) => {
+export const declare: Declare = (command, { printWhole: print }) => {
   const configured = command
     .option('--port <n>', 'port to listen on; 0: a free one', port, 8080)
     .option('--speed <n>', 'run calls this many times faster', positive, 1)

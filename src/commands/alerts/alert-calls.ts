@@ -30,7 +30,7 @@ const MAX_OTHERS = 5
  * match, it uses the newest.
  */
 export const declareCalls: Declare = (command, context) => {
-  const { configured, print, warn } = context
+  const { configured, printWhole: print, warn } = context
   command
     .argument('<alert>', 'name of the rule, or rule and labels as `callwatch alerts` shows them, in quotes')
     .option(
@@ -52,7 +52,8 @@ export const declareCalls: Declare = (command, context) => {
       if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
       if (json || format === 'table') {
         const calls = (await Array.fromAsync(parts)).flat()
-        return linesOf(calls, json, widthOf(context, options)).forEach((each) => print(each))
+        const lines = linesOf(calls, json, widthOf(context, options), config.targets.length)
+        return lines.forEach((each) => print(each))
       }
       const { header, line } = CALL_FORMATS[format]
       if (header !== '') print(header.trimEnd())

@@ -18,7 +18,7 @@ const MOST_LISTED = 20
 
 /** Prints the alerts that fired in a period, newest first. */
 export const declare: Declare = (command, context) => {
-  const { configured, print, warn } = context
+  const { configured, printWhole: print, warn } = context
   command
     .option('--since <time>', 'those that fired after this date or time, or this long ago', '7d')
     .option('--until <time>', 'those that fired before this date or time (default: now)')

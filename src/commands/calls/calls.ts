@@ -61,9 +61,9 @@ export const declare: Declare = (command, context) =>
       const { header, line } = CALL_FORMATS[format === 'table' ? 'ndjson' : format]
       const isTable = format === 'table' && (!json || !follow)
       const text = isTable
-        ? linesOf(calls, json, widthOf(context, options))
+        ? linesOf(calls, json, widthOf(context, options), config.targets.length)
         : [header, ...calls.map(line)].filter((each) => each !== '').map((each) => each.trimEnd())
-      text.forEach((each) => context.print(each))
+      text.forEach((each) => context.printWhole(each))
       if (!follow) return
       const types = since === undefined ? BEGINS : ENDS
       await printEvents(

@@ -50,8 +50,12 @@ const hasOwnId = ({ call_id, session_id }: CallView) => call_id !== session_id
 /** The least important first. */
 const GIVES_WAY = ['participants', 'receiver', 'mode', 'type']
 
-/** Calls as a table that fits the terminal, or as JSON. */
-export function linesOf(calls: readonly CallView[], json: boolean, width: number): string[] {
+/**
+ * Calls as a table that fits the terminal, or as JSON.
+ *
+ * @param targets how many are configured: without others, the table can do without the target
+ */
+export function linesOf(calls: readonly CallView[], json: boolean, width: number, targets: number): string[] {
   if (json) return [JSON.stringify({ calls }, undefined, 2)]
   if (calls.length === 0) return ['no calls']
   const isOver = calls.some(({ finished }) => finished !== undefined)
@@ -59,8 +63,7 @@ export function linesOf(calls: readonly CallView[], json: boolean, width: number
   const columns = Object.entries(COLUMNS).filter(
     ([name]) => !left.includes(name) || (name === 'call id' && calls.some(hasOwnId)),
   )
-  const isOfOne = new Set(calls.map(({ target }) => target)).size === 1
-  const givesWay = [...GIVES_WAY, ...(isOfOne ? ['target', 'call id'] : ['call id', 'duration', 'target'])]
+  const givesWay = [...GIVES_WAY, ...(targets === 1 ? ['target'] : []), 'call id']
   const rows = calls.map((call) => columns.map(([, textOf]) => textOf(call)))
   return tableLines(columns.map(([name]) => name), rows, columns.length - 2, { width, givesWay }) // oxfmt-ignore
 }

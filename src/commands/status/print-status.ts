@@ -13,7 +13,7 @@ const NAMED = 3
 const timeOf = (time: string) => formatTime(Date.parse(time) / 1000)
 
 /** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
-export function printProblems(status: StoredStatus, { print }: Pick<CommandContext, 'print'>): void {
+export function printProblems(status: StoredStatus, print: CommandContext['print']): void {
   const { daemon, targets, incidents, receivers } = status
   for (const incident of incidents) printIncident(incident, print)
   const problems = [
@@ -42,12 +42,12 @@ function printIncident(
 function nextStep({ daemon, targets, incidents, receivers }: StoredStatus): string {
   const worst = incidents[0]?.worst.find(({ calls }) => calls !== null)
   const steps = [
-    worst && `alerts calls ${shellQuoted(worst.key)} --target ${shellQuoted(worst.target)} lists its calls`,
-    targets.some((each) => targetProblem(each) !== '') && 'check --probe says what the service answers',
-    receivers.some(isFailing) && 'test-notify sends a sample to the receivers',
-    'alerts lists what fires and has fired',
+    worst && `alerts calls ${shellQuoted(worst.key)} --target ${shellQuoted(worst.target)}\` lists its calls`,
+    targets.some((each) => targetProblem(each) !== '') && 'check --probe` says what the service answers',
+    receivers.some(isFailing) && 'test-notify` sends a sample to the receivers',
+    'alerts` lists what fires and has fired',
   ]
-  return `next: callwatch ${steps.find(Boolean)}${daemon.answers ? `, or open ${daemon.url}` : ''}`
+  return `next: \`callwatch ${steps.find(Boolean)}${daemon.answers ? `, or open ${daemon.url}` : ''}`
 }
 
 type TargetStatus = StoredStatus['targets'][number]
@@ -120,7 +120,7 @@ const WORST_FIRST: TargetStatus['state'][] = ['never polled', 'stale', 'initial 
 /** Prints tables of all targets and alerts, and all receivers. What is wrong comes first. */
 export function printAll(
   { now, store, targets, alerts, receivers }: StoredStatus,
-  { print }: Pick<CommandContext, 'print'>,
+  print: CommandContext['print'],
   width: number,
 ): void {
   const printTable = (header: readonly string[], rows: string[][], texts: number, givesWay: readonly string[]) => {

@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock/clock.ts'
 import { openReader } from '../../store/open-store.ts'
-import { WIDE, widthOf, wrapped, type Declare } from '../command.ts'
+import { WIDE, widthOf, type Declare } from '../command.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { daemonOf, hear } from './ask-daemon.ts'
 import { printAll, printProblems } from './print-status.ts'
@@ -34,11 +34,8 @@ export const declare: Declare = (command, context) =>
         context.succeed(status.alerts.length === 0 && status.targets.every(({ state }) => state === 'up'))
         if (options.watch && !options.json && context.stdout.isTTY) context.stdout.write(CLEAR)
         if (options.json) return context.print(JSON.stringify(status, undefined, options.watch ? 0 : 2))
-        const width = widthOf(context, options)
-        // A command must stay whole to be copied.
-        const fit = (line: string) => (line.startsWith('next: ') ? line : wrapped(line, width))
-        printProblems(status, { print: (line, colour) => context.print(fit(line), colour) })
-        if (options.all) printAll(status, context, width)
+        printProblems(status, options.wide ? context.printWhole : context.print)
+        if (options.all) printAll(status, context.printWhole, widthOf(context, options))
       }
       await (options.watch ? untilStopped(show, WATCH_SECONDS, context) : show())
     })

@@ -105,11 +105,11 @@ test('calls lists all calls of a session, with a call id where it is not the ses
   expect(await list('--session-id', 'cw:')).toBe('no calls\n')
   expect(await list('--session-id', 'fine')).not.toContain('call id')
   const { calls } = JSON.parse(await list('--session-id', 'first', '--json'))
-  const longest = linesOf(calls, false, 80)
+  const longest = linesOf(calls, false, 80, 1)
   expect(Math.max(...longest.map(({ length }) => length))).toBeLessThanOrEqual(80)
   expect(longest[1]).toMatch(/ cw:\S{22} {2}first {2}/)
   // Of several targets, whose call it is matters most.
-  expect(linesOf([...calls, { ...calls[0], target: 'b' }], false, 60)[1]).toMatch(/^\S+ \S+ {2}a +first +ended/)
+  expect(linesOf(calls, false, 60, 2)[1]).toMatch(/^\S+ \S+ {2}a +first +ended/)
   await store.close()
 })
 

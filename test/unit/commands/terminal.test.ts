@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { tableLines } from '../../../src/commands/command.ts'
+import { newEvents } from '../../../src/events/new-events.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { openIn } from '../../kit/store/place.ts'
+
+const TARGETS = ['school-us-006', 'school-us-012']
+const SESSION = 'v1.us.simulator.3d656285b993a7040c81ee11'
+const COLUMNS = 80
+
+/** The configuration of a store with two targets, a call of each, and a long silence. */
+async function filled() {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const store = openSqliteStore({ path })
+  for (const name of TARGETS) {
+    const { see, deltaOf } = await openIn(store, { name, fingerprint: name })
+    await see(completePoll(30))
+    const observation = completePoll(250, seen(SESSION, 'rejected', { initiatedAt: CREATED, endedAt: CREATED + 90 }))
+    const ledger = deltaOf(observation)
+    await see(observation, { events: newEvents({ ledger, notifications: [], backfilled: false }, Date.now() / 1000) })
+  }
+  const match = { alert: `=~${Array.from({ length: 9 }, (_, i) => `RuleWithALongName${i}`).join('|')}` }
+  const [since, until] = [Date.now() / 1000, Date.now() / 1000 + 3600]
+  await store.addSilence({ match, since, until, reason: 'a ticket of the vendor', author: 'somebody' })
+  await store.close()
+  return configFile(`
+targets:
+${TARGETS.map((name) => `  - { name: ${name}, base_url: 'http://127.0.0.1:1/v3', api_key: key }\n`).join('')}
+store: { path: '${path}' }
+`)
+}
+
+const KEYS = 'day,target,type,mode,receiver_type'
+
+test.each([['calls', '--since', '2026-09-21'], ['events'], ['silence', 'list'], ['report', '--by', KEYS]])(
+  '%s %s has no line longer than a terminal of 80 columns',
+  async (...args) => {
+    const config = await filled()
+    const printed = async (columns?: number) => (await callwatch([...args, '--config', config], { columns })).stdout
+    const longest = (text: string) => Math.max(...text.split('\n').map(({ length }) => length))
+    expect(longest(await printed(COLUMNS))).toBeLessThanOrEqual(COLUMNS)
+    expect(longest(await printed())).toBeGreaterThan(COLUMNS)
+  },
+)
+
+test('a terminal gets JSON, CSV and a configuration as a file gets them', async () => {
+  const config = await filled()
+  for (const args of [
+    ['calls', '--since', '2026-09-21', '--json'],
+    ['calls', '--since', '2026-09-21', '--format', 'csv'],
+    ['report', '--since', '2026-09-21', '--until', '2026-09-22', '--format', 'csv'],
+    ['silence', 'list', '--json'],
+    ['check'],
+  ]) {
+    const [narrow, whole] = await Promise.all([COLUMNS, undefined].map(async (columns) => callwatch([...args, '--config', config], { columns }))) // oxfmt-ignore
+    expect(narrow!.stdout).toBe(whole!.stdout)
+  }
+})
+
+test('calls of several targets have their target in a terminal, and the ends of their session ids', async () => {
+  const config = await filled()
+  const { stdout } = await callwatch(['calls', '--since', '2026-09-21', '--config', config], { columns: COLUMNS })
+  expect(stdout.split('\n')).toEqual([
+    'finished (UTC)       target         session id                status    duration',
+    expect.stringMatching(/^\S+ \S+ {2}school-us-0\d\d {2}v1\.us\.simula…7040c81ee11 .*rejected/),
+    expect.stringMatching(/^\S+ \S+ {2}school-us-0\d\d {2}v1\.us\.simula…7040c81ee11 .*rejected/),
+    '--wide also prints: type, mode, receiver, participants, the whole session id',
+    '',
+  ])
+})
+
+test('a table that is too wide without its least important columns shortens its longest texts', () => {
+  const rows = [[SESSION, 'a target with a long name', '1']]
+  const within = (width: number) => tableLines(['session id', 'target', 'n'], rows, 2, { width, givesWay: ['n'] })
+  expect(within(67)).toEqual([`session id${' '.repeat(32)}target`, `${SESSION}  a target with a long name`, '--wide also prints: n']) // oxfmt-ignore
+  expect(within(50)).toEqual([
+    `session id${' '.repeat(15)}target`,
+    'v1.us.simul…7040c81ee11  a target with a long name',
+    '--wide also prints: n, the whole session id',
+  ])
+  expect(within(44)[1]).toMatch(/^v1\.us\.\S+…\S+ {2}a target with a long name$/)
+})
