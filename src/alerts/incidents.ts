@@ -207,7 +207,7 @@ function ofOneSubject(urgent: readonly Stated[]): Stated[] {
 }
 
 /** By failed calls or, of what has none, by value. */
-function mostFailuresFirst(alerts: readonly Stated[]): Stated[] {
+export function mostFailuresFirst<One extends Alert>(alerts: readonly One[]): One[] {
   const failed = (alert: Alert) => failuresOf(alert) ?? 0
   return alerts.toSorted(
     (a, b) => failed(b) - failed(a) || (a.value === b.value ? 0 : isBeyond(a, a.value, b.value) ? -1 : 1),

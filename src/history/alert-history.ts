@@ -1,3 +1,4 @@
+import type { LiveAlert } from '../alerts/alert.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode, type PastEpisode } from '../alerts/episode.ts'
 import { isCause } from '../alerts/incidents.ts'
@@ -87,6 +88,13 @@ function pastEpisode(row: Row, blind: readonly BlindTime[], now: number): PastEp
       .filter(({ from, to }) => from < to),
     ...readNotes(String(row['notes'])),
   }
+}
+
+/** The alerts of all targets as they are in the store. */
+export async function liveAlerts(store: RowReader): Promise<LiveAlert[]> {
+  const query = 'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number'
+  const rows = await store.rows(query)
+  return rows.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
 }
 
 /** An episode in its current state. While it fires, it has the values of the alert's latest evaluation. */

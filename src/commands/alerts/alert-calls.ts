@@ -1,6 +1,8 @@
+import { alertOf, nameOf } from '../../alerts/alert.ts'
+import { mostFailuresFirst } from '../../alerts/incidents.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { alertHistory } from '../../history/alert-history.ts'
+import { alertHistory, liveAlerts } from '../../history/alert-history.ts'
 import { pastAlertView, type PastAlert } from '../../views/alert.ts'
 import type { Period } from '../../history/days.ts'
 import { readMoment } from '../../history/moment.ts'
@@ -27,7 +29,7 @@ const MAX_OTHERS = 5
 
 /**
  * Prints the calls behind an alert, newest first, as `/api/v1/calls` returns them for its `calls_url`. If several alerts
- * match, it uses the newest.
+ * match, it uses the worst of those that fire, otherwise the newest.
  */
 export const declareCalls: Declare = (command, context) => {
   const { configured, printWhole: print, warn } = context
@@ -35,7 +37,7 @@ export const declareCalls: Declare = (command, context) => {
     .argument('<alert>', 'name of the rule, or rule and labels as `callwatch alerts` shows them, in quotes')
     .option(
       '--at <time>',
-      'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: the last time)',
+      'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: now, or the last time)',
     )
     .option('--target <names>', 'only of these targets; repeatable', names)
     .addOption(formatOption('how to print them', 'csv', 'excel', 'ndjson'))
@@ -45,11 +47,11 @@ export const declareCalls: Declare = (command, context) => {
       const { format, json } = options
       const config = await configured(options)
       await using reader = await openReader(config.store)
-      const [newest, others] = await findAlert(reader, config, alert, options)
-      const { searchParams } = new URL(requestOf(newest), 'http://localhost')
+      const [chosen, note] = await findAlert(reader, config, alert, options)
+      const { searchParams } = new URL(requestOf(chosen), 'http://localhost')
       const wanted = readCallsQuery(Object.fromEntries(searchParams), systemClock.wall())
-      const parts = partsOf(reader, [newest.target], wanted)
-      if (others !== '') warn(`the calls behind ${newest.key} on ${newest.target}, the newest alert; ${others}`)
+      const parts = partsOf(reader, [chosen.target], wanted)
+      if (note !== '') warn(note)
       if (json || format === 'table') {
         const calls = (await Array.fromAsync(parts)).flat()
         const lines = linesOf(calls, json, widthOf(context, options), config.targets.length)
@@ -61,7 +63,7 @@ export const declareCalls: Declare = (command, context) => {
     })
 }
 
-/** The newest alert that fired then, and a sentence that names the others. */
+/** The worst or newest alert that fired then, and a sentence that names the others. */
 async function findAlert(
   reader: StoreReader,
   config: Config,
@@ -76,14 +78,26 @@ async function findAlert(
     { configured: config.targets.map(({ name }) => name), now: systemClock.wall() },
   )
   const alerts = found.map(pastAlertView)
-  const [newest] = alerts
+  const worst = await worstOf(reader, alerts)
+  const chosen = worst ?? alerts[0]
   const which = at === undefined ? '' : ` at ${at}`
-  if (newest === undefined)
+  if (chosen === undefined)
     throw new UsageError(`no alert ${alert} fired${which}; \`callwatch alerts\` lists those that did`)
-  const named = (one: PastAlert) => `${shellQuoted(one.key)} --target ${shellQuoted(one.target)}`
-  const others = [...new Set(alerts.map(named))].slice(1)
+  const named = (one: PastAlert) => `\`${shellQuoted(one.key)} --target ${shellQuoted(one.target)}\``
+  const others = [...new Set(alerts.map(named))].filter((name) => name !== named(chosen))
+  if (others.length === 0) return [chosen, '']
   const more = others.length > MAX_OTHERS ? ` and ${others.length - MAX_OTHERS} more` : ''
-  return [newest, others.length === 0 ? '' : `the others: ${others.slice(0, MAX_OTHERS).join(', ')}${more}`]
+  const what = worst === undefined ? 'the newest alert' : 'the worst that fires now'
+  const text = `the calls behind ${chosen.key} on ${chosen.target}, ${what}; the others: `
+  return [chosen, `${text}${others.slice(0, MAX_OTHERS).join(', ')}${more}`]
+}
+
+/** The alert that fires with most failed calls now, or whose value is the worst, as `callwatch status` names it. */
+async function worstOf(reader: StoreReader, alerts: readonly PastAlert[]): Promise<PastAlert | undefined> {
+  const firing = new Map(alerts.filter(({ until }) => until === null).map((one) => [nameOf(one), one]))
+  const live = (await liveAlerts(reader)).filter(({ instance }) => instance.state === 'firing').map(alertOf)
+  const [worst] = mostFailuresFirst(live.filter((one) => firing.has(nameOf(one))))
+  return worst && firing.get(nameOf(worst))
 }
 
 /** The second, minute or day (UTC) that a text names; undefined for any other text. */

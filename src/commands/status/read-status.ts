@@ -1,8 +1,8 @@
 import { alertOf, nameOf, type Alert } from '../../alerts/alert.ts'
-import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
+import { liveAlerts } from '../../history/alert-history.ts'
 import { readTold, withToldBeginnings } from '../../history/told-incidents.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
@@ -30,10 +30,7 @@ type Told = { reader: StoreReader; url: string; heard: Heard | undefined }
  */
 export async function readStatus({ reader, url, heard }: Told, config: Config, now: number): Promise<StoredStatus> {
   const { targets, notify, alerts: rules, poll } = config
-  const instances = await reader.rows(
-    'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number',
-  )
-  const live = instances.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
+  const live = await liveAlerts(reader)
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
   const incidents = incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval)
   const waiting = await waitingContents(reader)

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { secretsMask } from '../../../src/log/mask-secrets.ts'
 import { runProgram } from '../../../src/program.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { firingOf, POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { firing } from '../../kit/metrics/hand-made-target.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { openIn } from '../../kit/store/place.ts'
 import { owningStore } from '../../kit/store/postgres/daemon.ts'
@@ -18,6 +20,12 @@ const often = (type: 'audio' | 'video') => ({ alert: 'Often', key: `Often{type="
 /** A call that ended so many seconds after the set-up. */
 const over = (id: string, status: 'ended' | 'rejected', at: number) =>
   seen(id, status, { initiatedAt: CREATED + at - 5, endedAt: CREATED + at })
+
+/** An alert that fires with so many failed calls of forty. */
+function live(rejected: number, differing: Partial<AlertInstance> = {}) {
+  const counts = { ended: 40 - rejected, unanswered: 0, rejected, canceled: 0, other: 0, total: 40 }
+  return { changed: [{ ...firing(RATIO), key: 'Worst', counts, ...differing }], ended: [], notifications: [] }
+}
 
 /** Runs the command on a store whose calls and alerts a daemon still holds open. */
 async function alertCalls(...args: string[]) {
@@ -57,16 +65,26 @@ async function alertCalls(...args: string[]) {
       ],
     },
   )
-  await seeOther(completePoll(250), { routedChanges: [alert('staging', { alert: 'Both', key: 'Both' })] })
+  const worst = { alert: 'Worst', key: 'Worst' }
+  await seeOther(completePoll(250), {
+    routedChanges: [alert('staging', { alert: 'Both', key: 'Both' }), alert('staging', worst)],
+    alerts: live(39, { state: 'recovering' }),
+  })
   await seeFar(completePoll(30))
   await seeFar(completePoll(250, over('far', 'rejected', 150), seen('farther', 'ongoing')), {
     routedChanges: [
       alert("east Ann's", { alert: 'Both', key: 'Both', firingSince: at - 1 }),
       alert("east Ann's", { alert: 'Busy', key: 'Busy' }, BUSY),
+      alert("east Ann's", worst),
     ],
+    alerts: live(20),
   })
   await see(completePoll(260), {
-    routedChanges: [alert('production', { alert: 'Both', key: 'Both', firingSince: at + 1 })],
+    routedChanges: [
+      alert('production', { alert: 'Both', key: 'Both', firingSince: at + 1 }),
+      alert('production', { ...worst, firingSince: at + 1 }),
+    ],
+    alerts: live(19),
   })
   const config = configFile(`
 targets:
@@ -135,9 +153,15 @@ test('alerts calls takes the newest of several alerts, and says how to name the 
   expect(code).toBe(0)
   expect(stdout.match(/"session_id":"\w+"/g)).toEqual(['"session_id":"last"', '"session_id":"first"'])
   expect(stderr).toBe(
-    "the calls behind Both on production, the newest alert; the others: Both --target staging, Both --target 'east Ann'\\''s'\n",
+    "the calls behind Both on production, the newest alert; the others: `Both --target staging`, `Both --target 'east Ann'\\''s'`\n",
   )
-  expect((await alertCalls('Split')).stderr).toMatch(/; the others: 'Split\{type="video"\}' --target production\n$/)
+  expect((await alertCalls('Split')).stderr).toMatch(/; the others: `'Split\{type="video"\}' --target production`\n$/)
+})
+
+test('alerts calls takes the alert that fires with most failed calls, rather than a newer one', async () => {
+  const { stdout, stderr } = await alertCalls('Worst', '--format', 'ndjson')
+  expect(stdout.match(/"session_id":"\w+"/g)).toEqual(['"session_id":"far"'])
+  expect(stderr).toMatch(/^the calls behind Worst on east Ann's, the worst that fires now; the others: /)
 })
 
 test('targets can be named alone and among others', async () => {
