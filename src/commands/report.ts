@@ -63,8 +63,10 @@ export const declare: Declare = (command, context) => {
 
 /** No daemon watches yet. */
 function liveLines(message: PastMessage): string[] {
-  return pastBulletin(message).parts.flatMap(({ name, lead, lines }) => [
-    `${name.replace('From now on', 'A daemon raises')}: ${lead}`,
+  const { title, parts } = pastBulletin(message)
+  const past = title.replace('callwatch watches ', '')
+  return parts.flatMap(({ name, lead, lines }, i) => [
+    `${i === 0 ? `${past}: ${name}` : 'A daemon raises'}: ${lead}`,
     ...lines.map((line) => `  ${line}`),
   ])
 }

@@ -18,12 +18,12 @@ export function pastBulletin(message: PastMessage): Bulletin {
   ]
   const { first, more } = firstOf(rules, MOST.rules)
   const watched = first.map((rule) => oneLine(rule, MOST.line))
-  const lead = oneLine(`the last ${Math.round((to - from) / 3600)}h: ${figuresText(message)}`, MOST.line)
+  const past = { name: `the last ${Math.round((to - from) / 3600)}h`, lead: oneLine(figuresText(message), MOST.line) }
   return {
     title: `callwatch watches ${name}`,
     parts: [
-      { name, lead, lines: details.map((detail) => oneLine(detail, MOST.line)) },
-      { name: 'From now on', lead: `alerts by ${plural(rules.length, 'rule')}`, lines: [...watched, ...more] },
+      { ...past, lines: details.map((detail) => oneLine(detail, MOST.line)) },
+      { name: 'from now on', lead: `alerts by ${plural(rules.length, 'rule')}`, lines: [...watched, ...more] },
     ],
     notes: [
       'An alert needs a call that ends after the set-up, and these calls have no event. callwatch says this once.',
@@ -34,7 +34,8 @@ export function pastBulletin(message: PastMessage): Bulletin {
 /** `callwatch watches production: the last 24h: 1,204 calls, …`, in one line. */
 export function pastSummary(message: PastMessage): string {
   const { title, parts } = pastBulletin(message)
-  return `${title}: ${[parts[0]!.lead, ...parts[0]!.lines].join('; ')}`
+  const { name, lead, lines } = parts[0]!
+  return `${title}: ${name}: ${[lead, ...lines].join('; ')}`
 }
 
 function worstText({ from, counts }: NonNullable<PastMessage['worstHour']>, timeZone: string): string {
