@@ -10,9 +10,9 @@ import { MATCH_KEYS, MATCH_VALUES, type AlertMatch } from './match-keys.ts'
  */
 
 const PREFIX = '=~'
-/** The longest expression (characters), and the longest program that RE2 may make of it (instructions). */
-const MAX_PATTERN_LENGTH = 200
-const MAX_PROGRAM = 1000
+/** The longest expression (characters): the names of many rules. And the longest program that RE2 may make of it (instructions). */
+export const MAX_PATTERN_LENGTH = 2000
+const MAX_PROGRAM = 2000
 
 /** Whether a value of a match is an expression, not a plain text. */
 export function isPattern(value: string): boolean {

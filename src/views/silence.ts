@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Silence } from '../alerts/match.ts'
+import { MAX_PATTERN_LENGTH, type Silence } from '../alerts/match.ts'
 import { MATCH_KEYS } from '../alerts/match-keys.ts'
 import { isoTime } from '../clock/times.ts'
 import { count, namedObject, textsOf, time } from './shapes.ts'
@@ -23,7 +23,10 @@ export function silenceView({ id, match, since, until, reason, author, edits = 0
   return { id, match, since: isoTime(since), until: isoTime(until), reason, author, edits }
 }
 
-const value = z.string().min(1).max(210)
+const value = z
+  .string()
+  .min(1)
+  .max(MAX_PATTERN_LENGTH + 10)
 
 /** A match of alerts in a request. */
 export const alertMatch = z.strictObject({
