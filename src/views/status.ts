@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { alert, alertKeyed } from './alert.ts'
-import { incident, incidents } from './incident.ts'
+import { incident } from './incident.ts'
 import { receiver } from './receiver-status.ts'
 import { finishedPerMinute } from './series.ts'
 import { count, namedObject, seconds, time } from './shapes.ts'
@@ -31,7 +31,12 @@ export const storedStatus = z.object({
   now: time,
   store: z.string(),
   daemon: z
-    .object({ url: z.string(), answers: z.boolean(), problem: status.shape.problem })
+    .object({
+      url: z.string(),
+      page: z.string().describe('`http.public_url`, or the same'),
+      answers: z.boolean(),
+      problem: status.shape.problem,
+    })
     .describe('Only the daemon knows why something fails'),
   targets: z.array(
     target.pick({ last_success: true, in_progress: true, problem: true, warnings: true }).extend({
@@ -41,12 +46,26 @@ export const storedStatus = z.object({
       firing: count,
     }),
   ),
-  incidents: incidents.shape.incidents,
+  incidents: z.array(incident.safeExtend({ runbook_url: z.string().optional() })),
   alerts: z
     .array(alertKeyed.extend({ suppressed: z.array(z.string()).describe('Why it is not notified now, in sentences') }))
     .describe('Those that fire'),
-  pending: z.array(z.object({ alert: z.string(), targets: count })).describe('Rules with alerts that do not fire yet'),
-  receivers: z.array(receiver),
+  pending: z
+    .array(
+      z.object({
+        alert: z.string(),
+        targets: count,
+        fires_at: time.describe('When the first of them fires, if its breach lasts'),
+      }),
+    )
+    .describe('Rules with alerts that do not fire yet'),
+  receivers: z.array(
+    receiver.extend({
+      next_message: time
+        .optional()
+        .describe('When the interval of the first group is over of which changes wait: they are sent then, or before'),
+    }),
+  ),
 })
 export type StoredStatus = z.output<typeof storedStatus>
 

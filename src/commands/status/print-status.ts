@@ -11,6 +11,8 @@ import { rulesOf } from './read-status.ts'
 const NAMED = 3
 
 const timeOf = (time: string) => formatTime(Date.parse(time) / 1000)
+/** `08:20:30 UTC`, of a time that is near. */
+const clockOf = (time: string) => timeOf(time).slice(-12)
 
 /** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
 export function printProblems(status: StoredStatus, print: CommandContext['print']): void {
@@ -30,12 +32,14 @@ export function printProblems(status: StoredStatus, print: CommandContext['print
   print(`${what} polled; no alert fires; no receiver fails`, 'green')
 }
 
-function printIncident(
-  { severity, course, summary, details }: StoredStatus['incidents'][number],
-  print: CommandContext['print'],
-): void {
+function printIncident(incident: StoredStatus['incidents'][number], print: CommandContext['print']): void {
+  const { severity, course, summary, details, group, runbook_url: runbook } = incident
   print(`${severity}: ${summary}`, severity === 'critical' && course !== 'ends' ? 'red' : 'yellow')
-  for (const line of [...details.map(({ text }) => `  ${text}`), '']) print(line)
+  // Where each rule has its own incident, those of the others follow.
+  const told = details.filter(({ about }) => about !== 'others' || group.alert === undefined)
+  for (const { text } of told) print(`  ${text}`)
+  if (runbook !== undefined) print(`  Runbook: ${runbook}`)
+  print('')
 }
 
 /** What to do about the first incident, or else about a target or receiver that fails. */
@@ -47,7 +51,7 @@ function nextStep({ daemon, targets, incidents, receivers }: StoredStatus): stri
     receivers.some(isFailing) && 'test-notify` sends a sample to the receivers',
     'alerts` lists what fires and has fired',
   ]
-  return `next: \`callwatch ${steps.find(Boolean)}${daemon.answers ? `, or open ${daemon.url}` : ''}`
+  return `next: \`callwatch ${steps.find(Boolean)}${daemon.answers ? `, or open ${daemon.page}` : ''}`
 }
 
 type TargetStatus = StoredStatus['targets'][number]
@@ -83,12 +87,15 @@ const isFailing = (receiver: ReceiverStatus) => receiver.failing_since !== undef
 
 /** What waits for a receiver, and why: nothing can be delivered, or it refused some messages and accepts others. */
 function receiverText(receiver: ReceiverStatus): string[] {
-  const { name, failing_since: since, problem, next_attempt: next, pending, oldest_pending_seconds: oldest } = receiver
+  const { name, failing_since: since, problem, next_attempt: next, next_message: soon } = receiver
+  const { pending, oldest_pending_seconds: oldest } = receiver
   if (since === undefined && pending === 0) return []
+  const isDelayed = since !== undefined || problem !== undefined || soon === undefined
   const age = oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`
+  const waits = isDelayed ? `waiting${age}` : `waiting for the next message, due at ${clockOf(soon)}`
   const parts = [
     since && `nothing delivered since ${timeOf(since)}${problem === undefined ? '' : `: ${problem}`}`,
-    pending > 0 && `${plural(pending, 'change')} waiting${age}`,
+    pending > 0 && `${plural(pending, 'change')} ${waits}`,
     since === undefined && problem && `some refused: ${problem}`,
     next && `${since === undefined ? 'offered again' : 'next attempt'} at ${timeOf(next)}`,
   ]
@@ -105,14 +112,17 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
     ...onTargets(targets, ({ state, problem = '' }) => (state === 'initial sync' ? problem : '')),
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
     ...receivers.filter((each) => !isFailing(each)).flatMap(receiverText),
-    ...(pending.length === 0 ? [] : [`pending, not notified yet: ${rulesText(pending, targets.length)}`]),
+    ...pending.map((rule) => {
+      const at = clockOf(rule.fires_at)
+      return `pending: ${rulesText([rule], targets.length)} fires ${targets.length === 1 ? `at ${at}` : `from ${at} on`} if it lasts`
+    }),
     ...[...suppressed].map(
       ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}, ${reasons}`,
     ),
   ]
 }
 
-const rulesText = (rules: StoredStatus['pending'], of: number) =>
+const rulesText = (rules: ReturnType<typeof rulesOf>, of: number) =>
   rules.map(({ alert, targets }) => (of === 1 ? alert : `${alert} on ${plural(targets, 'target')}`)).join(', ')
 
 const WORST_FIRST: TargetStatus['state'][] = ['never polled', 'stale', 'initial sync', 'up']

@@ -1,15 +1,18 @@
-import { alertOf, nameOf, type Alert } from '../../alerts/alert.ts'
-import { incidentsOf } from '../../alerts/incidents.ts'
+import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
+import { bySeverity } from '../../alerts/match-keys.ts'
+import { runbookOf } from '../../alerts/runbook.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
 import { liveAlerts } from '../../history/alert-history.ts'
-import { readTold, withToldBeginnings } from '../../history/told-incidents.ts'
+import { isKnownTo, readTold, withToldBeginnings, type ToldGroups } from '../../history/told-incidents.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
-import { grouping } from '../../notifications/grouping.ts'
+import { grouping, type GroupOf } from '../../notifications/grouping.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
 import { waitingContents, type Outboxes } from '../../store/outbox.ts'
 import type { StoreReader } from '../../store/reader.ts'
+import type { OutboxContent } from '../../store/store.ts'
 import { parse } from '../../store/sql.ts'
 import { formatSync } from '../../text/format.ts'
 import { alertData } from '../../views/alert.ts'
@@ -29,10 +32,12 @@ type Told = { reader: StoreReader; url: string; heard: Heard | undefined }
  * @throws {StoreError} if the store cannot be read now
  */
 export async function readStatus({ reader, url, heard }: Told, config: Config, now: number): Promise<StoredStatus> {
-  const { targets, notify, alerts: rules, poll } = config
+  const { targets, notify, alerts: rules, poll, http } = config
   const live = await liveAlerts(reader)
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
-  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval)
+  const groupOf = grouping(notify, rules)
+  const incidents = incidentsOf(live, groupOf, targets.length, now - STALE_INTERVALS * poll.interval)
+  const told = await readTold(reader)
   const waiting = await waitingContents(reader)
   const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now }, waiting)
   const alerts = firing.map((alert) => ({
@@ -43,17 +48,57 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   return {
     now: isoTime(now),
     store: reader.place,
-    daemon: { url, answers: heard !== undefined, problem: heard?.problem },
+    daemon: { url, page: http.publicUrl ?? url, answers: heard !== undefined, problem: heard?.problem },
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
-    incidents: withToldBeginnings(incidents, await readTold(reader)).map(incidentView),
+    incidents: withToldBeginnings(incidents, told).map((incident) => ({
+      ...incidentView(incident),
+      runbook_url: runbookIn(incident, http.publicUrl),
+    })),
     alerts,
-    pending: rulesOf(live.filter(({ instance: { state } }) => state === 'pending').map(alertOf)),
-    receivers: receiversOf(heard, waiting, { notify, suppressed, now }),
+    pending: pendingOf(live, now),
+    receivers: receiversOf(heard, waiting, { notify, suppressed, now }).map((each) => ({
+      ...each,
+      ...(heard && nextMessage(waiting.get(each.name) ?? [], incidents, { groupOf, told, now })),
+    })),
   }
 }
 
+function runbookIn({ alerts }: Incident, page: string | undefined): string | undefined {
+  const all = alerts.toSorted(bySeverity)
+  return all.map(({ alert: name, runbookUrl }) => runbookOf({ name, runbookUrl }, page && `${page}/runbooks`)).find(Boolean) // oxfmt-ignore
+}
+
+/** The rules that do not fire yet, and from when on they do if nothing changes. */
+function pendingOf(live: readonly LiveAlert[], now: number): StoredStatus['pending'] {
+  const pending = live.filter(({ instance: { state } }) => state === 'pending')
+  return rulesOf(pending.map(alertOf)).map((rule) => {
+    const own = pending.map(({ instance }) => instance).filter((one) => one.rule.name === rule.alert)
+    const times = own.map(({ evaluatedAt, credited, rule: { for: lasting } }) => evaluatedAt + lasting - credited)
+    return { ...rule, fires_at: isoTime(Math.max(now, Math.min(...times))) }
+  })
+}
+
+type Grouped = { groupOf: GroupOf; told: ToldGroups; now: number }
+
+/** When the group interval is over of the first incident about which changes wait. */
+function nextMessage(
+  contents: readonly OutboxContent[],
+  incidents: readonly Incident[],
+  { groupOf, told, now }: Grouped,
+) {
+  const groups = contents.flatMap((content) => (content.kind === 'digest' ? [] : groupOf(content)))
+  const intervals = new Map(groups.map(({ key, interval }) => [key, interval]))
+  const due = incidents.flatMap((incident) =>
+    (told.get(incident.key) ?? [])
+      .filter((one) => isKnownTo(one, incident))
+      .map(({ interval: begun }) => begun + (intervals.get(incident.key) ?? NaN)),
+  )
+  const next = Math.min(...due.filter((at) => at > now))
+  return Number.isFinite(next) ? { next_message: isoTime(next) } : {}
+}
+
 /** The rules of alerts, and on how many targets each has some. */
-export function rulesOf(alerts: readonly Pick<Alert, 'alert' | 'target'>[]): StoredStatus['pending'] {
+export function rulesOf(alerts: readonly Pick<Alert, 'alert' | 'target'>[]) {
   const byRule = Map.groupBy(alerts, ({ alert }) => alert)
   return [...byRule].map(([alert, all]) => ({ alert, targets: new Set(all.map(({ target }) => target)).size }))
 }

@@ -77,10 +77,14 @@ export function incidentLines(incident: Incident): Line[] {
     worst: [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
     mostly: [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
     others: [others.length > 0 && `Also firing: ${othersText(incident)}`],
-    rule: rules.map((alert) => `${titleOf({ ...alert, labels: {} })}: ${ruleText(alert)}`),
+    rule: rules.map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident)),
   }
   return ABOUT.flatMap((about) => texts[about].flatMap((text) => (text ? { about, text } : [])))
 }
+
+/** `HighFailureRate: more than 30% of the calls …`; its name alone where the sentence about the incident says the rest. */
+const ruleLine = (name: string, rule: string, incident: Incident) =>
+  incidentSentence(incident).includes(rule) ? `Rule: ${name}` : `${name}: ${rule}`
 
 /** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before, 31% at 08:20:30 UTC`. */
 function courseText(incident: Incident): string {
@@ -101,12 +105,12 @@ function courseText(incident: Incident): string {
   return `Since ${formatTime(since)}, ${now}${shares.length > 0 ? `; was ${shares.join(', ')}` : ''}`
 }
 
-/** `, 36% now, 49.5% at most` of a single alert beyond its threshold that was worse. */
+/** `, 49.5% at most` of a single alert beyond its threshold that was worse. */
 function peakText({ alerts: [alert, ...others], worst, unpolled }: Incident): string {
   const { value, peak, breach } = alert!
   const [now, most] = [value, peak].map((each) => formatValue(alert!, each))
   if (others.length > 0 || worst.length === 0 || unpolled !== undefined || now === most) return ''
-  return `, ${now} now, ${most} at ${breach === 'above' ? 'most' : 'least'}`
+  return `, ${most} at ${breach === 'above' ? 'most' : 'least'}`
 }
 
 /** On how many targets something is; empty where there is only one. */

@@ -331,11 +331,17 @@ describe('an incident', () => {
     expect([outcomeOf(40, 20), outcomeOf(39, 21), outcomeOf(0, 0)]).toEqual(['unanswered', undefined, undefined])
   })
 
-  test('says of a single alert that was worse how bad it is now, and was', () => {
+  test('names a rule alone where the sentence about the incident is the rule', () => {
+    const rules = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!).at(-1)
+    expect(rules(live('NoCalls', 'a', { value: 0 }), live('NoCalls', 'b', { value: 0 }))).toBe('Rule: NoCalls')
+    expect(rules(live('NoCalls', 'a', { value: 0.5 }))).toMatch(/^NoCalls: /)
+  })
+
+  test('says of a single alert that was worse how bad it was', () => {
     const said = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!)[0]!.replace(/.*UTC, /, '')
     const better = (target: string, differing = {}) => high(target, 100, 36, { peak: 0.495, ...differing })
-    expect(said(better('a'))).toBe('lasting, 36% now, 49.5% at most')
-    expect(said(live('NoCalls', 'a', { value: 0.9, peak: 0 }))).toBe('lasting, 0.9 calls now, 0 calls at least')
+    expect(said(better('a'))).toBe('lasting, 49.5% at most')
+    expect(said(live('NoCalls', 'a', { value: 0.9, peak: 0 }))).toBe('lasting, 0 calls at least')
     expect(said(high('a', 100, 36))).toBe('lasting')
     expect(said(better('a'), better('b'))).toBe('lasting')
     expect(said(better('a', { evaluatedAt: AT - 60 }))).toBe('lasting')

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
+import type { AlertMatch } from '../../../src/alerts/match-keys.ts'
 import { tableLines } from '../../../src/commands/command.ts'
+import { printProblems } from '../../../src/commands/status/print-status.ts'
+import type { StoredStatus } from '../../../src/views/status.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { formatTime } from '../../../src/text/format.ts'
 import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
@@ -42,7 +45,7 @@ async function polled(secondsAgo: number, place: Place = {}) {
     ended: [],
     notifications: [],
   }
-  const change = firingOf(RATIO, 'production', CREATED + at)
+  const change = firingOf({ ...RATIO, severity: 'critical' }, 'production', CREATED + at)
   await see(completePoll(at, seen('open', 'ongoing')), {
     alerts,
     routedChanges: fires ? [{ change, receivers: ['slack'] }] : [],
@@ -144,6 +147,39 @@ describe('status', () => {
       expect.stringMatching(/^receiver slack: 1 change waiting, the oldest from 10m/),
       'next: `callwatch alerts calls HighFailureRate --target production` lists its calls',
     ])
+  })
+
+  test('says when the next message about what waits is due, rather than how long it has waited', async () => {
+    const served = await serve([shownTarget()], {
+      auth: AUTH,
+      receivers: () => [{ name: 'slack', failure: undefined }],
+    })
+    const config = await polled(4, { fires: true, told: CREATED, http: httpOf(served), targets: ['production'] })
+    const { lines } = await status(config)
+    expect(lines.at(-2)).toMatch(/^receiver slack: 1 change waiting for the next message, due at \d\d:\d\d:\d\d UTC$/)
+    const { now, receivers } = JSON.parse((await callwatch(['status', '--json', '--config', config])).stdout)
+    expect((Date.parse(receivers[0].next_message) - Date.parse(now)) / 1000).toBeCloseTo(300, -1.5)
+  })
+
+  test('names what else fires on the targets of an incident only where that has no incident of its own', async () => {
+    const { stdout } = await callwatch(['status', '--json', '--config', await polled(4, { fires: true })])
+    const stored: StoredStatus = JSON.parse(stdout)
+    const [incident] = stored.incidents
+    const printed = (group: AlertMatch) => {
+      const lines: string[] = []
+      const details = [{ about: 'others' as const, text: 'Also firing: StuckCalls' }]
+      printProblems({ ...stored, incidents: [{ ...incident!, group, details }] }, (line) => void lines.push(line))
+      return lines[1]
+    }
+    expect(printed({ alert: 'HighFailureRate' })).toBe('')
+    expect(printed({ target: 'production' })).toBe('  Also firing: StuckCalls')
+  })
+
+  test('has the runbook of an incident and the page by their public address', async () => {
+    const http = "{ port: 1, public_url: 'https://calls.example/watch/' }"
+    const { lines } = await status(await polled(4, { fires: true, http }))
+    expect(lines).toContain('  Runbook: https://calls.example/watch/runbooks/HighFailureRate')
+    expect((await status(await polled(4, { fires: true }))).lines.join('\n')).not.toContain('Runbook')
   })
 
   test('has the beginning of an incident as the messages about it have it', async () => {
@@ -269,9 +305,16 @@ describe('status', () => {
   test('says which rules have alerts that do not fire yet', async () => {
     const { code, lines } = await status(await polled(4, { fires: 'pending', targets: ['production'] }))
     expect(code).toBe(0)
-    expect(lines).toContain('pending, not notified yet: HighFailureRate')
-    const ofTwo = await status(await polled(4, { fires: 'pending' }))
-    expect(ofTwo.lines).toContain('pending, not notified yet: HighFailureRate on 1 target')
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^pending: HighFailureRate fires at \d\d:\d\d:\d\d UTC if it lasts$/),
+    )
+    const config = await polled(4, { fires: 'pending' })
+    expect((await status(config)).lines).toContainEqual(
+      expect.stringMatching(/^pending: HighFailureRate on 1 target fires from \d\d:\d\d:\d\d UTC on if it lasts$/),
+    )
+    // The rule has lasted for all of its two minutes: it fires with the next poll.
+    const { now, pending } = JSON.parse((await callwatch(['status', '--json', '--config', config])).stdout)
+    expect(pending).toEqual([{ alert: 'HighFailureRate', targets: 1, fires_at: now }])
   })
 
   test('as JSON has the fields of the API', async () => {
