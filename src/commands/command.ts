@@ -68,12 +68,10 @@ const BREAK = '\u2028'
 /** A line as several that fit the width, broken between words but not within backquotes; all but the first are indented further. */
 export function wrapped(line: string, width: number): string {
   if (line.length <= width) return line
-  const held = line.replaceAll('|', `|${BREAK}`).replaceAll(/`[^`]+`/g, (code) => code.replaceAll(/\s/g, HELD))
-  const lines = new Help()
-    .boxWrap(held, width - 4)
-    .replaceAll(HELD, ' ')
-    .replaceAll(BREAK, '')
-  return lines.replaceAll('\n', `\n${/^ */.exec(line)![0]}  `)
+  const broken = line.replaceAll('|', `|${BREAK}`)
+  const held = broken.replaceAll(/`[^`]+`/g, (code) => code.replaceAll(BREAK, '').replaceAll(' ', HELD))
+  const lines = new Help().boxWrap(held, width - 4).replaceAll(BREAK, '')
+  return lines.replaceAll(HELD, ' ').replaceAll('\n', `\n${/^ */.exec(line)![0]}  `)
 }
 
 /** The lines of a text as a terminal has room for them. */

@@ -1,8 +1,7 @@
-import { alertOf, nameOf } from '../../alerts/alert.ts'
-import { mostFailuresFirst } from '../../alerts/incidents.ts'
+import { nameOf } from '../../alerts/alert.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { alertHistory, liveAlerts } from '../../history/alert-history.ts'
+import { alertHistory, worstOf } from '../../history/alert-history.ts'
 import { pastAlertView, type PastAlert } from '../../views/alert.ts'
 import type { Period } from '../../history/days.ts'
 import { readMoment } from '../../history/moment.ts'
@@ -78,8 +77,9 @@ async function findAlert(
     { configured: config.targets.map(({ name }) => name), now: systemClock.wall() },
   )
   const alerts = found.map(pastAlertView)
-  const worst = await worstOf(reader, alerts)
-  const chosen = worst ?? alerts[0]
+  const firing = alerts.filter(({ until }) => until === null)
+  const worst = await worstOf(reader, firing.map(nameOf))
+  const chosen = firing.find((one) => nameOf(one) === worst) ?? alerts[0]
   const which = at === undefined ? '' : ` at ${at}`
   if (chosen === undefined)
     throw new UsageError(`no alert ${alert} fired${which}; \`callwatch alerts\` lists those that did`)
@@ -88,16 +88,8 @@ async function findAlert(
   if (others.length === 0) return [chosen, '']
   const more = others.length > MAX_OTHERS ? ` and ${others.length - MAX_OTHERS} more` : ''
   const what = worst === undefined ? 'the newest alert' : 'the worst that fires now'
-  const text = `the calls behind ${chosen.key} on ${chosen.target}, ${what}; the others: `
-  return [chosen, `${text}${others.slice(0, MAX_OTHERS).join(', ')}${more}`]
-}
-
-/** The alert that fires with most failed calls now, or whose value is the worst, as `callwatch status` names it. */
-async function worstOf(reader: StoreReader, alerts: readonly PastAlert[]): Promise<PastAlert | undefined> {
-  const firing = new Map(alerts.filter(({ until }) => until === null).map((one) => [nameOf(one), one]))
-  const live = (await liveAlerts(reader)).filter(({ instance }) => instance.state === 'firing').map(alertOf)
-  const [worst] = mostFailuresFirst(live.filter((one) => firing.has(nameOf(one))))
-  return worst && firing.get(nameOf(worst))
+  const first = others.slice(0, MAX_OTHERS).join(', ')
+  return [chosen, `the calls behind ${chosen.key} on ${chosen.target}, ${what}; the others: ${first}${more}`]
 }
 
 /** The second, minute or day (UTC) that a text names; undefined for any other text. */

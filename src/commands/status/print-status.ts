@@ -90,12 +90,11 @@ function receiverText(receiver: ReceiverStatus): string[] {
   const { name, failing_since: since, problem, next_attempt: next, next_message: soon } = receiver
   const { pending, oldest_pending_seconds: oldest } = receiver
   if (since === undefined && pending === 0) return []
-  const isDelayed = since !== undefined || problem !== undefined || soon === undefined
   const age = oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`
-  const waits = isDelayed ? `waiting${age}` : `waiting for the next message, due at ${clockOf(soon)}`
+  const waits = soon === undefined || problem ? age : ` for the next message, due at ${clockOf(soon)}`
   const parts = [
     since && `nothing delivered since ${timeOf(since)}${problem === undefined ? '' : `: ${problem}`}`,
-    pending > 0 && `${plural(pending, 'change')} ${waits}`,
+    pending > 0 && `${plural(pending, 'change')} waiting${waits}`,
     since === undefined && problem && `some refused: ${problem}`,
     next && `${since === undefined ? 'offered again' : 'next attempt'} at ${timeOf(next)}`,
   ]

@@ -1,18 +1,16 @@
 import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
-import { incidentsOf, type Incident } from '../../alerts/incidents.ts'
-import { bySeverity } from '../../alerts/match-keys.ts'
-import { runbookOf } from '../../alerts/runbook.ts'
+import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
 import { liveAlerts } from '../../history/alert-history.ts'
-import { isKnownTo, readTold, withToldBeginnings, type ToldGroups } from '../../history/told-incidents.ts'
+import { intervalEnd, readTold, withToldBeginnings } from '../../history/told-incidents.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
-import { grouping, type GroupOf } from '../../notifications/grouping.ts'
+import { grouping } from '../../notifications/grouping.ts'
+import { runbookOfAll } from '../../notifications/text/group-text.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
 import { waitingContents, type Outboxes } from '../../store/outbox.ts'
 import type { StoreReader } from '../../store/reader.ts'
-import type { OutboxContent } from '../../store/store.ts'
 import { parse } from '../../store/sql.ts'
 import { formatSync } from '../../text/format.ts'
 import { alertData } from '../../views/alert.ts'
@@ -52,20 +50,16 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
     incidents: withToldBeginnings(incidents, told).map((incident) => ({
       ...incidentView(incident),
-      runbook_url: runbookIn(incident, http.publicUrl),
+      runbook_url: runbookOfAll(incident.alerts, http.publicUrl && `${http.publicUrl}/runbooks`),
     })),
     alerts,
     pending: pendingOf(live, now),
-    receivers: receiversOf(heard, waiting, { notify, suppressed, now }).map((each) => ({
-      ...each,
-      ...(heard && nextMessage(waiting.get(each.name) ?? [], incidents, { groupOf, told, now })),
-    })),
+    receivers: receiversOf(heard, waiting, { notify, suppressed, now }).map((each) => {
+      const groups = (waiting.get(each.name) ?? []).flatMap((one) => (one.kind === 'digest' ? [] : groupOf(one)))
+      const next = heard && intervalEnd(groups, incidents, told, now)
+      return { ...each, ...(next !== undefined && { next_message: isoTime(next) }) }
+    }),
   }
-}
-
-function runbookIn({ alerts }: Incident, page: string | undefined): string | undefined {
-  const all = alerts.toSorted(bySeverity)
-  return all.map(({ alert: name, runbookUrl }) => runbookOf({ name, runbookUrl }, page && `${page}/runbooks`)).find(Boolean) // oxfmt-ignore
 }
 
 /** The rules that do not fire yet, and from when on they do if nothing changes. */
@@ -76,25 +70,6 @@ function pendingOf(live: readonly LiveAlert[], now: number): StoredStatus['pendi
     const times = own.map(({ evaluatedAt, credited, rule: { for: lasting } }) => evaluatedAt + lasting - credited)
     return { ...rule, fires_at: isoTime(Math.max(now, Math.min(...times))) }
   })
-}
-
-type Grouped = { groupOf: GroupOf; told: ToldGroups; now: number }
-
-/** When the group interval is over of the first incident about which changes wait. */
-function nextMessage(
-  contents: readonly OutboxContent[],
-  incidents: readonly Incident[],
-  { groupOf, told, now }: Grouped,
-) {
-  const groups = contents.flatMap((content) => (content.kind === 'digest' ? [] : groupOf(content)))
-  const intervals = new Map(groups.map(({ key, interval }) => [key, interval]))
-  const due = incidents.flatMap((incident) =>
-    (told.get(incident.key) ?? [])
-      .filter((one) => isKnownTo(one, incident))
-      .map(({ interval: begun }) => begun + (intervals.get(incident.key) ?? NaN)),
-  )
-  const next = Math.min(...due.filter((at) => at > now))
-  return Number.isFinite(next) ? { next_message: isoTime(next) } : {}
 }
 
 /** The rules of alerts, and on how many targets each has some. */

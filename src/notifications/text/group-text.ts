@@ -233,6 +233,11 @@ function silencedText(silenced: AlertMessage['silenced']): string {
 export function runbookOfGroup({ alerts, flapped, incident, links }: AlertMessage): string | undefined {
   const over = [...alerts, ...flapped].map(({ notification }) => notification)
   const runbooks = links && `${links.overview}runbooks`
-  const all = (flapped.length > alerts.length ? over : (incident?.alerts ?? over)).toSorted(bySeverity)
+  return runbookOfAll(flapped.length > alerts.length ? over : (incident?.alerts ?? over), runbooks)
+}
+
+/** @param runbooks the address of the pages; undefined if it is not known */
+export function runbookOfAll(alerts: readonly Alert[], runbooks: string | undefined): string | undefined {
+  const all = alerts.toSorted(bySeverity)
   return all.map(({ alert: name, runbookUrl }) => runbookOf({ name, runbookUrl }, runbooks)).find(Boolean)
 }

@@ -23,7 +23,7 @@ test('a sentence about a mistake is wrapped between words in a narrow terminal',
 })
 
 test('a command in a sentence stays whole in a narrow terminal', () => {
-  const command = '`pg_dump --format=custom --file=FILE`'
+  const command = '`pg_dump --format=custom a|b --file=FILE`'
   expect(wrapped(`${'word '.repeat(8)}${command} copies it`, 60)).toBe(
     `${'word '.repeat(8).trim()}\n  ${command} copies it`,
   )
