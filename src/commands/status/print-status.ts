@@ -16,11 +16,13 @@ const clockOf = (time: string) => timeOf(time).slice(-12)
 
 /** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
 export function printProblems(status: StoredStatus, print: CommandContext['print']): void {
-  const { daemon, targets, incidents, receivers } = status
+  const { daemon, targets, incidents, receivers, alerts } = status
+  // Their incident says why.
+  const told = new Set(alerts.flatMap(({ signal, target }) => (signal === 'poll_age' ? target : [])))
   for (const incident of incidents) printIncident(incident, print)
   const problems = [
     ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),
-    ...onTargets(targets, targetProblem),
+    ...onTargets(targets, (each, lastPoll) => (told.has(each.target) ? '' : targetProblem(each, lastPoll))),
     ...receivers.filter(isFailing).flatMap(receiverText),
   ]
   for (const problem of problems) print(problem, 'red')
@@ -112,8 +114,7 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
     ...receivers.filter((each) => !isFailing(each)).flatMap(receiverText),
     ...pending.map((rule) => {
-      const at = clockOf(rule.fires_at)
-      return `pending: ${rulesText([rule], targets.length)} fires ${targets.length === 1 ? `at ${at}` : `from ${at} on`} if it lasts`
+      return `pending: ${rulesText([rule], targets.length)} fires from ${clockOf(rule.fires_at)} on if it lasts`
     }),
     ...[...suppressed].map(
       ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}, ${reasons}`,

@@ -175,6 +175,19 @@ describe('status', () => {
     expect(printed({ target: 'production' })).toBe('  Also firing: StuckCalls')
   })
 
+  test('says once that a target is not polled: in the incident, if there is an alert about it', async () => {
+    const { stdout } = await callwatch(['status', '--json', '--config', await polled(600, { fires: true })])
+    const stored: StoredStatus = JSON.parse(stdout)
+    const problems = (signal: 'failure_ratio' | 'poll_age') => {
+      const lines: string[] = []
+      const alerts = stored.alerts.map((each) => ({ ...each, signal }))
+      printProblems({ ...stored, incidents: [], alerts }, (line) => void lines.push(line))
+      return lines.filter((line) => line.includes('successful')).map((line) => line.split(':')[0])
+    }
+    expect(problems('failure_ratio')).toEqual(['production', 'staging'])
+    expect(problems('poll_age')).toEqual(['staging'])
+  })
+
   test('has the runbook of an incident and the page by their public address', async () => {
     const http = "{ port: 1, public_url: 'https://calls.example/watch/' }"
     const { lines } = await status(await polled(4, { fires: true, http }))
@@ -306,7 +319,7 @@ describe('status', () => {
     const { code, lines } = await status(await polled(4, { fires: 'pending', targets: ['production'] }))
     expect(code).toBe(0)
     expect(lines).toContainEqual(
-      expect.stringMatching(/^pending: HighFailureRate fires at \d\d:\d\d:\d\d UTC if it lasts$/),
+      expect.stringMatching(/^pending: HighFailureRate fires from \d\d:\d\d:\d\d UTC on if it lasts$/),
     )
     const config = await polled(4, { fires: 'pending' })
     expect((await status(config)).lines).toContainEqual(
