@@ -87,16 +87,19 @@ function targetProblem({ state, last_success: last, problem }: TargetStatus, las
 
 const isFailing = (receiver: ReceiverStatus) => receiver.failing_since !== undefined
 
+/** Until when changes wait or, where that is not known, since when. */
+function waitsText({ problem, next_message: next, oldest_pending_seconds: oldest }: ReceiverStatus): string {
+  if (next !== undefined && problem === undefined) return ` for the next message, due at ${clockOf(next)}`
+  return oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`
+}
+
 /** What waits for a receiver, and why: nothing can be delivered, or it refused some messages and accepts others. */
 function receiverText(receiver: ReceiverStatus): string[] {
-  const { name, failing_since: since, problem, next_attempt: next, next_message: soon } = receiver
-  const { pending, oldest_pending_seconds: oldest } = receiver
+  const { name, failing_since: since, problem, next_attempt: next, pending } = receiver
   if (since === undefined && pending === 0) return []
-  const age = oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`
-  const waits = soon === undefined || problem ? age : ` for the next message, due at ${clockOf(soon)}`
   const parts = [
     since && `nothing delivered since ${timeOf(since)}${problem === undefined ? '' : `: ${problem}`}`,
-    pending > 0 && `${plural(pending, 'change')} waiting${waits}`,
+    pending > 0 && `${plural(pending, 'change')} waiting${waitsText(receiver)}`,
     since === undefined && problem && `some refused: ${problem}`,
     next && `${since === undefined ? 'offered again' : 'next attempt'} at ${timeOf(next)}`,
   ]
