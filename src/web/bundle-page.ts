@@ -43,9 +43,15 @@ function smallStyle(style: string): string {
     .replaceAll(/[^{}]*\.u-(?:legend|inline|series|title)\b[^{}]*\{[^{}]*\}/g, '')
 }
 
-/** Removes the kinds of lines and the logarithmic axes of uPlot that no chart has, and what it offers besides charts. */
+/**
+ * Removes the kinds of lines, the logarithmic axes, the legend and the other modes of uPlot that no chart has, and what it offers besides
+ * charts. The minifier removes what is behind a condition that is constant.
+ */
 const withoutRest = (code: string) =>
-  code.replaceAll(
-    /\(paths\.s\w+ += \w+\);|uPlot\.(?!tz|px)\w+ += \w+;|^function (?:range)?(?:log|asinh)\w*\(.*?^\}/gims,
-    '',
-  )
+  code
+    .replaceAll(
+      /\(paths\.s\w+ += \w+\);|uPlot\.(?!tz|px)\w+ += \w+;|^function (?:range)?(?:log|asinh)\w*\(.*?^\}/gims,
+      '',
+    )
+    .replaceAll('mode == 1', 'true')
+    .replaceAll(/\b(?:mode == 2|ms == 1|[\w.]*distr [=>]= (?:[2-4]|100)|showLegend(?! =)|legend\.live)\b/gi, 'false')
