@@ -17,6 +17,7 @@ const cacheOf = (name: string) => (HASHED.test(name) ? 'public, max-age=31536000
 
 /** Serves the page. The built program has it in a folder with compressed files; a clone bundles it. */
 export async function pageFiles(app: FastifyInstance): Promise<void> {
+  app.get('/runbooks', (_, reply) => reply.redirect('runbooks/'))
   if (existsSync(join(PAGE, 'page.tsx'))) return bundledFiles(app)
   await app.register(serveFiles, {
     root: PAGE,
@@ -31,6 +32,7 @@ export async function pageFiles(app: FastifyInstance): Promise<void> {
 function bundledFiles(app: FastifyInstance): void {
   let bundled: Promise<{ files: Map<string, string> }> | undefined
   app.get<{ Params: { name?: string } }>('/:name?', ({ params: { name = '' } }, reply) => send(name, reply))
+  app.get('/runbooks/', (_, reply) => send('runbooks/index.html', reply))
   app.get<{ Params: { name: string } }>('/runbooks/:name', ({ params: { name } }, reply) =>
     send(`runbooks/${name}${extname(name) === '' ? '.html' : ''}`, reply),
   )

@@ -9,7 +9,7 @@ const CHAPTER = '## When an alert fires\n'
 const REPOSITORY_PATH = /^(?!https?:)/
 
 /**
- * Makes the runbooks: a page for each alert in the docs, in the build and when a clone runs.
+ * Makes the runbooks: a page for each alert in the docs and one that lists them, in the build and when a clone runs.
  *
  * @returns the files by name, below the page's folder
  */
@@ -20,10 +20,13 @@ export async function runbookPages(): Promise<Map<string, string>> {
   const pages = sections.flatMap((section) => {
     const [title = ''] = section.split('\n', 1)
     const text = marked.parse(`# ${section}`, { async: false, walkTokens: withLinks })
-    const html = plainPage(title, text, '../')
-    return title.split(', ').map((alert) => [`runbooks/${alert}.html`, html] as const)
+    const html = plainPage(title, `<p><a href="./">All runbooks</a></p>\n${text}`, '../')
+    return title.split(', ').map((alert) => [alert, html] as const)
   })
-  return new Map([...pages, ['runbooks/style.css', PLAIN_STYLE]])
+  const links = pages.map(([alert]) => `<li><a href="${alert}">${alert}</a></li>\n`)
+  const list = plainPage('Runbooks', `<h1>Runbooks</h1>\n<ul>\n${links.join('')}</ul>\n`, '../')
+  const files = [...pages, ['index', list] as const].map(([name, html]) => [`runbooks/${name}.html`, html] as const)
+  return new Map([...files, ['runbooks/style.css', PLAIN_STYLE]])
 }
 
 /** A link to another runbook leads to its page. The daemon serves no other docs: a link to them becomes its text. */

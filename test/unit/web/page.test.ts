@@ -49,8 +49,19 @@ test.each([
     '../#calls',
     '../#usage',
     '../#silences',
+    './',
   ])
   expect((await fetch(`${url}/runbooks/style.css`)).headers.get('content-type')).toContain('text/css')
+})
+
+test('/runbooks lists the runbooks, each of which leads back', async () => {
+  const { url } = await serve([shownTarget()])
+  const answer = await fetch(`${url}/runbooks`)
+  expect(answer.url).toBe(`${url}/runbooks/`)
+  const links = [...(await answer.text()).matchAll(/<li><a href="(.+?)"/g)].map(([, link]) => link)
+  expect(links).toEqual(expect.arrayContaining(defaultRules.map(({ name }) => name)))
+  const statuses = await Promise.all(links.map(async (link) => (await fetch(`${url}/runbooks/${link}`)).status))
+  expect(new Set(statuses)).toEqual(new Set([200]))
 })
 
 test('a browser that asks for an address without a page gets one that leads back, a program gets a problem', async () => {
