@@ -95,6 +95,7 @@ export const alert = alertWithValue
   .extend({
     state: z.enum(STATES),
     firing_since: time.nullable(),
+    fires_at: time.optional().describe('When it fires if the breach lasts; only of a pending one'),
     clear: z.number(),
     calls_url: callsUrl.optional(),
     runbook_url: z.string().optional(),
@@ -115,7 +116,7 @@ export function alertView(
   silences: readonly Silence[] = [],
   suppressed: ReadonlyMap<string, readonly Suppression[]> = new Map(),
 ): AlertView {
-  const { state, firingSince } = live.instance
+  const { state, firingSince, evaluatedAt, credited, rule } = live.instance
   const alert = alertOf(live)
   const by = suppressed.get(nameOf(alert))
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
@@ -123,6 +124,7 @@ export function alertView(
     ...alertData(alert),
     state,
     firing_since: firingSince === undefined ? null : isoTime(firingSince),
+    ...(state === 'pending' && { fires_at: isoTime(evaluatedAt + rule.for - credited) }),
     clear: alert.clear,
     calls_url: callsRequest(alert),
     runbook_url: alert.runbookUrl,

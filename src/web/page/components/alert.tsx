@@ -71,11 +71,18 @@ export function AlertFacts({ state }: { state: State }) {
   )
 }
 
-function missing({ query }: State, live: Alert | undefined) {
-  if (live?.state === 'pending') return 'It has not fired yet: the breach has not lasted long enough.'
+function missing({ query, snapshot }: State, live: Alert | undefined) {
+  if (live?.fires_at !== undefined) return pendingText(live, live.fires_at, snapshot!.now)
   if (live !== undefined) return 'Its history is not loaded yet.'
   if (query.has('since')) return 'No such alert fired then, or it has expired from the history.'
   return 'It is neither pending nor firing, and has not fired in 7 days.'
+}
+
+/** `Pending: above 45% for 12s of 30s. It fires at 10:42:30 if it stays so.` */
+function pendingText({ breach, threshold, since, ...live }: Alert, firesAt: string, now: string) {
+  const all = secondsBetween(since, firesAt)
+  const lasts = `${formatSeconds(Math.min(all, secondsBetween(since, now)))} of ${formatSeconds(all)}`
+  return `Pending: ${breach} ${valueOf(live, threshold)} for ${lasts}. It fires at about ${momentInZone(firesAt, now)} if it stays so.`
 }
 
 /** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */

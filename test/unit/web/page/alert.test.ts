@@ -127,10 +127,12 @@ describe('the page of an alert', () => {
     // As the address of a pending one is, which has gone.
     expect(note({ alert: 'Other' })).toBe('It is neither pending nor firing, and has not fired in 7 days.')
     expect(note({ alert: RATIO_RULE.name })).toBe('Its history is not loaded yet.')
-    const pending = { ...firing(RATIO_RULE), state: 'pending' as const, firingSince: undefined }
+    const pending = { ...firing({ ...RATIO_RULE, for: 300 }), state: 'pending' as const, credited: 180 }
     const target = shownTarget({ rules: [RATIO_RULE], alerts: [pending], sync: POLLED })
     const { view, query, alertPage } = shown(undefined)
-    expect(texts(stateOf([target], { view, query, alertPage }), 'alert-note')).toContain('It has not fired yet')
+    expect(texts(stateOf([target], { view, query, alertPage }), 'alert-note')).toBe(
+      'Pending: above 30% for 3m of 5m. It fires at about 14:15:20 UTC if it stays so.',
+    )
   })
 
   test('is found by the second in which the alert fired, as commands print it', async () => {
