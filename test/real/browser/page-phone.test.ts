@@ -45,6 +45,11 @@ inChromium('the calls on a phone', (open) => {
     const card = page.locator('#explorer tbody tr').first()
     expect(await card.innerText()).toMatch(/rejected[^]*production[^]*audio/)
     expect((await card.boundingBox())!.height).toBeGreaterThan(60)
+    // As many as fit, until more are wanted.
+    const last = page.locator('#explorer tbody tr').last()
+    expect(await last.isVisible()).toBe(false)
+    await page.getByText('All 40').click()
+    expect(await last.isVisible()).toBe(true)
     expect(await page.locator('#explorer thead').isVisible()).toBe(false)
     const filters = page.locator('#explorer .filters > summary')
     expect(await filters.innerText()).toBe('Filters: target=production, type=audio')

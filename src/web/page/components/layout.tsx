@@ -57,6 +57,9 @@ const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], look?: strin
 /** A table with more columns does not fit on a phone. */
 const MOST_COLUMNS = 3
 
+/** A phone shows as many cards at first (parts.css). */
+const MOST_CARDS = 6
+
 /** A table that scrolls on its own. On a phone its rows are cards if it has many columns. */
 export function Table<Item>(props: {
   caption: string
@@ -88,6 +91,12 @@ export function Table<Item>(props: {
         </thead>
         <tbody>{items.map((item) => rowOf(item, columns, lookOf?.(item)))}</tbody>
       </table>
+      {columns.length > MOST_COLUMNS && items.length > MOST_CARDS && (
+        <label class="button more">
+          <input type="checkbox" class="announced" />
+          {`All ${formatNumber(items.length)}`}
+        </label>
+      )}
     </Scrollable>
   )
 }
