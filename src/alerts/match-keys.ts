@@ -26,6 +26,16 @@ export function matchOfGroup(
   return { ...labels, alert: names.length === 1 ? names[0]! : `=~${escaped.join('|')}` }
 }
 
+/** Selects what fires of a group: a single alert alone, several on one target by their names there. */
+export function matchOfAll<One extends { alert: string; target: string; labels: AlertMatch }>(
+  group: AlertMatch,
+  [{ alert, target, labels }, ...others]: readonly [One, ...One[]],
+): AlertMatch {
+  if (others.length === 0) return { alert, target, ...labels }
+  const isOne = others.every((one) => one.target === target)
+  return { ...(isOne && { target }), ...matchOfGroup(group, [{ alert }, ...others]) }
+}
+
 /** The keys of a match, in the order in which they are documented. */
 export const MATCH_KEYS = ['alert', 'severity', 'target', ...RULE_LABELS] as const
 

@@ -10,8 +10,10 @@ inChromium('the incidents on a phone', (open) => {
       { ...firing(POLL_AGE), value: 600, calls: undefined, counts: undefined, evidence: { lastPoll: NOW - 600 } },
       { ...firing(), evaluatedAt: NOW - 600 },
     ]
-    const target = shownTarget({ rules: [POLL_AGE, RATIO_RULE], alerts, pollAge: 600 })
-    const { url } = await serve([target], { freshFrom: () => NOW - 45 })
+    const made = { rules: [POLL_AGE, RATIO_RULE], sync: POLLED }
+    const polled = ['b', 'c'].map((target) => shownTarget({ ...made, target, alerts: [firing()] }))
+    const targets = [shownTarget({ rules: made.rules, alerts, pollAge: 600 }), ...polled]
+    const { url } = await serve(targets, { freshFrom: () => NOW - 45 })
     const page = await open(url, { viewport: { width: 390, height: 844 } })
     const second = page.locator('.incident ~ .incident')
     await second.getByText('Numbers stand since 2026-09-21 14:03:20 UTC: no successful poll').waitFor()

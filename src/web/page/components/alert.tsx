@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { isBeyond, withinText } from '../../../alerts/signal.ts'
-import { failText, formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
+import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
@@ -23,7 +23,7 @@ import {
 import type { Alert, Call, PastAlert } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { isPart, suppressedBy } from '../model/incidents.ts'
+import { alertSentence, beganAt, isPart, matchOfAlert, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum, toneOf } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
@@ -52,7 +52,7 @@ export function AlertFacts({ state }: { state: State }) {
       </p>
       <div class="title">
         <h2 id="alert-title">{shown === undefined ? name : sentenceOf(state, shown, live)}</h2>
-        {shown !== undefined && actions(shown, live !== undefined)}
+        {shown !== undefined && actions(shown, live && matchOfAlert(state, live))}
       </div>
       {suppressed.length > 0 && (
         <ul id="alert-suppressed" class="banner progress">
@@ -88,15 +88,10 @@ function pendingText({ breach, threshold, since, ...live }: Alert, firesAt: stri
 /** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */
 function sentenceOf(state: State, shown: PastAlert | Alert, live: Alert | undefined) {
   const incident = incidentOf(state, live)
-  const { target, alert, signal, peak, breach } = shown
+  const { target, alert, peak, breach } = shown
   if (incident?.targets.firing === 1) return incident.summary
-  if (live?.calls && signal === 'failure_ratio') {
-    const { reason, window_seconds: window } = state.alertPage.answer?.alert ?? {}
-    return `${target}: ${failText({ total: live.calls, failed: live.value * live.calls, window }, reason)}`
-  }
-  const value =
-    live === undefined ? `${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(shown, peak)}` : valueOf(live, live.value)
-  return `${target}: ${alert}, ${value}`
+  if (live !== undefined) return alertSentence(state, live)
+  return `${target}: ${alert}, ${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(shown, peak)}`
 }
 
 /** The incident that the alert is part of. */
@@ -104,7 +99,7 @@ const incidentOf = ({ snapshot }: State, live: Alert | undefined) =>
   live && snapshot?.incidents.find((one) => isPart(live, one))
 
 /** What is said of the alert as of its incident. */
-const OF_ALERT = ['unpolled', 'cause', 'mostly', 'others']
+const OF_ALERT = ['cause', 'mostly', 'others']
 
 /** Of how many targets it is one, and why, if that is known: the problem of the target, and the cause of the incident; and what a value within its threshold waits for. */
 function linesOf(state: State): ComponentChildren[] {
@@ -140,7 +135,7 @@ function alertFacts(state: State, shown: PastAlert | Alert) {
   const { alert, live } = alertOf(state)
   const now = nowOf(state)
   const { signal, severity, breach, threshold } = shown
-  const { since } = live ?? shown
+  const since = live ? beganAt(state, live) : shown.since
   const until = alert?.until ?? null
   // What is loaded is older than what the stream says.
   const worst = valueOf(shown, (live ?? shown).peak)

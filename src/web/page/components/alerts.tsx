@@ -5,7 +5,7 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-groups.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { waitsFor, waitsText } from '../model/incidents.ts'
+import { beganAt, waitsFor, waitsText } from '../model/incidents.ts'
 import { staleTargets } from '../model/notices.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { shownTargets, toneOf } from '../model/totals.ts'
@@ -27,7 +27,7 @@ export function Alerts({ state }: { state: State }) {
     ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number'],
     ['Peak', ([worst]) => value(worst!, worst!.peak), 'number'],
     ['Calls', ([worst]) => (worst!.calls === null ? '–' : formatNumber(worst!.calls)), 'number'],
-    [`Since (${zone(now)})`, (group) => sinceOf(group, now), 'number'],
+    [`Since (${zone(now)})`, (group) => sinceOf(group, state), 'number'],
   ]
   const note = isSelected && <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
   return (
@@ -54,8 +54,9 @@ const worstText = ([worst, ...others]: AlertGroup) =>
   others.length > 0 && soft(`worst: ${named({ ...worst!, alert: '' })} `)
 
 /** When the first one began. */
-function sinceOf(group: AlertGroup, now: string) {
-  const [since = now] = group.map((one) => one.since).toSorted()
+function sinceOf(group: AlertGroup, state: State) {
+  const now = nowOf(state)
+  const [since = now] = group.map((one) => beganAt(state, one)).toSorted()
   return [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))]
 }
 

@@ -3,7 +3,7 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Alert, Receiver, Rule, Target } from '../model/api.ts'
 import { labelText, local, moment, zone } from '../model/format.ts'
-import { waitsFor, waitsText } from '../model/incidents.ts'
+import { ruleOf, shownIncidents, waitsFor, waitsText, type ShownIncident } from '../model/incidents.ts'
 import { ageOfTargets, failureText, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {
@@ -34,7 +34,7 @@ export function Tiles({ state }: { state: State }) {
       <dl class="tiles">
         {[
           known(isKnown, 'never polled', 'calls-now', 'Calls in progress', inProgress(polled), inCalls),
-          known(isKnown, 'not evaluated', ...failedTile(targets)),
+          known(isKnown, 'not evaluated', ...failedTile(state, targets)),
           known(isKnown || alerts.length > 0, 'not evaluated', ...firingTile(state, alerts)),
           pollsTile(state, targets),
           messagesTile(state),
@@ -67,9 +67,22 @@ export function tile(id: string, name: string, value: string, note: string, tone
   )
 }
 
-/** The share of all calls that failed, and where it is highest; of a single target, the number that a rule compares. */
-function failedTile(targets: Target[]): Parameters<typeof tile> {
+/**
+ * The share of all calls that failed, and where it is highest; of a single target, the number that a rule compares. During an incident that
+ * is about it, that of the incident.
+ */
+function failedTile(state: State, targets: Target[]): Parameters<typeof tile> {
   const { window = '15m', calls = 0, any, rule, highest } = mainRatio(targets) ?? {}
+  const isAny = ({ lead, incident }: ShownIncident) => incident.calls && ruleOf(state, lead).reason === 'any'
+  const shown = shownIncidents(state).find(isAny)
+  if (shown !== undefined) {
+    const { incident, lead, isQuiet } = shown
+    const [total, failed] = [incident.calls?.total ?? 0, incident.calls?.failed ?? 0]
+    const [on, all] = targets.length === 1 ? ['', ''] : [`, ${plural(incident.targets.firing, 'target')}`, `; all calls in ${window}: ${share(any)}`] // oxfmt-ignore
+    const title = `Failed in ${formatSeconds(ruleOf(state, lead).window_seconds ?? 0)}${on}`
+    const tone = isQuiet || incident.course === 'ends' ? '' : 'bad'
+    return ['failing', title, share(failed / total), `${plural(total, 'finished call')}${all}`, tone]
+  }
   const by = rule === undefined || highest !== undefined ? '' : `${rule.name}: `
   const where = highest === undefined ? '' : `; highest share: ${highest}`
   const note = `${by}${any === undefined ? 'too few, ' : ''}${plural(calls, 'finished call')}${where}`

@@ -6,13 +6,13 @@ import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident, Target } from '../model/api.ts'
-import { labelText, named, valueOf } from '../model/format.ts'
+import { labelText, valueOf } from '../model/format.ts'
 import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
 import { isPolled, mainRatio, shownAlerts, shownTargets } from '../model/totals.ts'
-import { badge, bar, coloured, LinkButton, soft } from './layout.tsx'
+import { badge, bar, coloured, LinkButton, soft, sparkline } from './layout.tsx'
 
 /** What is wrong, in a sentence for each incident; a line that says so where nothing is. */
 export function Head({ state }: { state: State }) {
@@ -29,7 +29,7 @@ export function Head({ state }: { state: State }) {
           )}
         </p>
       )}
-      {shown.slice(0, MOST_INCIDENTS).map((one) => incidentCard(one))}
+      {shown.slice(0, MOST_INCIDENTS).map((one) => incidentCard(state, one))}
       {others > 0 && (
         <p>
           <LinkButton href={addressOf('alerts')}>{`${plural(others, 'more incident')}: all alerts`}</LinkButton>
@@ -68,30 +68,35 @@ function failedText(targets: Target[]) {
   return `${formatShare(any)} of ${plural(calls, 'call')} failed in ${window}${where}${limit}`
 }
 
-function incidentCard({ incident, lead, lines, waits, isQuiet, match }: ShownIncident) {
-  const { severity, summary, details, targets, group, course } = incident
+function incidentCard({ snapshot }: State, shown: ShownIncident) {
+  const { incident, lead, lines, targets, others, waits, isQuiet, told, match } = shown
+  const { severity, summary, details, group, course } = incident
   const hasList = lines.length > 1
   const tone = !isQuiet && course !== 'ends' ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
       <div class="title">
-        <h2>
-          {hasList || lead === undefined ? summary : <a href={addressOfAlert(lead, lead.firing_since)}>{summary}</a>}
-        </h2>
-        {lead && actions(lead, true, targets.firing > 1 ? match : {})}
+        <h2>{hasList ? summary : <a href={addressOfAlert(lead, lead.firing_since)}>{summary}</a>}</h2>
+        {actions(lead, match)}
       </div>
       <p>
         {badge(severity, tone)} {waits !== '' && <strong>{`${waits} `}</strong>}
         {details.filter(({ about }) => about !== 'worst').map(lineAbout)}
+        {told !== '' && soft(` · Notified: ${told}`)}
       </p>
+      {incident.calls && sparkline(snapshot!.perMinute.targets.filter(({ name }) => targets.has(name)))}
       {hasList && [
         <h3>{lines[0]!.failed === null ? 'Worst' : 'Most failed calls'}</h3>,
         <ul class="plain rows" {...ROWS}>
           {lines.map(lineOf)}
         </ul>,
       ]}
-      {hasList && targets.firing > 1 && (
-        <LinkButton href={addressOfIncident(incident)}>{`All ${formatNumber(targets.firing)} targets`}</LinkButton>
+      {(hasList ? incident.targets.firing > 1 : others > 0) && (
+        <LinkButton href={addressOfIncident(incident)}>
+          {others > 0
+            ? `Also on ${plural(others, 'other target')}`
+            : `All ${formatNumber(incident.targets.firing)} targets`}
+        </LinkButton>
       )}
     </article>
   )
@@ -106,13 +111,11 @@ const addressOfLine = ({ live, target, alert }: WorstLine) =>
 
 type Actionable = Pick<Alert, 'alert' | 'target' | 'labels' | 'calls_url' | 'runbook_url'>
 
-/** What can be done about an alert, or about all of its incident if that has several targets. */
-export function actions(alert: Actionable, isFiring: boolean, match: AlertMatch = {}) {
-  const several = Object.keys(match).length > 0
-  const silenced = several ? match : { alert: alert.alert, target: alert.target, ...alert.labels }
+/** What can be done about an alert, or about all of its incident if that has several targets. @param match silences it; absent if it does not fire */
+export function actions(alert: Actionable, match?: AlertMatch) {
   const runbook = runbookOf({ name: alert.alert, runbookUrl: alert.runbook_url }, 'runbooks')
   const calls = new URLSearchParams(alert.calls_url?.split('?')[1])
-  if (several) calls.delete('target')
+  if (match !== undefined && match.target === undefined) calls.delete('target')
   const isOfFailures = FAILURES.some((status) => calls.get('status')?.includes(status))
   return (
     <span class="actions">
@@ -121,11 +124,8 @@ export function actions(alert: Actionable, isFiring: boolean, match: AlertMatch 
           {isOfFailures ? 'Failed calls' : 'Its calls'}
         </LinkButton>
       )}
-      {isFiring && (
-        <LinkButton
-          href={addressOf('silences', silenced)}
-          label={`Silence ${several ? labelText(match) : named(alert)}`}
-        >
+      {match !== undefined && (
+        <LinkButton href={addressOf('silences', match)} label={`Silence ${labelText(match)}`}>
           Silence
         </LinkButton>
       )}
@@ -142,7 +142,7 @@ function lineOf(line: WorstLine) {
     <li key={`${target}|${key}`}>
       <a href={addressOfLine(line)}>
         <span class="name">{key === alert ? target : `${target} ${key.slice(alert.length)}`}</span>
-        {bar(share, 'bad')}
+        {share > 0 && bar(share, 'bad')}
         <b>{live === undefined ? formatNumber(value ?? 0) : valueOf(live, value)}</b>
         {soft(ofCalls)}
       </a>

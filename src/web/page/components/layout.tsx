@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { formatNumber } from '../../../text/format.ts'
 import { showAddress } from '../model/address.ts'
-import type { Alert } from '../model/api.ts'
+import { FAILURES } from '../../../ledger/failure-ratio.ts'
+import type { Alert, PerMinute } from '../model/api.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
-import { OUTCOMES, toneOf } from '../model/totals.ts'
+import { OUTCOMES, STATUSES, sum, toneOf } from '../model/totals.ts'
 
 /** A part of the page with a heading. */
 export function Section(props: { id: string; title: string; note?: ComponentChildren; children?: ComponentChildren }) {
@@ -136,6 +137,25 @@ export const bar = (share: number, colour: string, marks?: ComponentChildren) =>
     {marks}
   </svg>
 )
+
+type Counts = PerMinute['targets'][number]
+const SPARK_HEIGHT = 20
+
+/** The finished calls of some targets of each minute, and those of them that failed. */
+export function sparkline(targets: readonly Counts[]) {
+  const of = (statuses: readonly (typeof STATUSES)[number][]) =>
+    targets[0]?.ended.map((_, i) => sum(targets, (one) => sum(statuses, (status) => one[status][i] ?? 0))) ?? []
+  const [all, failed] = [of(STATUSES), of(FAILURES)]
+  const highest = Math.max(1, ...all)
+  const bars = (counts: number[]) =>
+    counts.map((count, i) => `M${i + 0.5} ${SPARK_HEIGHT}v${((-count * SPARK_HEIGHT) / highest).toFixed(2)}`).join('')
+  return (
+    <svg class="spark" viewBox={`0 0 ${all.length} ${SPARK_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <path style={coloured('ended')} d={bars(all)} />
+      <path style={coloured('rejected')} d={bars(failed)} />
+    </svg>
+  )
+}
 
 /** A list of facts. It leaves out those that are false. */
 export const facts = (list: readonly (readonly [name: string, value: ComponentChildren] | false)[]) => (

@@ -6,9 +6,9 @@ import { capital, moment, zone } from '../model/format.ts'
 import { ageOfTargets, healthOf, problemText, snapshotAge, syncText } from '../model/notices.ts'
 import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { isPolled, once, onlyOf, OUTCOMES, shownTargets, sum, toneOf } from '../model/totals.ts'
+import { isPolled, once, onlyOf, OUTCOMES, shownTargets, toneOf } from '../model/totals.ts'
 import { Form, sameNames, Select, TextInput, type Options } from './fields.tsx'
-import { badge, Button, coloured, facts, Section, soft, stateBadges, Table, words, type Column } from './layout.tsx'
+import { badge, Button, facts, Section, soft, sparkline, stateBadges, Table, words, type Column } from './layout.tsx'
 
 const HEALTH_TONES = { down: 'bad', stale: 'bad', 'initial sync': 'warning', up: 'good' }
 const STATES: Options = [['', 'all'], ['alerts', 'with alerts'], ...sameNames(Object.keys(HEALTH_TONES))]
@@ -78,7 +78,7 @@ const columnsOf = (state: State): Column<OverviewRow>[] => [
       if (!isPolled(target)) return soft('never polled')
       // The minutes are read less often than the windows.
       const hour = target.windows.find(({ seconds }) => seconds === HOUR)
-      return [formatNumber(hour?.calls ?? 0), ' ', counts && <Sparkline counts={counts} />]
+      return [formatNumber(hour?.calls ?? 0), ' ', counts && sparkOf(counts)]
     },
     'number',
   ],
@@ -96,33 +96,11 @@ function statusOf(row: OverviewRow, state: State) {
   return [health, ' ', stateBadges(alerts), owner === NO_OWNER && [' ', owner], reasons]
 }
 
-const [HOUR, HEIGHT] = [3600, 20]
+const HOUR = 3600
 
-type Counts = PerMinute['targets'][number]
-
+/** Targets by name, each with its picture, which is drawn once for the same numbers. */
 const minutesByName = once(({ targets }: PerMinute) => new Map(targets.map((one) => [one.name, one])))
-
-/** The paths of all calls and of failed ones. */
-const sparkOf = once(({ ended, unanswered, rejected, canceled, other }: Counts) => {
-  const of = (counts: Counts['ended'][], i: number) => sum(counts, (minutes) => minutes[i] ?? 0)
-  const failed = ended.map((_, i) => of([unanswered, rejected, canceled], i))
-  const all = ended.map((_, i) => of([ended, other], i) + failed[i]!)
-  const highest = Math.max(1, ...all)
-  const bars = (counts: number[]) =>
-    counts.map((count, i) => `M${i + 0.5} ${HEIGHT}v${((-count * HEIGHT) / highest).toFixed(2)}`).join('')
-  return { length: ended.length, all: bars(all), failed: bars(failed) }
-})
-
-/** The finished calls of each minute, and those of them that failed. */
-function Sparkline({ counts }: { counts: Counts }) {
-  const { length, all, failed } = sparkOf(counts)
-  return (
-    <svg class="spark" viewBox={`0 0 ${length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <path style={coloured('ended')} d={all} />
-      <path style={coloured('rejected')} d={failed} />
-    </svg>
-  )
-}
+const sparkOf = once((counts: PerMinute['targets'][number]) => sparkline([counts]))
 
 /** The health and the totals of the target where one is shown. */
 export function TargetFacts({ state }: { state: State }) {

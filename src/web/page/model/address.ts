@@ -13,7 +13,9 @@ export type Parameters = Record<string, string | readonly string[]>
 export function readAddress(views: readonly string[]) {
   const [query, hash] = [new URLSearchParams(location.search), location.hash.slice(1)]
   const view = views.find((name) => name === hash) ?? 'overview'
-  const target = OF_ONE.includes(view) ? (new URLSearchParams(hash).get('target') ?? query.get('target') ?? '') : ''
+  const target = [...OF_ONE, 'alert'].includes(view)
+    ? (new URLSearchParams(hash).get('target') ?? query.get('target') ?? '')
+    : ''
   if (target !== '') query.set('target', target)
   chooseZone(query.get('zone') ?? '')
   change({ view, query, target })

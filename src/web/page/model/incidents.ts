@@ -1,62 +1,131 @@
 import { instanceKey } from '../../../alerts/groups.ts'
-import { matchOfGroup, type AlertMatch } from '../../../alerts/match-keys.ts'
-import { formatNumber } from '../../../text/format.ts'
-import type { Alert, Incident } from './api.ts'
-import { labelText, minute, unitOf } from './format.ts'
+import { matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
+import { failText, formatNumber } from '../../../text/format.ts'
+import type { Alert, Incident, Rule } from './api.ts'
+import { labelText, minute, moment, momentInZone, unitOf, valueOf } from './format.ts'
 import { nowOf, type State } from './state.ts'
 import { steady } from './steady.ts'
 import { shownAlerts } from './totals.ts'
 
-/** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1. */
+/** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1; 0 where all are alike. */
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }
 
-/** An incident with its worst alerts; `waits` says of which alerts nobody is notified, and why, and `isQuiet` that it is all of them. */
-export type ShownIncident = {
-  incident: Incident
-  /** The worst alert, or one that is within its threshold again. */
-  lead: Alert | undefined
-  lines: readonly WorstLine[]
-  waits: string
-  isQuiet: boolean
-  /** Selects all that fires of it. */
-  match: AlertMatch
-}
+/** An incident with its worst alerts, as it is on the selected targets. */
+export type ShownIncident = ReturnType<typeof shownIncidents>[number]
 
 const keyOf = ({ target, key }: { target: string; key: string }) => `${target}|${key}`
 const keyOfLive = ({ target, alert, labels }: Alert) => keyOf({ target, key: instanceKey(alert, labels) })
 
 /** The head of the overview has as many incidents, the worst ones. */
 export const MOST_INCIDENTS = 3
+/** Bars that differ by less than a tenth say nothing. */
+const ALIKE = 0.9
 
-/** The incidents of the selected targets, the worst first. */
-export function shownIncidents(state: State): ShownIncident[] {
-  const { snapshot, target } = state
-  const shown = shownAlerts(state)
-  const alerts = snapshot?.alerts ?? []
-  const live = new Map(alerts.map((alert) => [keyOfLive(alert), alert]))
+/** The incidents of the selected targets, the worst first. What fires on targets without polls is part of the incident of these. */
+export function shownIncidents(state: State) {
+  const firing = shownAlerts(state).filter((alert) => alert.state !== 'pending')
+  const live = new Map(firing.map((alert) => [keyOfLive(alert), alert]))
+  const unpolled = new Set(firing.flatMap((alert) => (isOfPolls(alert) ? alert.target : [])))
+  const isUnpolled = ({ target }: Alert) => unpolled.has(target)
   const why = waitsFor(state)
-  return (snapshot?.incidents ?? [])
-    .filter((incident) => target === '' || shown.some((alert) => isPart(alert, incident)))
-    .map((incident) => {
-      const own = alerts.filter((alert) => isPart(alert, incident))
-      const names = new Set(own.map(keyOfLive))
-      const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
-      const highest = Math.max(...worst.map(({ value }) => value ?? 0))
-      const lines = worst.map((one): WorstLine => {
-        const alert = live.get(keyOf(one))
-        const isShare = alert !== undefined && unitOf(alert) === 'ratio'
-        return { ...one, live: alert, share: Math.min(1, (one.value ?? 0) / (isShare ? 1 : highest || 1)) }
-      })
-      // One that another one of the incident inhibits says nothing of it.
-      const isLess = ({ suppressed = [], ...one }: Alert) =>
-        suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
-      const waits = own.filter((alert) => !isLess(alert)).map(why)
-      const lead =
-        incident.worst.map((one) => live.get(keyOf(one)))[0] ?? shown.find((alert) => isPart(alert, incident))
-      const isQuiet = waits.length > 0 && waits.every(Boolean)
-      return { incident, lead, lines, waits: waitsText(waits), isQuiet, match: matchOfGroup(incident.group, own) }
+  return (state.snapshot?.incidents ?? []).flatMap((whole) => {
+    const own = firing.filter((alert) => isPart(alert, whole))
+    const [first, ...rest] = own
+    const isOfThese = own.some(isOfPolls)
+    if (first === undefined || (!isOfThese && own.filter(isUnpolled).length * 2 > own.length)) return []
+    const others = state.target === '' ? 0 : whole.targets.firing - 1
+    const incident = others > 0 ? onTarget(state, whole, [first, ...rest]) : whole
+    const names = new Set(own.map(keyOfLive))
+    const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
+    const values = worst.map(({ value }) => value ?? 0)
+    const [lowest, highest] = [Math.min(...values), Math.max(...values)]
+    const lines = worst.map((one, i): WorstLine => {
+      const alert = live.get(keyOf(one))
+      const isShare = alert !== undefined && unitOf(alert) === 'ratio'
+      const share = Math.min(1, values[i]! / (isShare ? 1 : highest || 1))
+      return { ...one, live: alert, share: lowest > ALIKE * highest ? 0 : share }
     })
+    // One that another one of the incident inhibits says nothing of it.
+    const isLess = ({ suppressed = [], ...one }: Alert) =>
+      suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
+    const waits = own.filter((alert) => !isLess(alert)).map(why)
+    // Failed requests are why no poll succeeds.
+    const causes = isOfThese ? firing.filter((one) => one.signal === 'request_errors' && isUnpolled(one)) : []
+    return {
+      incident,
+      /** The worst alert, or one that is within its threshold again. */
+      lead: incident.worst.map((one) => live.get(keyOf(one)))[0] ?? first,
+      lines,
+      targets: new Set(own.map(({ target }) => target)),
+      /** On how many other targets it is, where one is selected. */
+      others,
+      /** Of which of its alerts nobody is notified, and why; and whether that is all of them. */
+      waits: waitsText(waits),
+      isQuiet: waits.length > 0 && waits.every(Boolean),
+      told: toldText(state, names),
+      /** Selects all that fires of it. */
+      match: matchOfAll(whole.group, [first, ...rest, ...causes]),
+    }
+  })
 }
+
+const isOfPolls = ({ signal }: Alert) => signal === 'poll_age'
+
+/** What is true of an incident on each of its targets. */
+const OF_EACH = ['cause', 'mostly', 'rule']
+
+/** An incident on several targets as it is on one of them. */
+function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...Alert[]]): Incident {
+  const [since] = [alert, ...others].map((one) => beganAt(state, one)).toSorted()
+  const isBack = alert.state === 'recovering'
+  const text = `Since ${momentInZone(since!, nowOf(state))}${isBack ? ', ending' : ''}`
+  const total = alert.calls ?? 0
+  return {
+    ...whole,
+    severity: alert.severity,
+    summary: `${isBack ? 'Recovering: ' : ''}${alertSentence(state, alert)}`,
+    details: [{ about: 'course', text }, ...whole.details.filter(({ about }) => OF_EACH.includes(about))],
+    course: isBack ? 'ends' : 'lasts',
+    calls: alert.compared ? null : whole.calls && { ...whole.calls, total, failed: alert.value * total },
+    worst: [],
+  }
+}
+
+const targetOf = ({ snapshot }: State, { target }: Pick<Alert, 'target'>) =>
+  snapshot?.targets.find(({ name }) => name === target)
+
+export const ruleOf = (state: State, alert: Alert): Partial<Rule> =>
+  targetOf(state, alert)?.rules.find(({ name }) => name === alert.alert) ?? {}
+
+/** Since when it is so what an alert says: of missing polls, since the last successful one. */
+export const beganAt = (state: State, alert: Alert) =>
+  (isOfPolls(alert) && targetOf(state, alert)?.last_success) || alert.since
+
+/** What an alert says of its target alone. */
+export function alertSentence(state: State, alert: Alert) {
+  const { target, signal, labels, value, calls, compared } = alert
+  const { reason, window_seconds: window, match } = ruleOf(state, alert)
+  const since = momentInZone(beganAt(state, alert), nowOf(state))
+  const ofCalls = { total: calls ?? 0, failed: value * (calls ?? 0), window, only: labelText({ ...match, ...labels }) }
+  if (isOfPolls(alert)) return `${target}: no successful poll since ${since}`
+  const isShare = signal === 'failure_ratio' && compared === undefined && calls
+  return `${target}: ${isShare ? failText(ofCalls, reason) : `${alert.alert}, ${valueOf(alert, value)}`}`
+}
+
+/** Which receivers were notified of some alerts that fire, and when first: `slack 12:49:44`. */
+function toldText(state: State, names: ReadonlySet<string>) {
+  const sent = state.pastAlerts
+    .flatMap((one) => (one.until === null && names.has(keyOf(one)) ? one.notified : []))
+    .filter(({ outcome }) => outcome === 'sent')
+    .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+  const first = new Map(sent.map(({ receiver, at }) => [receiver, moment(at, nowOf(state))]))
+  return [...first].map((each) => each.join(' ')).join(', ')
+}
+
+/** What silences an alert, with what else fires of its incident on its target. */
+export const matchOfAlert = (state: State, alert: Alert): AlertMatch =>
+  shownIncidents({ ...state, target: alert.target }).find(({ incident }) => isPart(alert, incident))?.match ??
+  matchOfAll({}, [alert])
 
 /** Whether an alert fires and is part of an incident. */
 export const isPart = ({ state, group }: Alert, incident: Incident) =>

@@ -10,6 +10,9 @@ import { isPolled, shownAlerts, shownTargets } from './totals.ts'
 /** What a snapshot may take. */
 const SNAPSHOT_SECONDS = 3
 
+/** Polls that end so soon after each other fail together. */
+const TOGETHER_MS = 60_000
+
 /** What is wrong, such as why the shown data are not live. Screen readers read `text` once; `age` changes each second. `isCalm`: it is no fault. */
 export type Notice = { text: string; age: string; isCalm?: boolean }
 
@@ -31,12 +34,14 @@ function liveNotices(state: State): Notice[] {
   const [first, ...others] = staleTargets(state).toSorted(
     (a, b) => Number(isFirst(a)) - Number(isFirst(b)) || b.lag_seconds - a.lag_seconds,
   )
-  // The head of the overview says it where alerts fire for it.
+  // The head of the overview says it where alerts fire for it, or soon will: the polls failed no earlier. So does the page of the alert.
   const told = state.view === 'overview' ? shownIncidents(state).slice(0, MOST_INCIDENTS) : []
   const alerts = shownAlerts(state).filter(({ signal, state }) => signal === 'poll_age' && state === 'firing')
-  const isTold = ({ name }: Target) =>
-    alerts.some((alert) => alert.target === name && told.some(({ incident }) => isPart(alert, incident)))
+  const since = told.flatMap(({ incident }) => (alerts.some((one) => isPart(one, incident)) ? incident.since : []))
+  const isTold = ({ last_success: last }: Target) =>
+    last !== null && since.some((time) => Date.parse(last) > Date.parse(time) - TOGETHER_MS)
   if (first === undefined || [first, ...others].every(isTold)) return []
+  if (state.view === 'alert' && alerts.some(({ alert }) => alert === state.query.get('alert'))) return []
   const { text, ...rest } = staleNotice(first, ageOfTargets(state), now)
   const of = plural(shownTargets(state).length, 'target')
   const have = rest.isCalm ? 'are in their initial sync' : 'have no successful poll'

@@ -16,7 +16,8 @@ import type { Alert, Call, Point, Silence } from '../../../../src/web/page/model
 import { change, current, initialState, type State } from '../../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, stateOf, textOf } from './render-text.ts'
+import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
+import { amid, render, stateOf, textOf } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -309,6 +310,23 @@ describe('the page of an alert', () => {
     } as never
     state.snapshot!.incidents = [incident]
     expect(title(state)).toBe('As in Slack')
+  })
+
+  test('of missing polls is so since the last successful one, and is silenced with all of its incident', () => {
+    const rules = [POLL_AGE, { ...POLL_AGE, name: 'LongOutage', threshold: 900 }]
+    const none = { calls: undefined, counts: undefined }
+    const alerts = rules.map((rule) => ({ ...firing(rule), ...none, value: 400, evidence: { lastPoll: NOW - 400 } }))
+    const target = shownTarget({ rules, alerts, sync: { ...POLLED, lastSuccessHostTime: NOW - 400 } })
+    const query = new URLSearchParams({ target: 'production', alert: POLL_AGE.name })
+    const state = amid([target], { view: 'alert', query }, () => ({ key: '', labels: {} }))
+    state.alertPage = { ...state.alertPage, answer: { alert: undefined, breakdown: undefined } }
+    expect(texts(state, 'alert-title')).toBe('production: no successful poll since 14:06:40 UTC')
+    expect(textOf(rendered(state), { class: 'facts' })).toContain('Since 14:06:40 UTC 6m 40s')
+    expect(texts(state, 'alert-timeline')).toContain('14:06:40 last successful poll 14:10:20 pending')
+    const silence = rendered(state).find(({ type, text }) => type === 'a' && text === 'Silence')
+    expect(silence?.props['href']).toBe('./?target=production&alert=%3D%7ENoGoodPoll%7CLongOutage#silences')
+    const others = amid([target, shownTarget({ target: 'b', alerts })], { view: 'alert', query }, () => ({ key: '', labels: {} })) // oxfmt-ignore
+    expect(texts(others, 'alert-title')).toBe('production: no successful poll since 14:06:40 UTC')
   })
 
   test('says of how many targets it is one, and why: the problem of the target, and the cause of its incident; and how its calls ended', () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Alerts, PastAlerts } from '../../../../src/web/page/components/alerts.tsx'
 import { Feed } from '../../../../src/web/page/components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from '../../../../src/web/page/components/glance.tsx'
+import { Table } from '../../../../src/web/page/components/layout.tsx'
 import { Banner, Page } from '../../../../src/web/page/components/page.tsx'
 import { Overview, TargetFacts, Webhooks } from '../../../../src/web/page/components/targets.tsx'
 import { isAllStale, isSyncing } from '../../../../src/web/page/model/notices.ts'
@@ -231,6 +232,36 @@ test('the tiles of the page add up the targets', () => {
   expect(textOf(render(Tiles, twoTargets({ target: 'production' })), { id: 'calls-now' })).toBe('2')
 })
 
+test('the tile of failed calls is that of the incident while one is about them, and says what all calls are', () => {
+  const made = (target: string) =>
+    shownTarget({ target, rules: [RULE], alerts: [firing(RULE)], finished: FINISHED, sync: POLLED })
+  const state = amid([made('a'), made('b'), shownTarget({ target: 'c', finished: FINISHED, sync: POLLED })])
+  const tile = (of: State) => {
+    const tiles = render(Tiles, of)
+    const at = tiles.findIndex(({ props }) => props['id'] === 'failing')
+    return [...tiles.slice(at - 1, at + 2).map(({ text }) => text), tiles[at]!.props['class']]
+  }
+  const of = '80 finished calls; all calls in 15m: 60%'
+  expect(tile(state)).toEqual(['Failed in 15m, 2 targets', '42.5%', of, 'big bad'])
+  expect(tile({ ...state, target: 'b' })).toEqual(['Failed in 15m', '42.5%', '40 finished calls', 'big bad'])
+  expect(tile({ ...state, target: 'c' })).toEqual(['Failed in 15m', '60%', '5 finished calls', 'big '])
+  state.snapshot!.incidents.at(0)!.course = 'ends'
+  expect(tile(state).at(-1)).toBe('big ')
+})
+
+test('a table of many columns says how many rows it has, for a phone, which shows the first ones', () => {
+  const column = (title: string) => [title, String] as const
+  const more = (columns: number, rows: number) => {
+    const items = Array.from({ length: rows }, (_, i) => i)
+    const titles = Array.from({ length: columns }, (_, i) => column(`${i}`))
+    return textOf(
+      render(() => Table({ caption: '', columns: titles, items }), stateOf([])),
+      { class: 'button more' },
+    )
+  }
+  expect([more(4, 7), more(4, 6), more(3, 7)]).toEqual(['All 7', undefined, undefined])
+})
+
 test('the tiles of the page leave out the calls of a target whose list is still read', () => {
   const state = twoTargets()
   state.snapshot!.targets.find(({ name }) => name === 'production')!.last_success = null
@@ -420,8 +451,16 @@ describe('the banner of the page', () => {
     const told = failing(2).map((one, i) => shownTarget({ ...made, target: one.name, alerts: i < 1 ? alerts : [] }))
     const [one, all] = [amid(told), amid(told.slice(0, 1))]
     const recovering = amid([shownTarget({ ...made, alerts: [{ ...firing(POLL_AGE), state: 'recovering' }] })])
-    const states = [one, all, { ...all, view: 'calls' }, recovering, stateOf(told.slice(0, 1))]
-    expect(states.map((state) => banner(state).length)).toEqual([1, 0, 1, 1, 1])
+    const states = [all, { ...all, view: 'calls' }, recovering, stateOf(told.slice(0, 1))]
+    expect(states.map((state) => banner(state).length)).toEqual([0, 1, 1, 1])
+    // Nor that of targets on which an alert will fire soon, but one that has waited for longer is another outage.
+    expect(banner(one)).toEqual([])
+    one.snapshot!.targets.at(1)!.last_success = isoTime(NOW - 600)
+    expect(banner(one)).toHaveLength(1)
+    // The page of the alert says it as well.
+    const query = new URLSearchParams({ alert: POLL_AGE.name })
+    expect(banner({ ...one, view: 'alert', query })).toEqual([])
+    expect(banner({ ...one, view: 'alert', query: new URLSearchParams({ alert: 'Other' }) })).toHaveLength(1)
     expect([recovering, stateOf([])].map(isAllStale)).toEqual([true, false])
     expect(textOf(render(Page, { ...all, view: 'calls', isWaiting: false }), { class: 'now' })).toBe(
       '14:13:20 UTC version 1.2.3',

@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { AlertInstance } from '../../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { TargetStatus } from '../../../../src/pipeline/target.ts'
 import { Alerts } from '../../../../src/web/page/components/alerts.tsx'
 import { Head } from '../../../../src/web/page/components/head.tsx'
 import type { State } from '../../../../src/web/page/model/state.ts'
-import { finish, firing, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
+import { isoTime } from '../../../../src/clock/times.ts'
+import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
+import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import { amid, render, rowsOf, textOf } from './render-text.ts'
 
@@ -172,6 +175,78 @@ describe('the head of the overview', () => {
     const links = linksOf(state)
     const address = new URLSearchParams({ alert: '=~VeryHighFailureRate|HighFailureRate' })
     expect(links).toContainEqual(['Silence', `./?${address}#silences`])
+  })
+
+  test('says how it is on the selected target, and on how many others', () => {
+    const mild: Rule = { ...CRITICAL, name: 'HighFailureRate', severity: 'warning', threshold: 0.2 }
+    const also = (one: TargetStatus, i: number) =>
+      shownTarget({
+        target: one.name,
+        rules: [CRITICAL, mild],
+        alerts: [alertOf(30 - i, 40), { ...firing(mild), since: NOW - 240 }],
+        sync: POLLED,
+      })
+    const state = amid(several(3).map(also), { target: 't1' }, () => ({ key: '', labels: {} }))
+    expect(linksOf(state).map((link) => link.join(' '))).toEqual([
+      expect.stringMatching(/^t1: 72.5% of 40 calls in 15m fail \.\/\?target=t1&alert=VeryHighFailureRate&/),
+      'Silence ./?target=t1&alert=%3D%7EVeryHighFailureRate%7CHighFailureRate#silences',
+      'Runbook runbooks/VeryHighFailureRate',
+      'Also on 2 other targets ./#alerts',
+    ])
+    expect(linesOf(state)).toEqual([])
+    const about = () => render(Head, state).find(({ type }) => type === 'p')?.text
+    expect(about()).toMatch(/^critical Since 14:09:20 UTC · VeryHighFailureRate: more than 40%/)
+    for (const alert of state.snapshot!.alerts) alert.state = 'recovering'
+    expect(linksOf(state)[0]![0]).toBe('Recovering: t1: 72.5% of 40 calls in 15m fail')
+    expect(about()).toMatch(/^critical Since 14:09:20 UTC, ending ·/)
+  })
+
+  test('is one for an outage, which began with the last successful poll, and silences the failed requests, too', () => {
+    const errors: Rule = { ...POLL_AGE, name: 'ServiceErrors', signal: { name: 'request_errors', window: 180, minRequests: 10 }, threshold: 0.2 } // oxfmt-ignore
+    const made = (target: string, ...polls: AlertInstance[]) =>
+      shownTarget({
+        target,
+        rules: [POLL_AGE, errors, CRITICAL],
+        alerts: [...polls, firing(errors), alertOf(30, 40)],
+        sync: { ...POLLED, lastSuccessHostTime: NOW - 400 },
+        pollAge: 400,
+      })
+    const none = { calls: undefined, counts: undefined }
+    const outage = { ...firing(POLL_AGE), ...none, value: 400, evidence: { lastPoll: NOW - 400 } }
+    const titles = (state: State) => render(Head, state).flatMap(({ type, text }) => (type === 'h2' ? [text] : []))
+    const all = amid([made('a', outage), made('b', outage)])
+    expect(titles(all)).toEqual(['2 of 2 targets: no successful poll since 14:06:40 UTC'])
+    expect(linksOf(all)[0]).toEqual(['Silence', './?alert=%3D%7ENoGoodPoll%7CServiceErrors#silences'])
+    expect(titles({ ...all, target: 'a' })).toEqual(['a: no successful poll since 14:06:40 UTC'])
+    expect(linksOf({ ...all, target: 'a' })[1]![1]).toBe('./?target=a&alert=%3D%7ENoGoodPoll%7CServiceErrors#silences')
+    // Most targets are polled.
+    expect(titles(amid([made('a', outage), made('b')]))).toHaveLength(3)
+    expect(titles(amid([made('a', outage), made('b'), made('c', outage)]))).toHaveLength(1)
+  })
+
+  test('has the calls of its targets by the minute, and who was notified first', () => {
+    const state = amid(several(2))
+    const none = [0, 0]
+    const counts = (name: string) => ({ name, ended: [9, 1], unanswered: [1, 3], rejected: none, canceled: none, other: none }) // oxfmt-ignore
+    state.snapshot!.perMinute.targets = ['t0', 't1', 'else'].map(counts)
+    const paths = () => render(Head, state).flatMap(({ type, props }) => (type === 'path' ? [props['d']] : []))
+    expect(paths()).toEqual(['M0.5 20v-20.00M1.5 20v-8.00', 'M0.5 20v-2.00M1.5 20v-6.00'])
+    const notice = (receiver: string, ago: number, outcome = 'sent') => ({ receiver, kind: 'firing', at: isoTime(NOW - ago), outcome }) // oxfmt-ignore
+    const past = { target: 't0', key: CRITICAL.name, until: null, notified: [notice('slack', 20), notice('slack', 50), notice('mail', 30), notice('pager', 9, 'dropped')] } // oxfmt-ignore
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the incident uses of an alert
+    state.pastAlerts = [past, { ...past, until: isoTime(NOW), notified: [notice('old', 90)] }] as never
+    expect(render(Head, state).find(({ type }) => type === 'p')?.text).toMatch(
+      / · Notified: mail 14:12:50, slack 14:12:30$|Notified: slack 14:12:30, mail 14:12:50$/,
+    )
+  })
+
+  test('has no bars where all values are alike', () => {
+    const state = amid(several(4))
+    const bars = () => render(Head, state).filter(({ props }) => props['class'] === 'bar').length
+    expect(bars()).toBe(4)
+    for (const [i, one] of state.snapshot!.incidents.at(0)!.worst.entries()) one.value = 0.7 + i / 100
+    expect(bars()).toBe(0)
+    expect(linesOf(state)).toHaveLength(4)
   })
 
   test('keeps the order of its lines while the reader points at them', () => {
