@@ -79,14 +79,14 @@ function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...
   const [since] = [alert, ...others].map((one) => beganAt(state, one)).toSorted()
   const isBack = alert.state === 'recovering'
   const text = `Since ${momentInZone(since!, nowOf(state))}${isBack ? ', ending' : ''}`
-  const total = alert.calls ?? 0
+  const { total, failed } = callsOf(alert)
   return {
     ...whole,
     severity: alert.severity,
     summary: `${isBack ? 'Recovering: ' : ''}${alertSentence(state, alert)}`,
     details: [{ about: 'course', text }, ...whole.details.filter(({ about }) => OF_EACH.includes(about))],
     course: isBack ? 'ends' : 'lasts',
-    calls: alert.compared ? null : whole.calls && { ...whole.calls, total, failed: alert.value * total },
+    calls: total > 0 ? { total, failed, before: null, outcome: null } : null,
     worst: [],
   }
 }
@@ -101,15 +101,19 @@ export const ruleOf = (state: State, alert: Alert): Partial<Rule> =>
 export const beganAt = (state: State, alert: Alert) =>
   (isOfPolls(alert) && targetOf(state, alert)?.last_success) || alert.since
 
+/** The calls whose share of failed ones the value of an alert is; none of any other value. */
+function callsOf({ signal, value, calls, compared }: Alert) {
+  const total = signal === 'failure_ratio' && compared === undefined ? (calls ?? 0) : 0
+  return { total, failed: value * total }
+}
+
 /** What an alert says of its target alone. */
 export function alertSentence(state: State, alert: Alert) {
-  const { target, signal, labels, value, calls, compared } = alert
   const { reason, window_seconds: window, match } = ruleOf(state, alert)
+  const calls = { ...callsOf(alert), window, only: labelText({ ...match, ...alert.labels }) }
+  const value = calls.total > 0 ? failText(calls, reason) : `${alert.alert}, ${valueOf(alert, alert.value)}`
   const since = momentInZone(beganAt(state, alert), nowOf(state))
-  const ofCalls = { total: calls ?? 0, failed: value * (calls ?? 0), window, only: labelText({ ...match, ...labels }) }
-  if (isOfPolls(alert)) return `${target}: no successful poll since ${since}`
-  const isShare = signal === 'failure_ratio' && compared === undefined && calls
-  return `${target}: ${isShare ? failText(ofCalls, reason) : `${alert.alert}, ${valueOf(alert, value)}`}`
+  return `${alert.target}: ${isOfPolls(alert) ? `no successful poll since ${since}` : value}`
 }
 
 /** Which receivers were notified of some alerts that fire, and when first: `slack 12:49:44`. */

@@ -199,6 +199,12 @@ describe('the head of the overview', () => {
     for (const alert of state.snapshot!.alerts) alert.state = 'recovering'
     expect(linksOf(state)[0]![0]).toBe('Recovering: t1: 72.5% of 40 calls in 15m fail')
     expect(about()).toMatch(/^critical Since 14:09:20 UTC, ending ·/)
+    // Where all alerts are one group, that of the target may be about something else.
+    const stuck: Rule = { ...CRITICAL, name: 'StuckCalls', signal: { name: 'stuck_calls', longerThan: 10_800 } }
+    const other = shownTarget({ target: 'c', rules: [stuck], alerts: [{ ...firing(stuck), value: 40 }], sync: POLLED })
+    const mixed = amid([...several(2), other], { target: 'c' }, () => ({ key: '', labels: {} }))
+    expect(linksOf(mixed)[0]![0]).toBe('c: StuckCalls, 40')
+    expect(render(Head, mixed).some(({ type }) => type === 'svg')).toBe(false)
   })
 
   test('is one for an outage, which began with the last successful poll, and silences the failed requests, too', () => {
