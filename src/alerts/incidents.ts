@@ -22,7 +22,7 @@ const GROWTH_SECONDS = 120
 /** Fewer targets than this share of those on which it fires are neither its beginning nor growth: they may break for reasons of their own. */
 export const LEAST_SHARE = 0.05
 /** What fires so soon after the first (seconds) is no growth: targets are polled one after the other. */
-const TOGETHER_SECONDS = 30
+export const TOGETHER_SECONDS = 30
 /** Which outcome most failed calls have is said from this share on: of two that are as frequent, one would be said by chance. */
 const MOST = 2 / 3
 /** A cause may be seen later than what it causes, by this much (seconds). */

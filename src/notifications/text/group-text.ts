@@ -4,7 +4,7 @@ import { failuresOf, hasEnded, type Notification } from '../../alerts/notificati
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
 import { isBeyond, sum, windowOf } from '../../alerts/signal.ts'
-import { beginningOf, targetsOf, type Incident } from '../../alerts/incidents.ts'
+import { beginningOf, targetsOf, TOGETHER_SECONDS, type Incident } from '../../alerts/incidents.ts'
 import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { nameIn } from './bounded.ts'
@@ -39,11 +39,15 @@ export function incidentSentence(incident: Incident): string {
  * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
  * long at least.
  */
-function breachText({ alerts, course, at }: Incident): string {
+function breachText({ alerts, course, at, since }: Incident): string {
   const [first, ...others] = alerts
   if (course === 'ends') return first!.alert
   const polls = alerts.flatMap(({ lastPoll }) => lastPoll ?? [])
-  if (polls.length > 0) return `no successful poll since ${timeOf(beginningOf(polls), { at })}`
+  if (polls.length > 0) {
+    const last = beginningOf(polls)
+    // The incident may have begun long before, on targets that can be read again.
+    return `no successful poll since ${timeOf(last - since < TOGETHER_SECONDS ? since : last, { at })}`
+  }
   const { signal } = first!
   const definition = definitionOf(signal)
   // An open call is in one of the alerts, so that their numbers add up.

@@ -397,6 +397,8 @@ describe('an incident', () => {
     expect(linesOf(incidents[0]!)[0]).toMatch(/^Since 2026-11-20 08:14:28 UTC/)
     // A receiver was told of a target that can be read again.
     expect(incidentSentence({ ...incidents[0]!, since: AT - 9000 })).toBe(incidentSentence(incidents[0]!))
+    // The first message may have been about one that failed a little earlier.
+    expect(incidentSentence({ ...incidents[0]!, since: AT - 63 })).toMatch(/since 08:14:27 UTC$/)
     expect(incidents[1]!.unpolled).toEqual({ targets: 2, since: AT - 61.5 })
     expect(linesOf(incidents[1]!)).toContain(
       'Numbers stand since 2026-11-20 08:14:28 UTC: no successful poll on 2 targets',
