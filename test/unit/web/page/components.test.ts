@@ -239,7 +239,7 @@ test('the tile of failed calls is that of the incident while one is about them, 
   const tile = (of: State) => {
     const tiles = render(Tiles, of)
     const at = tiles.findIndex(({ props }) => props['id'] === 'failing')
-    return [...tiles.slice(at - 1, at + 2).map(({ text }) => text), tiles[at]!.props['class']]
+    return [...tiles.slice(at - 1, at + 2).map(({ text }) => text), tiles.at(at)!.props['class']]
   }
   const of = '80 finished calls; all calls in 15m: 60%'
   expect(tile(state)).toEqual(['Failed in 15m, 2 targets', '42.5%', of, 'big bad'])
