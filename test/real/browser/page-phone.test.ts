@@ -50,7 +50,7 @@ inChromium('the calls on a phone', (open) => {
     // As many as fit, until more are wanted.
     const last = page.locator('#explorer tbody tr').last()
     expect(await last.isVisible()).toBe(false)
-    await page.getByText('All 40').click()
+    await page.getByLabel('All 40').check()
     expect(await last.isVisible()).toBe(true)
     expect(await page.locator('#explorer thead').isVisible()).toBe(false)
     const filters = page.locator('#explorer .filters > summary')

@@ -6,7 +6,7 @@ import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident, Target } from '../model/api.ts'
-import { labelText, valueOf } from '../model/format.ts'
+import { named, valueOf } from '../model/format.ts'
 import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
@@ -113,9 +113,10 @@ type Actionable = Pick<Alert, 'alert' | 'target' | 'labels' | 'calls_url' | 'run
 
 /** What can be done about an alert, or about all of its incident if that has several targets. @param match silences it; absent if it does not fire */
 export function actions(alert: Actionable, match?: AlertMatch) {
+  const { target = '', alert: silenced = '', ...labels } = match ?? {}
   const runbook = runbookOf({ name: alert.alert, runbookUrl: alert.runbook_url }, 'runbooks')
   const calls = new URLSearchParams(alert.calls_url?.split('?')[1])
-  if (match !== undefined && match.target === undefined) calls.delete('target')
+  if (match !== undefined && target === '') calls.delete('target')
   const isOfFailures = FAILURES.some((status) => calls.get('status')?.includes(status))
   return (
     <span class="actions">
@@ -125,7 +126,7 @@ export function actions(alert: Actionable, match?: AlertMatch) {
         </LinkButton>
       )}
       {match !== undefined && (
-        <LinkButton href={addressOf('silences', match)} label={`Silence ${labelText(match)}`}>
+        <LinkButton href={addressOf('silences', match)} label={`Silence ${named({ alert: silenced, target, labels })}`}>
           Silence
         </LinkButton>
       )}

@@ -93,8 +93,8 @@ export function Table<Item>(props: {
         <tbody>{items.map((item) => rowOf(item, columns, lookOf?.(item)))}</tbody>
       </table>
       {columns.length > MOST_COLUMNS && items.length > MOST_CARDS && (
-        <label class="button more">
-          <input type="checkbox" class="announced" />
+        <label class="check more">
+          <input type="checkbox" />
           {`All ${formatNumber(items.length)}`}
         </label>
       )}

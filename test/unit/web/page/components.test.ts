@@ -256,7 +256,7 @@ test('a table of many columns says how many rows it has, for a phone, which show
     const titles = Array.from({ length: columns }, (_, i) => column(`${i}`))
     return textOf(
       render(() => Table({ caption: '', columns: titles, items }), stateOf([])),
-      { class: 'button more' },
+      { class: 'check more' },
     )
   }
   expect([more(4, 7), more(4, 6), more(3, 7)]).toEqual(['All 7', undefined, undefined])
