@@ -78,10 +78,13 @@ function failedTile(state: State, targets: Target[]): Parameters<typeof tile> {
   if (shown !== undefined) {
     const { incident, lead, isQuiet } = shown
     const [total, failed] = [incident.calls?.total ?? 0, incident.calls?.failed ?? 0]
-    const [on, all] = targets.length === 1 ? ['', ''] : [`, ${plural(incident.targets.firing, 'target')}`, `; all calls in ${window}: ${share(any)}`] // oxfmt-ignore
+    const isOne = targets.length === 1
+    const on = isOne ? '' : `, ${plural(incident.targets.firing, 'target')}`
+    const finished = plural(total, 'finished call')
+    const about = isOne ? `${lead.alert}: ${finished}` : `${finished}; all calls in ${window}: ${share(any)}`
     const title = `Failed in ${formatSeconds(ruleOf(state, lead).window_seconds ?? 0)}${on}`
     const tone = isQuiet || incident.course === 'ends' ? '' : 'bad'
-    return ['failing', title, share(failed / total), `${plural(total, 'finished call')}${all}`, tone]
+    return ['failing', title, share(failed / total), about, tone]
   }
   const by = rule === undefined || highest !== undefined ? '' : `${rule.name}: `
   const where = highest === undefined ? '' : `; highest share: ${highest}`

@@ -243,7 +243,12 @@ test('the tile of failed calls is that of the incident while one is about them, 
   }
   const of = '80 finished calls; all calls in 15m: 60%'
   expect(tile(state)).toEqual(['Failed in 15m, 2 targets', '42.5%', of, 'big bad'])
-  expect(tile({ ...state, target: 'b' })).toEqual(['Failed in 15m', '42.5%', '40 finished calls', 'big bad'])
+  expect(tile({ ...state, target: 'b' })).toEqual([
+    'Failed in 15m',
+    '42.5%',
+    'HighFailureRate: 40 finished calls',
+    'big bad',
+  ])
   expect(tile({ ...state, target: 'c' })).toEqual(['Failed in 15m', '60%', '5 finished calls', 'big '])
   state.snapshot!.incidents.at(0)!.course = 'ends'
   expect(tile(state).at(-1)).toBe('big ')
