@@ -12,20 +12,20 @@ const ROOT = join(import.meta.dirname, '../..')
  * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
  */
 const ROOMS: Record<string, number> = {
-  src: 234,
-  'src/alerts': 2255,
+  src: 237,
+  'src/alerts': 2263,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3471,
+  'src/commands': 3519,
   'src/config': 856,
   'src/daemon': 1547,
   'src/events': 840,
-  'src/history': 1008,
+  'src/history': 1033,
   'src/ledger': 1871,
   'src/log': 105,
   'src/metrics': 683,
   'src/network': 204,
-  'src/notifications': 3286,
+  'src/notifications': 3295,
   'src/pipeline': 1307,
   'src/polling': 2153,
   'src/rx': 126,
@@ -34,10 +34,10 @@ const ROOMS: Record<string, number> = {
   'src/simulator': 1597,
   'src/store': 4110,
   'src/text': 165,
-  'src/views': 2152,
-  'src/web': 2040,
-  'src/web/page': 5308,
-  test: 67141,
+  'src/views': 2176,
+  'src/web': 2048,
+  'src/web/page': 5406,
+  test: 67462,
 }
 
 /** How far a folder of src may be below its line. */
