@@ -52,7 +52,7 @@ export function AlertFacts({ state }: { state: State }) {
       </p>
       <div class="title">
         <h2 id="alert-title">{shown === undefined ? name : sentenceOf(state, shown, live)}</h2>
-        {shown !== undefined && actions(shown, live && matchOfAlert(state, live))}
+        {shown !== undefined && actions(shown, matchOfAlert(state, live))}
       </div>
       {suppressed.length > 0 && (
         <ul id="alert-suppressed" class="banner progress">

@@ -67,29 +67,27 @@ export function tile(id: string, name: string, value: string, note: string, tone
   )
 }
 
-/**
- * The share of all calls that failed, and where it is highest; of a single target, the number that a rule compares. During an incident that
- * is about it, that of the incident.
- */
+/** The share of failed calls: of the incident that is about it, else of all calls, and where it is highest, or of a single target the number that a rule compares. */
 function failedTile(state: State, targets: Target[]): Parameters<typeof tile> {
   const { window = '15m', calls = 0, any, rule, highest } = mainRatio(targets) ?? {}
   const isAny = ({ lead, incident }: ShownIncident) => incident.calls && ruleOf(state, lead).reason === 'any'
   const shown = shownIncidents(state).find(isAny)
-  if (shown !== undefined) {
-    const { incident, lead, isQuiet } = shown
-    const [total, failed] = [incident.calls?.total ?? 0, incident.calls?.failed ?? 0]
-    const isOne = targets.length === 1
-    const on = isOne ? '' : `, ${plural(incident.targets.firing, 'target')}`
-    const finished = plural(total, 'finished call')
-    const about = isOne ? `${lead.alert}: ${finished}` : `${finished}; all calls in ${window}: ${share(any)}`
-    const title = `Failed in ${formatSeconds(ruleOf(state, lead).window_seconds ?? 0)}${on}`
-    const tone = isQuiet || incident.course === 'ends' ? '' : 'bad'
-    return ['failing', title, share(failed / total), about, tone]
-  }
+  if (shown !== undefined)
+    return incidentTile(state, shown, targets.length > 1 && `; all calls in ${window}: ${share(any)}`)
   const by = rule === undefined || highest !== undefined ? '' : `${rule.name}: `
   const where = highest === undefined ? '' : `; highest share: ${highest}`
   const note = `${by}${any === undefined ? 'too few, ' : ''}${plural(calls, 'finished call')}${where}`
   return ['failing', `Failed in ${window}${targets.length > 1 ? ', all calls' : ''}`, share(any), note]
+}
+
+/** @param all the share of all calls; false of a single target */
+function incidentTile(state: State, shown: ShownIncident, all: string | false): Parameters<typeof tile> {
+  const { incident, lead, isQuiet } = shown
+  const { total, failed } = incident.calls!
+  const on = all === false ? '' : `, ${plural(incident.targets.firing, 'target')}`
+  const about = `${all === false ? `${lead.alert}: ` : ''}${plural(total ?? 0, 'finished call')}${all || ''}`
+  const title = `Failed in ${formatSeconds(ruleOf(state, lead).window_seconds ?? 0)}${on}`
+  return ['failing', title, share(failed! / total!), about, isQuiet || incident.course === 'ends' ? '' : 'bad']
 }
 
 const share = (ratio: number | undefined) => (ratio === undefined ? '–' : formatShare(ratio))

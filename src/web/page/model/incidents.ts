@@ -126,10 +126,11 @@ function toldText(state: State, names: ReadonlySet<string>) {
   return [...first].map((each) => each.join(' ')).join(', ')
 }
 
-/** What silences an alert, with what else fires of its incident on its target. */
-export const matchOfAlert = (state: State, alert: Alert): AlertMatch =>
-  shownIncidents({ ...state, target: alert.target }).find(({ incident }) => isPart(alert, incident))?.match ??
-  matchOfAll({}, [alert])
+/** What silences an alert that fires, with what else fires of its incident on its target. */
+export const matchOfAlert = (state: State, alert: Alert | undefined): AlertMatch | undefined =>
+  alert &&
+  (shownIncidents({ ...state, target: alert.target }).find(({ incident }) => isPart(alert, incident))?.match ??
+    matchOfAll({}, [alert]))
 
 /** Whether an alert fires and is part of an incident. */
 export const isPart = ({ state, group }: Alert, incident: Incident) =>

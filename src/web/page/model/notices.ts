@@ -34,19 +34,22 @@ function liveNotices(state: State): Notice[] {
   const [first, ...others] = staleTargets(state).toSorted(
     (a, b) => Number(isFirst(a)) - Number(isFirst(b)) || b.lag_seconds - a.lag_seconds,
   )
-  // The head of the overview says it where alerts fire for it, or soon will: the polls failed no earlier. So does the page of the alert.
-  const told = state.view === 'overview' ? shownIncidents(state).slice(0, MOST_INCIDENTS) : []
-  const alerts = shownAlerts(state).filter(({ signal, state }) => signal === 'poll_age' && state === 'firing')
-  const since = told.flatMap(({ incident }) => (alerts.some((one) => isPart(one, incident)) ? incident.since : []))
-  const isTold = ({ last_success: last }: Target) =>
-    last !== null && since.some((time) => Date.parse(last) > Date.parse(time) - TOGETHER_MS)
-  if (first === undefined || [first, ...others].every(isTold)) return []
-  if (state.view === 'alert' && alerts.some(({ alert }) => alert === state.query.get('alert'))) return []
+  if (first === undefined || [first, ...others].every(toldBy(state))) return []
   const { text, ...rest } = staleNotice(first, ageOfTargets(state), now)
   const of = plural(shownTargets(state).length, 'target')
   const have = rest.isCalm ? 'are in their initial sync' : 'have no successful poll'
   const all = others.length === 0 ? '' : `${formatNumber(others.length + 1)} of ${of} ${have}. `
   return [{ text: `${all}${text}`, ...rest }]
+}
+
+/** Whether what the view says of alerts says it of a target: the head of the overview also where they will fire soon, as the polls failed no earlier. */
+function toldBy(state: State) {
+  const alerts = shownAlerts(state).filter(({ signal, state }) => signal === 'poll_age' && state === 'firing')
+  if (state.view === 'alert') return () => alerts.some(({ alert }) => alert === state.query.get('alert'))
+  const told = state.view === 'overview' ? shownIncidents(state).slice(0, MOST_INCIDENTS) : []
+  const since = told.flatMap(({ incident }) => (alerts.some((one) => isPart(one, incident)) ? incident.since : []))
+  return ({ last_success: last }: Target) =>
+    last !== null && since.some((time) => Date.parse(last) > Date.parse(time) - TOGETHER_MS)
 }
 
 /** The receiver that callwatch has without any other. */
