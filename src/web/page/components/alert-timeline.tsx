@@ -93,7 +93,7 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
 }
 
 /** Alerts of the last seven days on the same target, or of the same rule, that fired at the same time, newest first. */
-function siblingsOf({ pastAlerts }: State, alert: PastAlert): PastAlert[] {
+function siblingsOf({ pastAlerts = [] }: State, alert: PastAlert): PastAlert[] {
   return pastAlerts
     .filter((one) => named(one) !== named(alert) && (one.target === alert.target || one.alert === alert.alert))
     .filter((one) => Date.parse(one.since) <= endOf(alert) && endOf(one) >= Date.parse(alert.since))

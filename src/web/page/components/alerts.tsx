@@ -85,7 +85,7 @@ const MOST = 50
 
 /** The alerts of the last seven days that have ended, newest first; absent without any. */
 export function PastAlerts({ state }: { state: State }) {
-  const { pastAlerts, target } = state
+  const { pastAlerts = [], target } = state
   const alerts = pastAlerts.filter((one) => one.until !== null && (target === '' || one.target === target))
   if (alerts.length === 0) return false
   const all = togetherOf(alerts)

@@ -117,24 +117,24 @@ function messagesTile(state: State) {
       const refused = refuses(one) ? `, ${failureText(one, nowOf(state))}` : ''
       return `${name}:${failed} ${formatNumber(pending)} to be sent${refused}`
     })
-  const last =
-    newest === undefined ? 'no notification in 7 days' : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
-  const [value, tone] = messagesState(receivers, newest !== undefined, waiting.length > 0)
+  const [none, never] = state.pastAlerts === undefined ? ['–', ''] : ['none', 'no notification in 7 days']
+  const last = newest === undefined ? never : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
+  const [value, tone] = messagesState(receivers, newest ? 'delivered' : waiting.length > 0 ? 'waiting' : none)
   const notes = tone === undefined && newest !== undefined ? [last, ...waiting] : waiting
   return tile('messages', 'Messages', value, notes.join('; ') || last, tone)
 }
 
-function messagesState(receivers: Receiver[] | undefined, isSent: boolean, isWaiting: boolean): [string, string?] {
+function messagesState(receivers: Receiver[] | undefined, ok: string): [string, string?] {
   if (receivers === undefined) return ['–']
   if (receivers.some(({ failing_since: since }) => since !== undefined)) return ['failing', 'bad']
   if (receivers.some(refuses)) return ['some refused', 'warning']
-  return [isSent ? 'delivered' : isWaiting ? 'waiting' : 'none']
+  return [ok]
 }
 
 /** Whether only some messages do not arrive. */
 const refuses = ({ failing_since: since, problem }: Receiver) => since === undefined && problem !== undefined
 
-function newestSent({ pastAlerts, target }: State) {
+function newestSent({ pastAlerts = [], target }: State) {
   const sent = pastAlerts
     .flatMap((one) => (target === '' || one.target === target ? one.notified : []))
     .filter(({ outcome }) => outcome === 'sent')

@@ -118,7 +118,7 @@ export function alertSentence(state: State, alert: Alert) {
 
 /** Which receivers were notified of some alerts that fire, and when first: `slack 12:49:44`. */
 function toldText(state: State, names: ReadonlySet<string>) {
-  const sent = state.pastAlerts
+  const sent = (state.pastAlerts ?? [])
     .flatMap((one) => (one.until === null && names.has(keyOf(one)) ? one.notified : []))
     .filter(({ outcome }) => outcome === 'sent')
     .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))

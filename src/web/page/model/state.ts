@@ -68,7 +68,7 @@ export const initialState = {
   /** Which targets the overview lists: by text, by state, and from which one on. */
   targetSearch: { text: '', health: '', from: 0 },
   /** Those of the last seven days, newest first. */
-  pastAlerts: [] as PastAlert[],
+  pastAlerts: undefined as PastAlert[] | undefined,
   /** Which of those in a row are shown; '' for none. */
   openEpisodes: '',
   /** Newest first. */

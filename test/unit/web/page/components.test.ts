@@ -42,7 +42,7 @@ const twoTargets = (differing: Partial<State> = {}) =>
       }),
       shownTarget({ target: 'staging', calls: [openCall('c')], finished: FINISHED, sync: POLLED }),
     ],
-    differing,
+    { pastAlerts: [], ...differing },
   )
 
 describe('the alerts of the page', () => {
@@ -323,6 +323,7 @@ describe('the tiles of polls and messages', () => {
     const state = twoTargets()
     const set = (receivers: NonNullable<State['snapshot']>['receivers']) => (state.snapshot!.receivers = receivers)
     expect(tile('messages', state)).toEqual(['none', 'no notification in 7 days'])
+    expect(tile('messages', { ...state, pastAlerts: undefined })).toEqual(['–', ''])
     const sent = { receiver: 'slack', kind: 'firing', at: isoTime(NOW - 60), outcome: 'sent' } as const
     const dropped = { ...sent, receiver: 'pager', at: isoTime(NOW), outcome: 'dropped' } as const
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the tile uses of an alert
@@ -693,8 +694,8 @@ describe('the overview of the page', () => {
       ...['never polled', 'not evaluated', 'not evaluated'].flatMap((why) => ['–', why]),
       '0 of 2',
       'none succeeded yet',
-      'none',
-      'no notification in 7 days',
+      '–',
+      '',
     ])
     expect([render(InProgress, never), render(FailureRatio, never)]).toEqual([[], []])
   })
