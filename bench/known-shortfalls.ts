@@ -4,11 +4,11 @@
  * fewer calls leave less time to compile the code.
  */
 export const KNOWN_SHORTFALLS: Readonly<Record<string, number>> = {
-  'first-poll wall': 4,
-  'first-poll cpu': 5.5,
+  'first-poll wall': 2.3,
+  'first-poll cpu': 2.5,
   'full-sweep cpu': 2.6,
-  // Its floor takes 19 to 33 ms from run to run, of the same programs: 5.1 to 9 times that.
-  'busy-poll cpu': 7.5,
+  // Its limit takes 55 to 86 ms from run to run, of the same programs: 2.7 to 3.6 times that.
+  'busy-poll cpu': 3.5,
   'events cost': 1.3,
   'steady cpu': 6,
   'steady cpu (script)': 0.1,
