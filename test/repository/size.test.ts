@@ -36,8 +36,8 @@ const ROOMS: Record<string, number> = {
   'src/text': 165,
   'src/views': 2176,
   'src/web': 2048,
-  'src/web/page': 5408,
-  test: 67463,
+  'src/web/page': 5409,
+  test: 67472,
 }
 
 /** How far a folder of src may be below its line. */

@@ -137,8 +137,8 @@ export function actions(alert: Actionable, match?: AlertMatch) {
 
 function lineOf(line: WorstLine) {
   const { target, alert, key, value, calls, failed, live, share } = line
-  const ofCalls =
-    calls === null ? '' : failed === null ? formatNumber(calls) : `${formatNumber(failed)} of ${formatNumber(calls)}`
+  const [number, isSaid] = [formatNumber(calls ?? 0), calls === null || calls === value]
+  const ofCalls = failed !== null ? `${formatNumber(failed)} of ${number}` : isSaid ? '' : number
   return (
     <li key={`${target}|${key}`}>
       <a href={addressOfLine(line)}>

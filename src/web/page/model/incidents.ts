@@ -21,7 +21,7 @@ export const MOST_INCIDENTS = 3
 /** Bars that differ by less than a tenth say nothing. */
 const ALIKE = 0.9
 
-/** The incidents of the selected targets, the worst first. What fires on targets without polls is part of the incident of these. */
+/** The incidents of the selected targets, the worst first. Failed requests to targets without polls are part of the incident of these. */
 export function shownIncidents(state: State) {
   const firing = shownAlerts(state).filter((alert) => alert.state !== 'pending')
   const live = new Map(firing.map((alert) => [keyOfLive(alert), alert]))
@@ -32,7 +32,7 @@ export function shownIncidents(state: State) {
     const own = firing.filter((alert) => isPart(alert, whole))
     const [first, ...rest] = own
     const isOfThese = own.some(isOfPolls)
-    if (first === undefined || (!isOfThese && own.filter(isUnpolled).length * 2 > own.length)) return []
+    if (first === undefined || (isOfRequests(first) && own.filter(isUnpolled).length * 2 > own.length)) return []
     const others = state.target === '' ? 0 : whole.targets.firing - 1
     const incident = others > 0 ? onTarget(state, whole, [first, ...rest]) : whole
     const names = new Set(own.map(keyOfLive))
@@ -50,7 +50,7 @@ export function shownIncidents(state: State) {
       suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
     const waits = own.filter((alert) => !isLess(alert)).map(why)
     // Failed requests are why no poll succeeds.
-    const causes = isOfThese ? firing.filter((one) => one.signal === 'request_errors' && isUnpolled(one)) : []
+    const causes = isOfThese ? firing.filter((one) => isOfRequests(one) && isUnpolled(one)) : []
     return {
       incident,
       /** The worst alert, or one that is within its threshold again. */
@@ -70,6 +70,7 @@ export function shownIncidents(state: State) {
 }
 
 const isOfPolls = ({ signal }: Alert) => signal === 'poll_age'
+const isOfRequests = ({ signal }: Alert) => signal === 'request_errors'
 
 /** What is true of an incident on each of its targets. */
 const OF_EACH = ['cause', 'mostly', 'rule']

@@ -221,9 +221,12 @@ describe('the head of the overview', () => {
     const outage = { ...firing(POLL_AGE), ...none, value: 400, evidence: { lastPoll: NOW - 400 } }
     const titles = (state: State) => render(Head, state).flatMap(({ type, text }) => (type === 'h2' ? [text] : []))
     const all = amid([made('a', outage), made('b', outage)])
-    expect(titles(all)).toEqual(['2 of 2 targets: no successful poll since 14:06:40 UTC'])
+    expect(titles(all)).toEqual([
+      '2 of 2 targets: no successful poll since 14:06:40 UTC',
+      '2 of 2 targets: 75% of 80 calls in 15m fail, mostly unanswered',
+    ])
     expect(linksOf(all)[0]).toEqual(['Silence', './?alert=%3D%7ENoGoodPoll%7CServiceErrors#silences'])
-    expect(titles({ ...all, target: 'a' })).toEqual(['a: no successful poll since 14:06:40 UTC'])
+    expect(titles({ ...all, target: 'a' })[0]).toBe('a: no successful poll since 14:06:40 UTC')
     expect(
       linksOf({ ...all, target: 'a' })
         .at(1)
@@ -231,7 +234,14 @@ describe('the head of the overview', () => {
     ).toBe('./?target=a&alert=%3D%7ENoGoodPoll%7CServiceErrors#silences')
     // Most targets are polled.
     expect(titles(amid([made('a', outage), made('b')]))).toHaveLength(3)
-    expect(titles(amid([made('a', outage), made('b'), made('c', outage)]))).toHaveLength(1)
+    expect(titles(amid([made('a', outage), made('b'), made('c', outage)]))).toHaveLength(2)
+  })
+
+  test('of open calls says once how many they are on each target', () => {
+    const state = amid(several(2))
+    Object.assign(state.snapshot!.incidents.at(0)!.worst.at(0)!, { value: 7, calls: 7, failed: null })
+    const [row] = render(Head, state).filter(({ type }) => type === 'li')
+    expect(row?.text.match(/7/g)).toHaveLength(1)
   })
 
   test('has the calls of its targets by the minute, and who was notified first', () => {
