@@ -12,15 +12,15 @@ import { measure } from './measure.ts'
 const CALLS_A_COMMIT = 500
 const COLUMNS = ['sessionId', 'initiatedAt', 'startedAt', 'endedAt', 'status', 'type', 'mode', 'receiverType', 'mid', 'totalParticipants', 'totalDurationInMinutes', 'totalAudioMinutes', 'totalVideoMinutes', 'hasRecording'] // oxfmt-ignore
 
-if (isMainThread) read()
+if (isMainThread) await read()
 else write()
 
-function read(): void {
-  const { url, path } = forkedWith<{ url: string; path: string }>()
-  const { origin, pathname } = new URL(url)
-  const client = new Client(origin)
-  const writer = new Worker(import.meta.filename, { workerData: path })
-  answer(async ({ paths }: { paths: string[] }) => {
+async function read(): Promise<void> {
+  const writer = new Worker(import.meta.filename, { workerData: forkedWith<{ path: string }>().path })
+  await once(writer, 'message')
+  answer(async ({ url, paths }: { url: string; paths: string[] }) => {
+    const { origin, pathname } = new URL(url)
+    const client = new Client(origin)
     const { measured, result: calls } = await measure(async () => {
       let calls = 0
       let rows: SQLInputValue[][] = []
@@ -39,6 +39,7 @@ function read(): void {
       if (rows.length > 0) await commit()
       return calls
     })
+    await client.close()
     return { ...measured, calls }
   })
 }
@@ -55,6 +56,7 @@ function write(): void {
   db.exec('CREATE INDEX by_time ON calls (endedAt)')
   const insert = db.prepare(`INSERT OR REPLACE INTO calls VALUES (${COLUMNS.map(() => '?').join(', ')})`)
   const port = parentPort!
+  port.postMessage('ready')
   port.on('message', (rows: SQLInputValue[][]) => {
     db.exec('BEGIN')
     for (const row of rows) insert.run(...row)

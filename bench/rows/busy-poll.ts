@@ -31,14 +31,15 @@ export const busyPoll: Scenario = {
     const quiet = writeConfigFile(bench, { name: 'without-events', urls: targets.map(({ url }) => url) })
     const callwatch = await bench.start('callwatch', { file, now: bench.now })
     const eventless = await bench.start('callwatch', { file: quiet, now: bench.now }, WITHOUT_EVENTS)
-    const limit = await bench.start('limit', { url: targets.at(-1)!.url, path: join(bench.folder, 'limit.db') })
+    const limit = await bench.start('limit', { path: join(bench.folder, 'limit.db') })
     const polls = await times(targets.length, async (target) => {
-      const { now, service } = targets[target]!
+      const { now, service, url } = targets[target]!
       const both = [callwatch, eventless]
+      await limit.ask({ url, paths })
       const before = []
       for (const each of both) before.push(await each.ask<PollAnswer>({ target, whole: true, now }))
       await service.ask({ now: now + 15, prepare: true })
-      const written = await limit.ask<Measured>({ paths })
+      const written = await limit.ask<Measured>({ url, paths })
       const after = []
       for (const each of both) after.push(await each.ask<PollAnswer>({ target, whole: true, now: now + 15 }))
       for (const [i, { open }] of before.entries()) {

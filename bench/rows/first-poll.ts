@@ -52,8 +52,8 @@ async function readTwice({ start, sizes }: Bench, url: string): Promise<{ first:
 }
 
 async function writeOnce({ start, sizes, folder }: Bench, url: string, round: number): Promise<Measured> {
-  const limit = await start('limit', { url, path: join(folder, `limit-${round}.db`) })
-  const measured = await limit.ask<Measured>({ paths: allPages(sizes.calls) })
+  const limit = await start('limit', { path: join(folder, `limit-${round}.db`) })
+  const measured = await limit.ask<Measured>({ url, paths: allPages(sizes.calls) })
   await limit.end()
   return measured
 }
