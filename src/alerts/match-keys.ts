@@ -22,7 +22,7 @@ export function matchOfGroup(
   alerts: readonly { alert: string }[],
 ): AlertMatch {
   const names = [...new Set(alerts.map(({ alert }) => alert))]
-  const escaped = names.map((name) => name.replaceAll(/[^\w ]/g, '\\$&'))
+  const escaped = names.map((name) => name.replaceAll(/[!-/:-@[-^`{-~]/g, '\\$&'))
   return { ...labels, alert: names.length === 1 ? names[0]! : `=~${escaped.join('|')}` }
 }
 

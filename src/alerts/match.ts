@@ -10,8 +10,10 @@ import { MATCH_KEYS, MATCH_VALUES, type AlertMatch } from './match-keys.ts'
  */
 
 const PREFIX = '=~'
-/** The longest expression (characters): the names of many rules. And the longest program that RE2 may make of it (instructions). */
+/** The longest expression (characters): the names of many rules. RE2 takes long to compile a long one that repeats something. */
 export const MAX_PATTERN_LENGTH = 2000
+const MAX_REPEATING_LENGTH = 200
+/** The longest program that RE2 may make of it (instructions). */
 const MAX_PROGRAM = 2000
 
 /** Whether a value of a match is an expression, not a plain text. */
@@ -50,6 +52,8 @@ function compile(value: string): RE2JS | string {
 function compiledOrProblem(expression: string): RE2JS | string {
   if (expression === '') return 'there is no regular expression after =~'
   if (expression.length > MAX_PATTERN_LENGTH) return `a regular expression has at most ${MAX_PATTERN_LENGTH} characters`
+  if (expression.length > MAX_REPEATING_LENGTH && /(?<!\\)\{/.test(expression))
+    return `a regular expression with { has at most ${MAX_REPEATING_LENGTH} characters`
   try {
     const compiled = RE2JS.compile(expression)
     return compiled.programSize() > MAX_PROGRAM ? 'the regular expression repeats too much' : compiled

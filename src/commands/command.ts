@@ -58,7 +58,7 @@ export const WIDE = ['--wide', 'print all columns, also those for which the term
 
 /** The width of what is printed: that of the terminal, unless all columns are wanted. */
 export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { wide: boolean }): number {
-  return stdout.isTTY && !wide ? (stdout.columns ?? Infinity) : Infinity
+  return stdout.isTTY && !wide ? stdout.columns || Infinity : Infinity
 }
 
 /** A space of a command, which must stay whole to be copied, and a space without a width, at which a long expression may be broken. */

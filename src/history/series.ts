@@ -47,7 +47,9 @@ export type Series = Period & { step: number; points: { sums: Sums; inProgress: 
 export async function seriesOf(store: RowReader, query: SeriesQuery, now: number): Promise<Series> {
   const scope = await historyScope(store, query, 0)
   const end = endOf(scope, await serviceNow(store, query.targets, now, Math.max))
-  const step = await stepOf(store, { ...query, to: query.to ?? end }, scope)
+  const isShort = ((query.to ?? end) - query.from) / QUARTER_HOUR_SECONDS < FEW_POINTS
+  const most = query.step !== undefined || isShort ? MAX_CALLS_ASKED : MAX_CALLS_READ
+  const step = await stepOf(store, { ...query, to: query.to ?? end }, scope, most)
   const from = Math.floor(query.from / step) * step
   const size = Math.ceil((Math.max(query.from + 1, query.to ?? end) - from) / step)
   const to = from + size * step
@@ -61,8 +63,7 @@ export async function seriesOf(store: RowReader, query: SeriesQuery, now: number
     changes[finished + 1]! -= calls
   }
   const after = { from: to, to: Infinity }
-  const isKnown =
-    step >= QUARTER_HOUR_SECONDS || (await countFinished(store, scope, after, MAX_CALLS_READ + 1)) <= MAX_CALLS_READ
+  const isKnown = step >= QUARTER_HOUR_SECONDS || (await countFinished(store, scope, after, most + 1)) <= most
   const unit = Math.min(step, QUARTER_HOUR_SECONDS)
   const period = withCalls(scope, { from, to: isKnown ? Infinity : to })
   const reading = { scope, period, filter: query, partAt, unit, aborted: query.aborted }
@@ -91,13 +92,12 @@ async function stepOf(
   store: RowReader,
   { from, to, step: asked }: Period & Pick<SeriesQuery, 'step'>,
   scope: HistoryScope,
+  most: number,
 ): Promise<number> {
   const step = asked ?? STEPS.find((each) => (to - from) / each <= MAX_POINTS) ?? STEPS.at(-1)!
   if ((to - from) / step > MAX_POINTS_ASKED - 1)
     throw new QueryError(`a series has at most ${MAX_POINTS_ASKED} points: take a larger step, or a shorter period`)
   if (step >= QUARTER_HOUR_SECONDS) return step
-  const isLong = (to - from) / QUARTER_HOUR_SECONDS >= FEW_POINTS
-  const most = asked === undefined && isLong ? MAX_CALLS_READ : MAX_CALLS_ASKED
   if ((await countFinished(store, scope, { from, to }, most + 1)) <= most) return step
   if (asked === undefined) return QUARTER_HOUR_SECONDS
   throw new QueryError(

@@ -37,26 +37,6 @@ export async function readTold({ rows }: RowReader): Promise<ToldGroups> {
   return new Map(Array.from(told, ([name, each]) => [name, each.map(({ data }) => parse<ToldGroup>(data))]))
 }
 
-/**
- * When the interval of the first group is over that a receiver was told of, and of which changes wait.
- *
- * @param groups those of the changes, with their intervals (seconds)
- */
-export function intervalEnd(
-  groups: readonly { key: string; interval: number }[],
-  incidents: readonly Incident[],
-  told: ToldGroups,
-  now: number,
-): number | undefined {
-  const intervals = new Map(groups.map(({ key, interval }) => [key, interval]))
-  const ends = incidents.flatMap((incident) => {
-    const interval = intervals.get(incident.key)
-    const known = (told.get(incident.key) ?? []).filter((one) => isKnownTo(one, incident))
-    return interval === undefined ? [] : known.map((one) => one.interval + interval)
-  })
-  return ends.filter((end) => end > now).toSorted((a, b) => a - b)[0]
-}
-
 /** Incidents with the earliest beginning that the messages about them have. */
 export function withToldBeginnings(incidents: readonly Incident[], told: ToldGroups): Incident[] {
   return incidents.map((incident) => {

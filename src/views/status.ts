@@ -59,13 +59,7 @@ export const storedStatus = z.object({
       }),
     )
     .describe('Rules with alerts that do not fire yet'),
-  receivers: z.array(
-    receiver.extend({
-      next_message: time
-        .optional()
-        .describe('When the interval of the first group is over of which changes wait: they are sent then, or before'),
-    }),
-  ),
+  receivers: z.array(receiver),
 })
 export type StoredStatus = z.output<typeof storedStatus>
 

@@ -34,7 +34,7 @@ type Backtested = TargetBacktest & { values: Values }
  * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each time. Prints when
  * each rule would have fired and resolved.
  */
-export const declare: Declare = (command, { configured, print, env, cwd }) =>
+export const declare: Declare = (command, { configured, print, printWhole, env, cwd }) =>
   void command
     .option('--since <time>', 'start at this date or time, or this long ago', '7d')
     .option('--rule <file>', 'use the rules of this file (one rule or a list) instead of the configured rules')
@@ -51,7 +51,7 @@ export const declare: Declare = (command, { configured, print, env, cwd }) =>
       for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, { ...config, alerts }))
       const skipped = alerts.filter((rule) => !isReplayable(rule))
       if (json) return print(JSON.stringify(backtestView(found, skipped), null, 2))
-      if (found.length > 1) for (const line of [...rulesOf(found, alerts), '']) print(line)
+      if (found.length > 1) for (const line of [...rulesOf(found, alerts), '']) printWhole(line)
       if (all || found.length <= MOST_TARGETS)
         for (const line of found.flatMap((target) => targetLines(target, { since: from, chart }))) print(line)
       else print(`--all prints when, on each of ${plural(found.length, 'target')}`)

@@ -11,14 +11,17 @@ import { rulesOf } from './read-status.ts'
 const NAMED = 3
 
 const timeOf = (time: string) => formatTime(Date.parse(time) / 1000)
-/** `08:20:30 UTC`, of a time that is near. */
-const clockOf = (time: string) => timeOf(time).slice(-12)
+/** `08:20:30 UTC`, with its date if that is a day away. */
+const clockOf = (time: string, now: string) =>
+  timeOf(time).slice(Date.parse(time) - Date.parse(now) < 86_400_000 ? -12 : 0)
 
 /** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
 export function printProblems(status: StoredStatus, print: CommandContext['print']): void {
   const { daemon, targets, incidents, receivers, alerts } = status
-  // Their incident says why.
-  const told = new Set(alerts.flatMap(({ signal, target }) => (signal === 'poll_age' ? target : [])))
+  const fires = new Set(alerts.flatMap(({ signal, target }) => (signal === 'poll_age' ? target : [])))
+  const unpolled = targets.filter(({ target }) => fires.has(target))
+  // Their incident says why, if it is the same for all.
+  const told = groupByReason(unpolled, targetProblem).size === 1 ? fires : new Set()
   for (const incident of incidents) printIncident(incident, print)
   const problems = [
     ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),
@@ -63,9 +66,12 @@ type TextOf = (target: TargetStatus, lastPoll: string) => string
 /** Counts and durations, which differ from target to target; a status is a reason. */
 const NUMBERS = /(?<!answered )\b\d[\d,.]*(?: ?[smhd]\b)? ?/g
 
+const groupByReason = (targets: readonly TargetStatus[], textOf: TextOf) =>
+  Map.groupBy(targets, (target) => textOf(target, '').replaceAll(NUMBERS, ''))
+
 /** One line for all targets with the same reason: their names, or how many they are. Where numbers differ, it is about the first one. */
 function onTargets(targets: readonly TargetStatus[], textOf: TextOf): string[] {
-  const byReason = Map.groupBy(targets, (target) => textOf(target, '').replaceAll(NUMBERS, ''))
+  const byReason = groupByReason(targets, textOf)
   byReason.delete('')
   return [...byReason.values()].map((same) => {
     const texts = new Set(same.map((each) => textOf(each, '')))
@@ -87,10 +93,10 @@ function targetProblem({ state, last_success: last, problem }: TargetStatus, las
 
 const isFailing = (receiver: ReceiverStatus) => receiver.failing_since !== undefined
 
-/** Until when changes wait or, where that is not known, since when. */
-function waitsText({ problem, next_message: next, oldest_pending_seconds: oldest }: ReceiverStatus): string {
-  if (next !== undefined && problem === undefined) return ` for the next message, due at ${clockOf(next)}`
-  return oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`
+/** For what changes wait, unless something is wrong, and since when. */
+function waitsText({ problem, oldest_pending_seconds: oldest }: ReceiverStatus): string {
+  const what = problem === undefined ? ' for the next message' : ''
+  return oldest === undefined ? what : `${what}, the oldest from ${formatSeconds(oldest)} ago`
 }
 
 /** What waits for a receiver, and why: nothing can be delivered, or it refused some messages and accepts others. */
@@ -107,7 +113,7 @@ function receiverText(receiver: ReceiverStatus): string[] {
 }
 
 /** What is no failure: warnings, what waits, and what is suppressed now, by the reason; its beginning may have been notified. */
-function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[] {
+function remarks({ now, targets, receivers, alerts, pending }: StoredStatus): string[] {
   const suppressed = Map.groupBy(
     alerts.filter((alert) => alert.suppressed.length > 0),
     (alert) => alert.suppressed.join(', '),
@@ -117,7 +123,7 @@ function remarks({ targets, receivers, alerts, pending }: StoredStatus): string[
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
     ...receivers.filter((each) => !isFailing(each)).flatMap(receiverText),
     ...pending.map((rule) => {
-      return `pending: ${rulesText([rule], targets.length)} fires from ${clockOf(rule.fires_at)} on if it lasts`
+      return `pending: ${rulesText([rule], targets.length)} fires from ${clockOf(rule.fires_at, now)} on if it lasts`
     }),
     ...[...suppressed].map(
       ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}, ${reasons}`,

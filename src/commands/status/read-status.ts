@@ -3,7 +3,7 @@ import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
 import { liveAlerts } from '../../history/alert-history.ts'
-import { intervalEnd, readTold, withToldBeginnings } from '../../history/told-incidents.ts'
+import { readTold, withToldBeginnings } from '../../history/told-incidents.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
 import { grouping } from '../../notifications/grouping.ts'
@@ -33,9 +33,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   const { targets, notify, alerts: rules, poll, http } = config
   const live = await liveAlerts(reader)
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
-  const groupOf = grouping(notify, rules)
-  const incidents = incidentsOf(live, groupOf, targets.length, now - STALE_INTERVALS * poll.interval)
-  const told = await readTold(reader)
+  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval)
   const waiting = await waitingContents(reader)
   const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now }, waiting)
   const alerts = firing.map((alert) => ({
@@ -48,17 +46,13 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     store: reader.place,
     daemon: { url, page: http.publicUrl ?? url, answers: heard !== undefined, problem: heard?.problem },
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
-    incidents: withToldBeginnings(incidents, told).map((incident) => ({
+    incidents: withToldBeginnings(incidents, await readTold(reader)).map((incident) => ({
       ...incidentView(incident),
       runbook_url: runbookOfAll(incident.alerts, http.publicUrl && `${http.publicUrl}/runbooks`),
     })),
     alerts,
     pending: pendingOf(live, now),
-    receivers: receiversOf(heard, waiting, { notify, suppressed, now }).map((each) => {
-      const groups = (waiting.get(each.name) ?? []).flatMap((one) => (one.kind === 'digest' ? [] : groupOf(one)))
-      const next = heard && intervalEnd(groups, incidents, told, now)
-      return { ...each, ...(next !== undefined && { next_message: isoTime(next) }) }
-    }),
+    receivers: receiversOf(heard, waiting, { notify, suppressed, now }),
   }
 }
 

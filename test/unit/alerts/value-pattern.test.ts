@@ -38,6 +38,7 @@ test.each([
   ['=~a**', 'invalid nested repetition operator'],
   ['=~((a?){100}){10}', 'repeats too much'],
   [`=~${'a'.repeat(2001)}`, 'at most 2000 characters'],
+  [`=~${'a{1000}'.repeat(285)}`, 'with { has at most 200 characters'],
 ])('the value %s is refused: %s', (wanted, problem) => {
   expect(patternProblem(wanted)).toContain(problem)
   expect(matchesValue(wanted, 'a')).toBe(false)

@@ -60,6 +60,13 @@ describe('/api/v1/series', () => {
     const many = Array.from({ length: 15_001 }, (_, i) => over('production', `many-${i}`, 10))
     const { answer } = await ask(`since=${since}`, many)
     expect(answer.step_seconds).toBe(step)
+    expect(answer.points.every(({ in_progress: calls }) => calls !== null)).toBe(true)
+  })
+
+  test('knows the calls in progress of a short time after which many finished', async () => {
+    const many = Array.from({ length: 15_001 }, (_, i) => over('production', `many-${i}`, 10))
+    const { answer } = await ask(`since=${NOW - 7200}&until=${NOW - 3600}`, many)
+    expect([answer.step_seconds, answer.points[0]!.in_progress]).toEqual([60, expect.any(Number)])
   })
 
   test.each([

@@ -78,11 +78,10 @@ function missing({ query, snapshot }: State, live: Alert | undefined) {
   return 'It is neither pending nor firing, and has not fired in 7 days.'
 }
 
-/** `Pending: above 45% for 12s of 30s. It fires at 10:42:30 if it stays so.` */
+/** `Pending: above 45% since 10:42:00 UTC. It fires at about 10:42:30 UTC if it stays so.` */
 function pendingText({ breach, threshold, since, ...live }: Alert, firesAt: string, now: string) {
-  const all = secondsBetween(since, firesAt)
-  const lasts = `${formatSeconds(Math.min(all, secondsBetween(since, now)))} of ${formatSeconds(all)}`
-  return `Pending: ${breach} ${valueOf(live, threshold)} for ${lasts}. It fires at about ${momentInZone(firesAt, now)} if it stays so.`
+  const when = firesAt > now ? `at about ${momentInZone(firesAt, now)}` : 'after the next poll'
+  return `Pending: ${breach} ${valueOf(live, threshold)} since ${momentInZone(since, now)}. It fires ${when} if it stays so.`
 }
 
 /** As messages say it where they can; of an alert that is part of something larger, or has ended, of it alone. */

@@ -85,8 +85,11 @@ function incidentTile(state: State, shown: ShownIncident, all: string | false): 
   const { incident, lead, isQuiet } = shown
   const { total, failed } = incident.calls!
   const on = all === false ? '' : `, ${plural(incident.targets.firing, 'target')}`
-  const about = `${all === false ? `${lead.alert}: ` : ''}${plural(total ?? 0, 'finished call')}${all || ''}`
-  const title = `Failed in ${formatSeconds(ruleOf(state, lead).window_seconds ?? 0)}${on}`
+  const { match, window_seconds: window = 0 } = ruleOf(state, lead)
+  const only = labelText(match ?? {})
+  const calls = `${plural(total ?? 0, 'finished call')}${only && ` (${only})`}`
+  const about = `${all === false ? `${lead.alert}: ` : ''}${calls}${all || ''}`
+  const title = `Failed in ${formatSeconds(window)}${on}`
   return ['failing', title, share(failed! / total!), about, isQuiet || incident.course === 'ends' ? '' : 'bad']
 }
 

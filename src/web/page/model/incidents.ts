@@ -1,11 +1,11 @@
 import { instanceKey } from '../../../alerts/groups.ts'
-import { matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
+import { bySeverity, matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
 import { failText, formatNumber } from '../../../text/format.ts'
-import type { Alert, Incident, Rule } from './api.ts'
+import type { Alert, Incident, PastAlert, Rule } from './api.ts'
 import { labelText, minute, moment, momentInZone, unitOf, valueOf } from './format.ts'
 import { nowOf, type State } from './state.ts'
 import { steady } from './steady.ts'
-import { shownAlerts } from './totals.ts'
+import { once, shownAlerts } from './totals.ts'
 
 /** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1; 0 where all are alike. */
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }
@@ -27,9 +27,10 @@ export function shownIncidents(state: State) {
   const live = new Map(firing.map((alert) => [keyOfLive(alert), alert]))
   const unpolled = new Set(firing.flatMap((alert) => (isOfPolls(alert) ? alert.target : [])))
   const isUnpolled = ({ target }: Alert) => unpolled.has(target)
+  const groups = Map.groupBy(firing, ({ group }) => labelText(group))
   const why = waitsFor(state)
   return (state.snapshot?.incidents ?? []).flatMap((whole) => {
-    const own = firing.filter((alert) => isPart(alert, whole))
+    const own = (groups.get(labelText(whole.group)) ?? []).toSorted(byFailures)
     const [first, ...rest] = own
     const isOfThese = own.some(isOfPolls)
     if (first === undefined || (isOfRequests(first) && own.filter(isUnpolled).length * 2 > own.length)) return []
@@ -69,11 +70,11 @@ export function shownIncidents(state: State) {
   })
 }
 
+/** The most severe first, of these those with most failed calls. */
+const byFailures = (a: Alert, b: Alert) => bySeverity(a, b) || callsOf(b).failed - callsOf(a).failed
+
 const isOfPolls = ({ signal }: Alert) => signal === 'poll_age'
 const isOfRequests = ({ signal }: Alert) => signal === 'request_errors'
-
-/** What is true of an incident on each of its targets. */
-const OF_EACH = ['cause', 'mostly', 'rule']
 
 /** An incident on several targets as it is on one of them. */
 function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...Alert[]]): Incident {
@@ -85,10 +86,10 @@ function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...
     ...whole,
     severity: alert.severity,
     summary: `${isBack ? 'Recovering: ' : ''}${alertSentence(state, alert)}`,
-    details: [{ about: 'course', text }, ...whole.details.filter(({ about }) => OF_EACH.includes(about))],
+    details: [{ about: 'course', text }, ...whole.details.filter(({ about }) => about === 'rule')],
     course: isBack ? 'ends' : 'lasts',
     calls: total > 0 ? { total, failed, before: null, outcome: null } : null,
-    worst: [],
+    worst: whole.worst.filter(({ target }) => target === alert.target),
   }
 }
 
@@ -117,10 +118,16 @@ export function alertSentence(state: State, alert: Alert) {
   return `${alert.target}: ${isOfPolls(alert) ? `no successful poll since ${since}` : value}`
 }
 
+const NONE: readonly PastAlert[] = []
+const lastingByKey = once(
+  (past: readonly PastAlert[]) => new Map(past.filter(({ until }) => until === null).map((one) => [keyOf(one), one])),
+)
+
 /** Which receivers were notified of some alerts that fire, and when first: `slack 12:49:44`. */
 function toldText(state: State, names: ReadonlySet<string>) {
-  const sent = (state.pastAlerts ?? [])
-    .flatMap((one) => (one.until === null && names.has(keyOf(one)) ? one.notified : []))
+  const past = lastingByKey(state.pastAlerts ?? NONE)
+  const sent = [...names]
+    .flatMap((name) => past.get(name)?.notified ?? [])
     .filter(({ outcome }) => outcome === 'sent')
     .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   const first = new Map(sent.map(({ receiver, at }) => [receiver, moment(at, nowOf(state))]))

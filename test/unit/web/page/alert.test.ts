@@ -131,9 +131,14 @@ describe('the page of an alert', () => {
     const pending = { ...firing({ ...RATIO_RULE, for: 300 }), state: 'pending' as const, credited: 180 }
     const target = shownTarget({ rules: [RATIO_RULE], alerts: [pending], sync: POLLED })
     const { view, query, alertPage } = shown(undefined)
-    expect(texts(stateOf([target], { view, query, alertPage }), 'alert-note')).toBe(
-      'Pending: above 30% for 3m of 5m. It fires at about 14:15:20 UTC if it stays so.',
-    )
+    const noteAt = (now: number) => {
+      const state = stateOf([target], { view, query, alertPage })
+      state.snapshot!.now = isoTime(now)
+      return texts(state, 'alert-note')
+    }
+    const said = 'Pending: above 30% since 14:10:20 UTC. It fires '
+    expect(noteAt(NOW)).toBe(`${said}at about 14:15:20 UTC if it stays so.`)
+    expect(noteAt(NOW + 600)).toBe(`${said}after the next poll if it stays so.`)
   })
 
   test('is found by the second in which the alert fired, as commands print it', async () => {

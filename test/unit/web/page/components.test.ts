@@ -241,12 +241,12 @@ test('the tile of failed calls is that of the incident while one is about them, 
     const at = tiles.findIndex(({ props }) => props['id'] === 'failing')
     return [...tiles.slice(at - 1, at + 2).map(({ text }) => text), tiles.at(at)!.props['class']]
   }
-  const of = '80 finished calls; all calls in 15m: 60%'
+  const of = '80 finished calls (mode=call); all calls in 15m: 60%'
   expect(tile(state)).toEqual(['Failed in 15m, 2 targets', '42.5%', of, 'big bad'])
   expect(tile({ ...state, target: 'b' })).toEqual([
     'Failed in 15m',
     '42.5%',
-    'HighFailureRate: 40 finished calls',
+    'HighFailureRate: 40 finished calls (mode=call)',
     'big bad',
   ])
   expect(tile({ ...state, target: 'c' })).toEqual(['Failed in 15m', '60%', '5 finished calls', 'big '])

@@ -5,6 +5,7 @@ import type { TargetStatus } from '../../../../src/pipeline/target.ts'
 import { Alerts } from '../../../../src/web/page/components/alerts.tsx'
 import { Head } from '../../../../src/web/page/components/head.tsx'
 import type { State } from '../../../../src/web/page/model/state.ts'
+import { matchOfGroup } from '../../../../src/alerts/match-keys.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
@@ -175,6 +176,9 @@ describe('the head of the overview', () => {
     const links = linksOf(state)
     const address = new URLSearchParams({ alert: '=~VeryHighFailureRate|HighFailureRate' })
     expect(links).toContainEqual(['Silence', `./?${address}#silences`])
+    expect(matchOfGroup({}, [{ alert: 'Überlast (1)' }, { alert: 'b' }])).toEqual({
+      alert: String.raw`=~Überlast \(1\)|b`,
+    })
   })
 
   test('says how it is on the selected target, and on how many others', () => {
@@ -199,6 +203,21 @@ describe('the head of the overview', () => {
     for (const alert of state.snapshot!.alerts) alert.state = 'recovering'
     expect(linksOf(state).at(0)?.at(0)).toBe('Recovering: t1: 72.5% of 40 calls in 15m fail')
     expect(about()).toMatch(/^critical Since 14:09:20 UTC, ending ·/)
+    // Of alerts with labels it is about the one with most failed calls, and of what the incident says of others only the rule is true here.
+    const byType = (one: TargetStatus) =>
+      shownTarget({
+        target: one.name,
+        rules: [{ ...CRITICAL, by: ['type'] }],
+        alerts: ['audio', 'video'].map((type, i) => ({ ...alertOf(18 + 10 * i, 40), key: type, labels: { type } })),
+        sync: POLLED,
+      })
+    const labelled = amid(several(2).map(byType), { target: 't1' }, () => ({ key: '', labels: {} }))
+    labelled.snapshot!.incidents.at(0)!.details.push({ about: 'cause', text: 'Cause: 503' })
+    expect(render(Head, labelled).find(({ type }) => type === 'h2')?.text).toMatch(
+      /^t1: 70% of 40 calls \(type=video\)/,
+    )
+    expect(linesOf(labelled)).toHaveLength(2)
+    expect(render(Head, labelled).some(({ text }) => text.includes('Cause'))).toBe(false)
     // Where all alerts are one group, that of the target may be about something else.
     const stuck: Rule = { ...CRITICAL, name: 'StuckCalls', signal: { name: 'stuck_calls', longerThan: 10_800 } }
     const other = shownTarget({ target: 'c', rules: [stuck], alerts: [{ ...firing(stuck), value: 40 }], sync: POLLED })
