@@ -246,8 +246,9 @@ function contributorOf(alerts: readonly Alert[]): Incident['contributor'] {
   return first && { label: first.label, value: first.value }
 }
 
-/** Requests that fail are why no poll succeeds, not the other way round. */
+/** Requests that fail are why no poll succeeds, not the other way round. They are no reason why calls that began long before are open. */
 function causesOf({ signal: { name } }: Alert): readonly CauseSignal[] {
+  if (name === 'stuck_calls') return []
   return name === 'request_errors' ? [name] : CAUSES
 }
 

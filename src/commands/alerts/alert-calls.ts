@@ -84,7 +84,9 @@ async function findAlert(
   if (chosen === undefined)
     throw new UsageError(`no alert ${alert} fired${which}; \`callwatch alerts\` lists those that did`)
   const named = (one: PastAlert) => `\`${shellQuoted(one.key)} --target ${shellQuoted(one.target)}\``
-  const others = [...new Set(alerts.map(named))].filter((name) => name !== named(chosen))
+  const others = [...new Set((worst === undefined ? alerts : firing).map(named))].filter(
+    (name) => name !== named(chosen),
+  )
   if (others.length === 0) return [chosen, '']
   const more = others.length > MAX_OTHERS ? ` and ${others.length - MAX_OTHERS} more` : ''
   const what = worst === undefined ? 'the newest alert' : 'the worst that fires now'

@@ -15,6 +15,8 @@ import { ruleSummary } from './rule-summary.ts'
 
 /** A longer list begins with a row for each rule, and shows so many alerts unless all are wanted. */
 const MOST_LISTED = 20
+/** The most alerts that are counted. */
+const MOST_COUNTED = 100_000
 
 /** Prints the alerts that fired in a period, newest first. */
 export const declare: Declare = (command, context) => {
@@ -32,7 +34,9 @@ export const declare: Declare = (command, context) => {
       const { from, to = Infinity } = periodOf({ ...options, zone: 'UTC' }, now, '--')
       const known = { configured: config.targets.map(({ name }) => name), now }
       await using reader = await openReader(config.store)
-      const found = alertHistoryView(await alertHistory(reader, { from, to, targets: options.target }, known))
+      const found = alertHistoryView(
+        await alertHistory(reader, { from, to, targets: options.target }, known, MOST_COUNTED),
+      )
       const { alerts } = found
       const isLong = alerts.length > MOST_LISTED
       const shown = options.all || !isLong ? alerts : alerts.slice(0, MOST_LISTED)

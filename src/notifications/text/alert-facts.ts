@@ -77,11 +77,11 @@ export function factsOf(notification: Notification, now: number): [name: string,
 
 /** Since when it fires, and what happened since. */
 function courseOf(notification: Notification, now: number): [name: string, value: string][] {
-  const { kind, since, firingSince, at } = notification
+  const { kind, since, lastPoll = since, firingSince, at } = notification
   // While the notification waited, the alert may have continued.
   const untilNow = (from: number) => `${formatTime(from)} (${formatSeconds(Math.max(at, now) - from)})`
   if (kind === 'reminder') return [['Firing since', untilNow(firingSince)]]
-  if (kind === 'firing') return [['Since', untilNow(since)]]
+  if (kind === 'firing') return [['Since', untilNow(Math.min(since, lastPoll))]]
   const [worst, value] = worstOf(notification)
   return [
     ['Fired', formatTime(firingSince)],

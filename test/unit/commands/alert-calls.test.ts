@@ -67,7 +67,12 @@ async function alertCalls(...args: string[]) {
   )
   const worst = { alert: 'Worst', key: 'Worst' }
   await seeOther(completePoll(250), {
-    routedChanges: [alert('staging', { alert: 'Both', key: 'Both' }), alert('staging', worst)],
+    routedChanges: [
+      alert('staging', { alert: 'Both', key: 'Both' }),
+      alert('staging', worst),
+      alert('staging', { ...worst, key: 'Worst{type="audio"}' }),
+      alert('staging', { ...worst, key: 'Worst{type="audio"}', kind: 'resolved', at: at + 9 }),
+    ],
     alerts: live(39, { state: 'recovering' }),
   })
   await seeFar(completePoll(30))
@@ -162,6 +167,7 @@ test('alerts calls takes the alert that fires with most failed calls, rather tha
   const { stdout, stderr } = await alertCalls('Worst', '--format', 'ndjson')
   expect(stdout.match(/"session_id":"\w+"/g)).toEqual(['"session_id":"far"'])
   expect(stderr).toMatch(/^the calls behind Worst on east Ann's, the worst that fires now; the others: /)
+  expect(stderr).not.toContain('audio')
 })
 
 test('targets can be named alone and among others', async () => {

@@ -83,6 +83,8 @@ test('alerts begins a long list with a row for each rule, and shows its newest 2
   const all = await alertsOf(20, '--since', '2026-09-21', '--all')
   expect(all.stdout.trimEnd().split('\n').slice(5)).toHaveLength(22)
   expect(all.stderr).toBe('')
+  const many = await alertsOf(1000, '--since', '2026-09-21', '--until', '2026-10-21')
+  expect(many.stdout).toMatch(/^HighFailureRate +1,001 /m)
 })
 
 test('alerts in a narrow terminal says which columns have no room, and prints them with --wide', async () => {

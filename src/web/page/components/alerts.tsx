@@ -5,7 +5,7 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-groups.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { beganAt, waitsFor, waitsText } from '../model/incidents.ts'
+import { beganAt, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
 import { staleTargets } from '../model/notices.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { shownTargets, toneOf } from '../model/totals.ts'
@@ -85,7 +85,7 @@ const MOST = 50
 
 /** The alerts of the last seven days that have ended, newest first; absent without any. */
 export function PastAlerts({ state }: { state: State }) {
-  const { pastAlerts = [], target } = state
+  const { pastAlerts = [], isPastCut, target } = state
   const alerts = pastAlerts.filter((one) => one.until !== null && (target === '' || one.target === target))
   if (alerts.length === 0) return false
   const all = togetherOf(alerts)
@@ -95,7 +95,7 @@ export function PastAlerts({ state }: { state: State }) {
     <Section
       id="past-alerts"
       title="Past alerts"
-      note={soft(`${newest}${formatNumber(alerts.length)} in the last 7 days`)}
+      note={soft(`${newest}${formatNumber(alerts.length)}${isPastCut ? ' or more' : ''} in the last 7 days`)}
     >
       <EpisodeTable caption="Alerts that resolved or expired, newest first" episodes={shown} state={state} />
     </Section>
@@ -154,7 +154,7 @@ export function EpisodeTable(props: {
       'Notified',
       (all) => {
         const notified = all.flatMap((one) => one.notified.filter(({ outcome }) => outcome === 'sent'))
-        const suppressed = unique(all.flatMap((one) => one.suppressed.map(({ by }) => by)))
+        const suppressed = unique(all.flatMap((one) => one.suppressed.map(({ by }) => WORDS[by])))
         return [unique(notified.map(({ receiver }) => receiver)) || '–', suppressed && [' ', soft(suppressed)]]
       },
     ],

@@ -6,6 +6,7 @@ import { bandsOf, blindOf, eventsOf, perMinuteChart } from '../model/chart-serie
 import { plural } from '../../../text/format.ts'
 import { callsAddress, DEFAULT_SINCE, PERIODS, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
 import { isoOf, someOf, span, zoneName } from '../model/format.ts'
+import { staleTargets } from '../model/notices.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
 import { shownTargets } from '../model/totals.ts'
 import { EpisodeTable, togetherOf } from './alerts.tsx'
@@ -20,7 +21,13 @@ export function FinishedPerMinute({ state }: { state: State }) {
   const perMinute = snapshot?.perMinute
   // The same chart until the numbers change, so that it is not drawn again.
   const chart = useMemo(() => perMinute && perMinuteChart(perMinute, target), [perMinute, target, zoneName()])
-  const bands = useMemo(() => perMinute && bandsOf(blindOf(perMinute, target), [], 0), [perMinute, target])
+  const [unpolled] = staleTargets(state)
+    .flatMap(({ last_success: last }) => last ?? [])
+    .toSorted()
+  const bands = useMemo(
+    () => perMinute && bandsOf(blindOf(perMinute, target, unpolled), [], 0),
+    [perMinute, target, unpolled],
+  )
   return chart && shownTargets(state).length > 0 && <Chart chart={chart} state={state} bands={bands} />
 }
 

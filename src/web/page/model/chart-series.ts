@@ -1,7 +1,7 @@
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
 import type { Bands, Chart, Series, Threshold } from './chart.ts'
 import type { ShownCharts } from './charts.ts'
-import { capital, named, weekBefore } from './format.ts'
+import { capital, isoOf, named, weekBefore } from './format.ts'
 import { minutesOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
 
 /** What the charts show of an alert. */
@@ -109,9 +109,13 @@ export function perMinuteChart(perMinute: PerMinute, target: string): Chart {
   }
 }
 
-/** The times of the minutes that are not covered. */
-export const blindOf = ({ targets }: PerMinute, target: string) =>
-  targets.flatMap(({ name, blind = [] }) => (target === '' || name === target ? blind : []))
+/** The times of the minutes that are not covered, up to the last one where some targets have not been polled since a time. */
+export function blindOf({ targets, since, step_seconds: step }: PerMinute, target: string, unpolledSince?: string) {
+  const blind = targets.flatMap(({ name, blind = [] }) => (target === '' || name === target ? blind : []))
+  if (unpolledSince === undefined) return blind
+  const until = isoOf(Date.parse(since) / 1000 + step * (targets[0]?.ended.length ?? 0))
+  return [...blind, { since: unpolledSince, until }]
+}
 
 const callsOf = ({ calls }: Point) => sum(OUTCOMES, (status) => calls[status])
 

@@ -63,7 +63,7 @@ export function shownIncidents(state: State) {
       /** Of which of its alerts nobody is notified, and why; and whether that is all of them. */
       waits: waitsText(waits),
       isQuiet: waits.length > 0 && waits.every(Boolean),
-      told: toldText(state, names),
+      told: toldText(state, names, incident.since),
       /** Selects all that fires of it. */
       match: matchOfAll(whole.group, [first, ...rest, ...causes]),
     }
@@ -123,12 +123,12 @@ const lastingByKey = once(
   (past: readonly PastAlert[]) => new Map(past.filter(({ until }) => until === null).map((one) => [keyOf(one), one])),
 )
 
-/** Which receivers were notified of some alerts that fire, and when first: `slack 12:49:44`. */
-function toldText(state: State, names: ReadonlySet<string>) {
+/** Which receivers were notified of some alerts that fire, and when first since a time: `slack 12:49:44`. */
+function toldText(state: State, names: ReadonlySet<string>, since: string) {
   const past = lastingByKey(state.pastAlerts ?? NONE)
   const sent = [...names]
     .flatMap((name) => past.get(name)?.notified ?? [])
-    .filter(({ outcome }) => outcome === 'sent')
+    .filter(({ outcome, at }) => outcome === 'sent' && Date.parse(at) >= Date.parse(since))
     .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   const first = new Map(sent.map(({ receiver, at }) => [receiver, moment(at, nowOf(state))]))
   return [...first].map((each) => each.join(' ')).join(', ')
@@ -144,7 +144,8 @@ export const matchOfAlert = (state: State, alert: Alert | undefined): AlertMatch
 export const isPart = ({ state, group }: Alert, incident: Incident) =>
   state !== 'pending' && labelText(group) === labelText(incident.group)
 
-const WORDS = { silence: 'silenced', mute: 'muted', inhibition: 'inhibited', poll_age: 'unpolled' }
+/** What has been done to an alert by what suppresses it. */
+export const WORDS = { silence: 'silenced', mute: 'muted', inhibition: 'inhibited', poll_age: 'unpolled' }
 
 type Suppression = NonNullable<Alert['suppressed']>[number] & { at?: string }
 

@@ -94,8 +94,8 @@ async function loadPastAlerts({ alerts, receivers }: Snapshot) {
   if (state === loadedFor) return
   loadedFor = state
   try {
-    const { alerts: pastAlerts } = await getPastAlerts('since=7d')
-    change({ pastAlerts })
+    const { alerts: pastAlerts, truncated: isPastCut = false } = await getPastAlerts('since=7d')
+    change({ pastAlerts, isPastCut })
   } catch {
     // The next change tries again.
     loadedFor = ''

@@ -69,6 +69,8 @@ export const initialState = {
   targetSearch: { text: '', health: '', from: 0 },
   /** Those of the last seven days, newest first. */
   pastAlerts: undefined as PastAlert[] | undefined,
+  /** Whether there are more of them, which are not loaded. */
+  isPastCut: false,
   /** Which of those in a row are shown; '' for none. */
   openEpisodes: '',
   /** Newest first. */

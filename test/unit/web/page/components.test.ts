@@ -155,7 +155,7 @@ describe('the past alerts of the page', () => {
     const pastAlerts = [past(NOW - 3600, { notified, suppressed: [...suppressed], blind })]
     const elements = render(PastAlerts, twoTargets({ pastAlerts }))
     expect(rowsOf(elements)[1]).toBe(
-      'HighFailureRate production, type=video 13:13:20 10m partly not seen 70% above 30% resolved warning slack silence',
+      'HighFailureRate production, type=video 13:13:20 10m partly not seen 70% above 30% resolved warning slack silenced',
     )
     expect(elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))).toEqual([
       `./?${new URLSearchParams({ target: 'production', alert: 'HighFailureRate', type: 'video', since: isoTime(NOW - 3600) })}#alert`,

@@ -271,7 +271,7 @@ describe('the head of the overview', () => {
     const paths = () => render(Head, state).flatMap(({ type, props }) => (type === 'path' ? [props['d']] : []))
     expect(paths()).toEqual(['M0.5 20v-20.00M1.5 20v-8.00', 'M0.5 20v-2.00M1.5 20v-6.00'])
     const notice = (receiver: string, ago: number, outcome = 'sent') => ({ receiver, kind: 'firing', at: isoTime(NOW - ago), outcome }) // oxfmt-ignore
-    const past = { target: 't0', key: CRITICAL.name, until: null, notified: [notice('slack', 20), notice('slack', 50), notice('mail', 30), notice('pager', 9, 'dropped')] } // oxfmt-ignore
+    const past = { target: 't0', key: CRITICAL.name, until: null, notified: [notice('slack', 20), notice('slack', 50), notice('mail', 30), notice('pager', 9, 'dropped'), notice('before', 99_999)] } // oxfmt-ignore
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the incident uses of an alert
     state.pastAlerts = [past, { ...past, until: isoTime(NOW), notified: [notice('old', 90)] }] as never
     expect(render(Head, state).find(({ type }) => type === 'p')?.text).toMatch(
