@@ -14,17 +14,17 @@ export const isKnownTo = ({ targets, at }: ToldGroup, { firing }: Pick<Incident,
   targets > 0 && firing.some(({ firingSince }) => firingSince <= at + SKEW_SECONDS)
 
 /**
- * An incident for a receiver that knows it: it began when its first message said so, also if the earliest of its alerts have ended, and
+ * An incident for a receiver that knows it: it began when its first message said so, whichever of its alerts have ended since, and
  * so does the share before it. It begins anew if far fewer targets were told, or if it was told to recover and most of what fires now
  * began later.
  */
 export function begunAsTold(incident: Incident, told: ToldGroup): Incident {
-  const { targets, most = targets, since = Infinity, at, was, ends = false } = told
+  const { targets, most = targets, since = incident.since, at, was, ends = false } = told
   const isRelapse = ends && median(incident.firing.map(({ firingSince }) => firingSince))! > at
   if (isRelapse || most < LEAST_SHARE * incident.targets.firing) return incident
   const { calls } = incident
   const isSame = calls && was?.subject === shareOf(incident)
-  const known = { ...incident, since: Math.min(incident.since, since) }
+  const known = { ...incident, since }
   return isSame ? { ...known, calls: { ...calls, before: was.before } } : known
 }
 

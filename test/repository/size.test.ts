@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2176,
   'src/web': 2048,
   'src/web/page': 5430,
-  test: 67498,
+  test: 67501,
 }
 
 /** How far a folder of src may be below its line. */

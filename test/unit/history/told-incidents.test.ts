@@ -24,6 +24,10 @@ test('an incident begins as the receiver says that was told of enough targets', 
   expect(withToldBeginnings([incidentOn(30)], told)[0]!.since).toBe(NOW - 5000)
 })
 
+test('the beginning of an incident does not move, although the alerts that began earlier last longer', () => {
+  expect(begunAsTold(incidentOn(3), { ...WARNED, since: since + 60 }).since).toBe(since + 60)
+})
+
 test('an incident that was told to recover begins anew where most of what fires began later', () => {
   const incident = incidentOn(1)
   const firedAt = firing().firingSince!
