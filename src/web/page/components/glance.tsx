@@ -188,7 +188,7 @@ export function InProgress({ state }: { state: State }) {
   return (
     <Section id="in-progress" title="Calls in progress">
       <Table caption="Calls in progress by mode and type" columns={columns} items={rows} isNumeric />
-      <h3>Participant minutes</h3>
+      <h3>Participant minutes, also of calls in progress</h3>
       {facts([
         ['Today (UTC)', used(targets, 'minutes-today', 'participant_minutes_today')],
         ['This month (UTC)', used(targets, 'minutes-month', 'participant_minutes_this_month', budgets(targets))],
