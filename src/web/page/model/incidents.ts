@@ -134,7 +134,7 @@ function toldText(state: State, names: ReadonlySet<string>, since: string) {
   return [...first].map((each) => each.join(' ')).join(', ')
 }
 
-/** What silences an alert that fires, with what else fires of its incident on its target. */
+/** What silences an alert, with what else fires of its incident on its target. */
 export const matchOfAlert = (state: State, alert: Alert | undefined): AlertMatch | undefined =>
   alert &&
   (shownIncidents({ ...state, target: alert.target }).find(({ incident }) => isPart(alert, incident))?.match ??
