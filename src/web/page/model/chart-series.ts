@@ -112,8 +112,9 @@ export function perMinuteChart(perMinute: PerMinute, target: string): Chart {
 /** The times of the minutes that are not covered, up to the last one where some targets have not been polled since a time. */
 export function blindOf({ targets, since, step_seconds: step }: PerMinute, target: string, unpolledSince?: string) {
   const blind = targets.flatMap(({ name, blind = [] }) => (target === '' || name === target ? blind : []))
-  if (unpolledSince === undefined) return blind
-  const until = isoOf(Date.parse(since) / 1000 + step * (targets[0]?.ended.length ?? 0))
+  const minutes = targets[0]?.ended.length ?? 0
+  if (unpolledSince === undefined || minutes === 0) return blind
+  const until = isoOf(Date.parse(since) / 1000 + step * minutes)
   return [...blind, { since: unpolledSince, until }]
 }
 

@@ -363,4 +363,6 @@ test('the chart of the last hour marks what is not covered of the targets that i
   expect(['', 'a', 'b'].map((target) => blindOf(perMinute, target))).toEqual([blind, blind, []])
   const unpolled = { since: isoTime(NOW - 3590), until: isoTime(NOW - 3540).replace('.000Z', 'Z') }
   expect(blindOf(perMinute, 'b', unpolled.since)).toEqual([unpolled])
+  // The store cannot be read.
+  expect(blindOf({ since: '', step_seconds: 60, targets: [] }, '', unpolled.since)).toEqual([])
 })
