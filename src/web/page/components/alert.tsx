@@ -105,7 +105,9 @@ function linesOf(state: State): ComponentChildren[] {
   const { live } = alertOf(state)
   const problem = plainText(state.snapshot?.targets.find(({ name }) => name === live?.target)?.problem ?? '')
   const incident = incidentOf(state, live)
-  const lines = incident?.details.filter(({ about }) => OF_ALERT.includes(about)) ?? []
+  const isOwn = (text: string) => text.split(/: |, | on /).includes(live!.alert)
+  const details = incident?.details.filter(({ about }) => OF_ALERT.includes(about)) ?? []
+  const lines = details.filter(({ about, text }) => about !== 'others' || !isOwn(text))
   return [
     incident !== undefined &&
       incident.targets.firing > 1 && [

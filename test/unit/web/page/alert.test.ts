@@ -341,6 +341,8 @@ describe('the page of an alert', () => {
     const details = [
       { about: 'course', text: 'Since then' },
       { about: 'cause', text: 'Cause: no successful poll on 3 targets (503)' },
+      // The incident may be about another rule.
+      { about: 'others', text: 'Also firing: HighFailureRate on 2 targets' },
     ]
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the cause uses of an incident
     state.snapshot!.incidents = [
