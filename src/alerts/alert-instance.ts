@@ -92,6 +92,9 @@ export type AlertInstance = {
  */
 const COUNTED_INTERVALS = 3
 
+/** When a pending alert fires if its breach lasts (UNIX seconds by the host's clock). */
+export const firesAt = ({ evaluatedAt, credited, rule }: AlertInstance) => evaluatedAt + rule.for - credited
+
 /** The next state of an instance, and the change to notify, if any. */
 export type NextState = { instance: AlertInstance | undefined; change?: Change }
 

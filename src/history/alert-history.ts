@@ -1,7 +1,7 @@
-import { alertOf, nameOf, type LiveAlert } from '../alerts/alert.ts'
+import type { LiveAlert } from '../alerts/alert.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode, type PastEpisode } from '../alerts/episode.ts'
-import { isCause, mostFailuresFirst } from '../alerts/incidents.ts'
+import { isCause } from '../alerts/incidents.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import { parse, type Row, type RowReader } from '../store/sql.ts'
 import { select, type AddArgument } from './call-filter.ts'
@@ -95,13 +95,6 @@ export async function liveAlerts(store: RowReader): Promise<LiveAlert[]> {
   const query = 'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number'
   const rows = await store.rows(query)
   return rows.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))
-}
-
-/** Of the alerts with these names (alert.ts), the one that fires with most failed calls now, or whose value is the worst. */
-export async function worstOf(store: RowReader, names: readonly string[]): Promise<string | undefined> {
-  const firing = (await liveAlerts(store)).filter(({ instance }) => instance.state === 'firing').map(alertOf)
-  const [worst] = mostFailuresFirst(firing.filter((one) => names.includes(nameOf(one))))
-  return worst && nameOf(worst)
 }
 
 /** An episode in its current state. While it fires, it has the values of the alert's latest evaluation. */

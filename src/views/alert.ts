@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { alertOf, nameOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
-import { STATES } from '../alerts/alert-instance.ts'
+import { firesAt, STATES } from '../alerts/alert-instance.ts'
 import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
 import { OUTCOMES_OF_NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
@@ -116,7 +116,7 @@ export function alertView(
   silences: readonly Silence[] = [],
   suppressed: ReadonlyMap<string, readonly Suppression[]> = new Map(),
 ): AlertView {
-  const { state, firingSince, evaluatedAt, credited, rule } = live.instance
+  const { state, firingSince } = live.instance
   const alert = alertOf(live)
   const by = suppressed.get(nameOf(alert))
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
@@ -124,7 +124,7 @@ export function alertView(
     ...alertData(alert),
     state,
     firing_since: firingSince === undefined ? null : isoTime(firingSince),
-    ...(state === 'pending' && { fires_at: isoTime(evaluatedAt + rule.for - credited) }),
+    ...(state === 'pending' && { fires_at: isoTime(firesAt(live.instance)) }),
     clear: alert.clear,
     calls_url: callsRequest(alert),
     runbook_url: alert.runbookUrl,

@@ -1,7 +1,8 @@
-import { nameOf } from '../../alerts/alert.ts'
+import { alertOf, nameOf } from '../../alerts/alert.ts'
+import { mostFailuresFirst } from '../../alerts/incidents.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { alertHistory, worstOf } from '../../history/alert-history.ts'
+import { alertHistory, liveAlerts } from '../../history/alert-history.ts'
 import { pastAlertView, type PastAlert } from '../../views/alert.ts'
 import type { Period } from '../../history/days.ts'
 import { readMoment } from '../../history/moment.ts'
@@ -78,8 +79,11 @@ async function findAlert(
   )
   const alerts = found.map(pastAlertView)
   const firing = alerts.filter(({ until }) => until === null)
-  const worst = await worstOf(reader, firing.map(nameOf))
-  const chosen = firing.find((one) => nameOf(one) === worst) ?? alerts[0]
+  const byName = new Map(firing.map((one) => [nameOf(one), one]))
+  const now = (await liveAlerts(reader)).filter(({ instance }) => instance.state === 'firing').map(alertOf)
+  // As `callwatch status` names it.
+  const worst = mostFailuresFirst(now).find((one) => byName.has(nameOf(one)))
+  const chosen = worst ? byName.get(nameOf(worst)) : alerts[0]
   const which = at === undefined ? '' : ` at ${at}`
   if (chosen === undefined)
     throw new UsageError(`no alert ${alert} fired${which}; \`callwatch alerts\` lists those that did`)

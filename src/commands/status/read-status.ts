@@ -1,4 +1,5 @@
 import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { firesAt } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
@@ -61,8 +62,7 @@ function pendingOf(live: readonly LiveAlert[], now: number): StoredStatus['pendi
   const pending = live.filter(({ instance: { state } }) => state === 'pending')
   return rulesOf(pending.map(alertOf)).map((rule) => {
     const own = pending.map(({ instance }) => instance).filter((one) => one.rule.name === rule.alert)
-    const times = own.map(({ evaluatedAt, credited, rule: { for: lasting } }) => evaluatedAt + lasting - credited)
-    return { ...rule, fires_at: isoTime(Math.max(now, Math.min(...times))) }
+    return { ...rule, fires_at: isoTime(Math.max(now, Math.min(...own.map(firesAt)))) }
   })
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { AlertMatch } from '../../../src/alerts/match-keys.ts'
 import { tableLines } from '../../../src/commands/command.ts'
+import { isoTime } from '../../../src/clock/times.ts'
 import { printProblems } from '../../../src/commands/status/print-status.ts'
 import type { StoredStatus } from '../../../src/views/status.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
@@ -174,6 +175,11 @@ describe('status', () => {
     }
     expect(problems('failure_ratio')).toEqual(['production', 'staging'])
     expect(problems('poll_age')).toEqual(['staging'])
+    // The incident has only the most frequent reason.
+    const [one, other] = stored.targets
+    stored.targets = [{ ...one!, problem: '503' }, { ...one!, target: 'other', problem: 'no answer' }, other!]
+    stored.alerts.push({ ...stored.alerts[0]!, target: 'other' })
+    expect(problems('poll_age')).toEqual(['production', 'other', 'staging'])
   })
 
   test('has the runbook of an incident and the page by their public address', async () => {
@@ -314,8 +320,13 @@ describe('status', () => {
       expect.stringMatching(/^pending: HighFailureRate on 1 target fires from \d\d:\d\d:\d\d UTC on if it lasts$/),
     )
     // The rule has lasted for all of its two minutes: it fires with the next poll.
-    const { now, pending } = JSON.parse((await callwatch(['status', '--json', '--config', config])).stdout)
+    const stored: StoredStatus = JSON.parse((await callwatch(['status', '--json', '--config', config])).stdout)
+    const { now, pending } = stored
     expect(pending).toEqual([{ alert: 'HighFailureRate', targets: 1, fires_at: now }])
+    const later = pending.map((rule) => ({ ...rule, fires_at: isoTime(Date.parse(now) / 1000 + 172_800) }))
+    const printed: string[] = []
+    printProblems({ ...stored, pending: later }, (line) => void printed.push(line.replace(TIME, 'TIME')))
+    expect(printed).toContain('pending: HighFailureRate on 1 target fires from TIME on if it lasts')
   })
 
   test('as JSON has the fields of the API', async () => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tableLines } from '../../../src/commands/command.ts'
+import { tableLines, widthOf } from '../../../src/commands/command.ts'
 import { newEvents } from '../../../src/events/new-events.ts'
+import type { LogStream } from '../../../src/log/logger.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
@@ -12,10 +13,10 @@ const SESSION = 'v1.us.simulator.3d656285b993a7040c81ee11'
 const COLUMNS = 80
 
 /** The configuration of a store with two targets, a call of each, and a long silence. */
-async function filled() {
+async function filled(targets = TARGETS) {
   const path = join(emptyFolder(), 'callwatch.db')
   const store = openSqliteStore({ path })
-  for (const name of TARGETS) {
+  for (const name of targets) {
     const { see, deltaOf } = await openIn(store, { name, fingerprint: name })
     await see(completePoll(30))
     const observation = completePoll(250, seen(SESSION, 'rejected', { initiatedAt: CREATED, endedAt: CREATED + 90 }))
@@ -28,7 +29,7 @@ async function filled() {
   await store.close()
   return configFile(`
 targets:
-${TARGETS.map((name) => `  - { name: ${name}, base_url: 'http://127.0.0.1:1/v3', api_key: key }\n`).join('')}
+${targets.map((name) => `  - { name: ${name}, base_url: 'http://127.0.0.1:1/v3', api_key: key }\n`).join('')}
 store: { path: '${path}' }
 `)
 }
@@ -47,11 +48,11 @@ test.each([['calls', '--since', '2026-09-21'], ['events'], ['silence', 'list'], 
 )
 
 test('a terminal gets JSON, CSV and a configuration as a file gets them', async () => {
-  const config = await filled()
+  const config = await filled(['a school of several words', 'another one'])
   for (const args of [
     ['calls', '--since', '2026-09-21', '--json'],
     ['calls', '--since', '2026-09-21', '--format', 'csv'],
-    ['report', '--since', '2026-09-21', '--until', '2026-09-22', '--format', 'csv'],
+    ['report', '--since', '2026-09-21', '--until', '2026-09-22', '--by', 'target', '--format', 'csv'],
     ['silence', 'list', '--json'],
     ['check'],
   ]) {
@@ -70,6 +71,11 @@ test('calls of several targets have their target in a terminal, and the ends of 
     '--wide also prints: type, mode, receiver, participants, the whole session id',
     '',
   ])
+})
+
+test('a terminal that does not know its width has room for all columns', () => {
+  const stdout = { isTTY: true, columns: 0 } as LogStream
+  expect(widthOf({ stdout }, { wide: false })).toBe(Infinity)
 })
 
 test('a table that is too wide without its least important columns shortens its longest texts', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../../../src/alerts/notification.ts'
 import type { Signal } from '../../../../src/alerts/signals.ts'
+import { factsOf } from '../../../../src/notifications/text/alert-facts.ts'
 import { formatSeconds, formatTime } from '../../../../src/text/format.ts'
 import {
   callsLookedAt,
@@ -183,6 +184,11 @@ describe('the summary says nothing wrong', () => {
   ])('%s', (_case, notification, summary) => {
     expect(summaryOf(notification)).toMatch(summary)
   })
+})
+
+test('missing polls are so since the last successful one', () => {
+  const [since] = factsOf({ ...NO_POLL, lastPoll: AT - 312 }, AT)
+  expect(since).toEqual(['Since', `${formatTime(AT - 312)} (5m 12s)`])
 })
 
 describe('the description', () => {

@@ -171,6 +171,8 @@ describe('the past alerts of the page', () => {
     expect(render(PastAlerts, twoTargets({ pastAlerts })).find(({ type }) => type === 'span')?.text).toBe(
       'the newest 50 of 52 in the last 7 days',
     )
+    const cut = render(PastAlerts, twoTargets({ pastAlerts, isPastCut: true }))
+    expect(cut.find(({ type }) => type === 'span')?.text).toBe('the newest 50 of 52 or more in the last 7 days')
     expect(render(PastAlerts, twoTargets({ pastAlerts: pastAlerts.slice(0, 1) }))).toEqual([])
   })
 
