@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tableLines, widthOf } from '../../../src/commands/command.ts'
 import { newEvents } from '../../../src/events/new-events.ts'
-import type { LogStream } from '../../../src/log/logger.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
@@ -48,7 +47,7 @@ test.each([['calls', '--since', '2026-09-21'], ['events'], ['silence', 'list'], 
 )
 
 test('a terminal gets JSON, CSV and a configuration as a file gets them', async () => {
-  const config = await filled(['a school of several words', 'another one'])
+  const config = await filled(['a school whose name has many words, one after the other', 'another one'])
   for (const args of [
     ['calls', '--since', '2026-09-21', '--json'],
     ['calls', '--since', '2026-09-21', '--format', 'csv'],
@@ -74,7 +73,7 @@ test('calls of several targets have their target in a terminal, and the ends of 
 })
 
 test('a terminal that does not know its width has room for all columns', () => {
-  const stdout = { isTTY: true, columns: 0 } as LogStream
+  const stdout = { isTTY: true, columns: 0, write: () => true, hasColors: () => false }
   expect(widthOf({ stdout }, { wide: false })).toBe(Infinity)
 })
 
