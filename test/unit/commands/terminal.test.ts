@@ -47,7 +47,10 @@ test.each([['calls', '--since', '2026-09-21'], ['events'], ['silence', 'list'], 
 )
 
 test('a terminal gets JSON, CSV and a configuration as a file gets them', async () => {
-  const config = await filled(['a school whose name has many words, one after the other', 'another one'])
+  const config = await filled([
+    'a school whose name has many words and goes on until no terminal has room for it',
+    'another one',
+  ])
   for (const args of [
     ['calls', '--since', '2026-09-21', '--json'],
     ['calls', '--since', '2026-09-21', '--format', 'csv'],
@@ -57,6 +60,7 @@ test('a terminal gets JSON, CSV and a configuration as a file gets them', async 
   ]) {
     const [narrow, whole] = await Promise.all([COLUMNS, undefined].map(async (columns) => callwatch([...args, '--config', config], { columns }))) // oxfmt-ignore
     expect(narrow!.stdout).toBe(whole!.stdout)
+    expect(whole!.stdout).not.toBe('')
   }
 })
 
