@@ -304,9 +304,9 @@ describe('the page of an alert', () => {
     const state = shown(fired())
     expect(title(state)).toBe('production: 42.5% of 40 calls in 15m fail')
     // The value of a relative rule is no share of calls.
-    const [alert] = state.snapshot!.alerts
     const compared = { now: 0.6, expected: 0.175, earlier: [0.175] }
-    const relative = { ...state, snapshot: { ...state.snapshot!, alerts: [{ ...alert, compared }] } }
+    const alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, compared }))
+    const relative = { ...state, snapshot: { ...state.snapshot!, alerts } }
     expect(title(relative)).toMatch(/^production: HighFailureRate, /)
     const ended = fired({ since: isoTime(NOW - 9000), until: isoTime(NOW - 8400), outcome: 'resolved' })
     expect(title(shown(ended))).toBe('production: HighFailureRate, peak 50%')
