@@ -69,7 +69,7 @@ type Mix = typeof mix extends fc.Arbitrary<infer Drawn> ? Drawn : never
 
 /** What a receiver has got, and what is wrong with it. */
 function observed(now: () => number) {
-  const got: { at: number; alert: string; isEnd: boolean }[][] = []
+  const got: { at: number; changes: { alert: string; isEnd: boolean }[] }[] = []
   const wrong: string[] = []
   /** The alerts whose beginning it has, or may have. */
   const known = new Set<string>()
@@ -78,18 +78,18 @@ function observed(now: () => number) {
   function receive(message: Message): Error | undefined {
     if (message.kind !== 'alerts') throw new Error('no alerts')
     const ends = message.alerts.map(({ notification }) => ({ ...notification, isEnd: hasEnded(notification) }))
-    const all = ends.map(({ target, key, isEnd }) => ({ at: now(), alert: `${key} on ${target}`, isEnd }))
-    for (const { at, alert, isEnd } of all)
-      if (isEnd && !known.has(alert)) wrong.push(`the end of ${alert} came at ${at} without a beginning`)
+    const changes = ends.map(({ target, key, isEnd }) => ({ alert: `${key} on ${target}`, isEnd }))
+    for (const { alert, isEnd } of changes)
+      if (isEnd && !known.has(alert)) wrong.push(`the end of ${alert} came at ${now()} without a beginning`)
     const isSettled = answer === 'well' || answer === 'partly'
     if (isSettled || answer === 'silent') {
-      for (const { alert, isEnd } of all) if (!isEnd) known.add(alert)
+      for (const { alert, isEnd } of changes) if (!isEnd) known.add(alert)
       // A line of what fired and ended may have arrived; if so, its repetition as an end has a beginning.
       if (!isSettled) for (const { notification: { key, target } } of message.flapped) known.add(`${key} on ${target}`) // oxfmt-ignore
     }
     if (isSettled) {
-      got.push(all)
-      for (const { alert, isEnd } of all) if (isEnd) known.delete(alert)
+      got.push({ at: now(), changes })
+      for (const { alert, isEnd } of changes) if (isEnd) known.delete(alert)
     }
     return ANSWERS[answer]
   }
@@ -149,9 +149,9 @@ function expectInTime(got: ReturnType<typeof observed>['got'], due: Mix['due']):
       [false, at + GROUP_WAIT],
       [true, at + lasts],
     ] as const) {
-      // oxfmt-ignore
-      const leaves = got.flat().find((one) => one.alert === alert && one.isEnd === isEnd)?.at ?? Infinity
-      const others = got.filter(([one]) => one !== undefined && one.at >= dueAt && one.at < leaves).length
+      const has = (change: { alert: string; isEnd: boolean }) => change.alert === alert && change.isEnd === isEnd
+      const leaves = got.find(({ changes }) => changes.some(has))?.at ?? Infinity
+      const others = got.filter((other) => other.at >= dueAt && other.at < leaves).length
       expect(leaves, `${alert} ${isEnd ? 'ends' : 'fires'}, due at ${dueAt}`).toBeLessThanOrEqual(
         dueAt + LATEST + others,
       )
@@ -170,7 +170,8 @@ test(
         expect(waiting, 'nothing waits any more').toEqual([])
         expectInTime(seen['slack']!.got, drawn.due)
       }),
-      { numRuns: RUNS },
+      // A counterexample is told although it is not at its shortest.
+      { numRuns: RUNS, interruptAfterTimeLimit: 90_000 },
     )
   },
 )

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -142,9 +142,16 @@ test('demo --quiet prints its addresses and its result, and no event', SLOW, asy
   ])
 })
 
-// Other tests can take both cores for a moment: one of three attempts has to be in time.
-const TIMED = { ...SLOW, retry: 2 }
-test('npm run demo shows its message to Slack, keeps the alert, and ends within two seconds', TIMED, async () => {
+/** How long something on this machine has waited for a processor (seconds). 0 where the system does not say it. */
+function waitedForProcessors(): number {
+  try {
+    return Number(/^some .* total=(\d+)$/m.exec(readFileSync('/proc/pressure/cpu', 'utf8'))![1]) / 1e6
+  } catch {
+    return 0
+  }
+}
+
+test('npm run demo shows its message to Slack, keeps the alert, and ends within two seconds', SLOW, async () => {
   const npm = spawn('npm', ['run', 'demo'], { cwd: join(import.meta.dirname, '../../..'), detached: true })
   let stdout = ''
   npm.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
@@ -160,10 +167,13 @@ test('npm run demo shows its message to Slack, keeps the alert, and ends within 
   expect(await json('/api/v1/alerts')).toMatchObject({
     alerts: [{ state: expect.stringMatching(/firing|recovering/) }],
   })
-  const begun = performance.now()
+  const [begun, waited] = [performance.now(), waitedForProcessors()]
   npm.kill('SIGTERM')
   await once(npm, 'close')
-  expect(performance.now() - begun).toBeLessThan(2500)
+  const seconds = (performance.now() - begun) / 1000
+  expect(seconds).toBeLessThan(END_SECONDS)
+  // Other tests keep both cores busy.
+  expect(seconds - (waitedForProcessors() - waited)).toBeLessThan(2.5)
   expect(stdout).toMatch(/^ {2}simulator equal: /m)
   await expect(fetch(page!)).rejects.toThrow('fetch failed')
 })
