@@ -67,9 +67,11 @@ const mix = fc.record({
 })
 type Mix = typeof mix extends fc.Arbitrary<infer Drawn> ? Drawn : never
 
+const nameOf = ({ key, target }: { key: string; target: string }) => `${key} on ${target}`
+
 /** What a receiver has got, and what is wrong with it. */
 function observed(now: () => number) {
-  const got: { at: number; changes: { alert: string; isEnd: boolean }[] }[] = []
+  const got: { at: number; begun: string[]; ended: string[] }[] = []
   const wrong: string[] = []
   /** The alerts whose beginning it has, or may have. */
   const known = new Set<string>()
@@ -78,18 +80,22 @@ function observed(now: () => number) {
   function receive(message: Message): Error | undefined {
     if (message.kind !== 'alerts') throw new Error('no alerts')
     const ends = message.alerts.map(({ notification }) => ({ ...notification, isEnd: hasEnded(notification) }))
-    const changes = ends.map(({ target, key, isEnd }) => ({ alert: `${key} on ${target}`, isEnd }))
+    const changes = ends.map((change) => ({ alert: nameOf(change), isEnd: change.isEnd }))
+    const flapped = message.flapped.map(({ notification }) => nameOf(notification))
     for (const { alert, isEnd } of changes)
       if (isEnd && !known.has(alert)) wrong.push(`the end of ${alert} came at ${now()} without a beginning`)
     const isSettled = answer === 'well' || answer === 'partly'
     if (isSettled || answer === 'silent') {
       for (const { alert, isEnd } of changes) if (!isEnd) known.add(alert)
       // A line of what fired and ended may have arrived; if so, its repetition as an end has a beginning.
-      if (!isSettled) for (const { notification: { key, target } } of message.flapped) known.add(`${key} on ${target}`) // oxfmt-ignore
+      if (!isSettled) for (const alert of flapped) known.add(alert)
     }
     if (isSettled) {
-      got.push({ at: now(), changes })
-      for (const { alert, isEnd } of changes) if (isEnd) known.delete(alert)
+      const [ended, begun] = [true, false].map((end) =>
+        changes.filter(({ isEnd }) => isEnd === end).map(({ alert }) => alert),
+      )
+      got.push({ at: now(), begun: [...begun!, ...flapped], ended: [...ended!, ...flapped] })
+      for (const alert of ended!) known.delete(alert)
     }
     return ANSWERS[answer]
   }
@@ -141,20 +147,17 @@ async function play({ groupBy, flapping, due, silencedUntil, answers }: Mix) {
   return { seen, waiting: waiting.flat() }
 }
 
-/** Each beginning and each end of an alert that is due has left in time. */
+/** Each beginning and each end of an alert that is due has left in time, or both in a line if others took the time of the beginning. */
 function expectInTime(got: ReturnType<typeof observed>['got'], due: Mix['due']): void {
   for (const [i, { at, lasts }] of due.entries()) {
     const alert = `D on ${DUE[i]!.target}`
-    for (const [isEnd, dueAt] of [
-      [false, at + GROUP_WAIT],
-      [true, at + lasts],
+    for (const [change, dueAt] of [
+      ['begun', at + GROUP_WAIT],
+      ['ended', at + lasts],
     ] as const) {
-      const has = (change: { alert: string; isEnd: boolean }) => change.alert === alert && change.isEnd === isEnd
-      const leaves = got.find(({ changes }) => changes.some(has))?.at ?? Infinity
+      const leaves = got.find((message) => message[change].includes(alert))?.at ?? Infinity
       const others = got.filter((other) => other.at >= dueAt && other.at < leaves).length
-      expect(leaves, `${alert} ${isEnd ? 'ends' : 'fires'}, due at ${dueAt}`).toBeLessThanOrEqual(
-        dueAt + LATEST + others,
-      )
+      expect(leaves, `${alert} has ${change}, due at ${dueAt}`).toBeLessThanOrEqual(dueAt + LATEST + others)
     }
   }
 }
