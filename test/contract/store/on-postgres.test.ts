@@ -42,10 +42,11 @@ inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
   test('queries of the history delay no commit, and one that is too long says nothing of the database', async () => {
     const store = await owningStore(await newDatabase())
     const { see } = await openIn(store)
-    const slow = Array.from({ length: 8 }, () => store.rows('SELECT pg_sleep(0.5)', []))
-    const begun = performance.now()
+    let done = 0
+    const query = () => store.rows('SELECT pg_sleep(0.5)', []).then(() => (done += 1))
+    const slow = Array.from({ length: 8 }, query)
     await see(completePoll(5, seen('c', 'ended', { endedAt: CREATED + 4 })))
-    expect(performance.now() - begun).toBeLessThan(450)
+    expect(done).toBeLessThan(4)
     await Promise.all(slow)
     const tooLong = store.rows("SELECT set_config('statement_timeout', '50', false), pg_sleep(0.01)", [])
     await tooLong
