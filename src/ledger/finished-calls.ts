@@ -8,20 +8,23 @@ export type FinishedCounts = Record<FinalStatus | 'total', number>
 /** The fields of a finished call that windows need. */
 export type FinishedCall = Omit<Finish, 'known' | 'knownHostTime'>
 
-/** `n` calls that finished with the same status and labels. */
-export type Tally = { readonly status: FinalStatus; readonly labels: Labels; readonly n: number }
-
-/** Such calls, all with a recording or all without one. In a sum of several, `n` may be negative. */
-type RecordedTally = Tally & { readonly isRecorded: boolean }
+/**
+ * `n` calls that finished with the same status and labels, all with a recording or all without one. In a list of several, `n` may be
+ * negative.
+ */
+export type Tally = {
+  readonly status: FinalStatus
+  readonly labels: Labels
+  readonly isRecorded: boolean
+  readonly n: number
+}
 
 /** The calls that finished recently, for windows. Windows are UNIX seconds, both ends included. */
 export type FinishedCalls = {
-  /** The calls of a window, tallied by status and labels. The cost depends on the minutes of the window, not on its calls. */
+  /** The calls of a window. The cost depends on the minutes of the window, not on its calls. */
   tally: (from: number, to: number) => Tally[]
   /** The calls of a window, sorted by when they finished. */
   between: (from: number, to: number) => FinishedCall[]
-  /** The calls of a window, tallied by status, labels and whether a recording was seen. */
-  recorded: (from: number, to: number) => RecordedTally[]
 }
 
 /** The calls of earlier periods, such as the same hours of the last weeks. */
@@ -50,7 +53,7 @@ const MINUTE = 60
 /** The calls of one minute, each as WIDTH numbers; NaN means unknown. Objects would take three times as much memory. */
 type Minute = { tallies: Map<number, number>; packed: number[] }
 const WIDTH = 7
-/** The index of the code for labels and status. In `packed` it also has the bit RECORDED. */
+/** The index of the code for labels and status. That of a call with a recording has the bit RECORDED. */
 const CODE = 6
 const RECORDED = 128
 
@@ -89,7 +92,10 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
       minute.packed.push(...numbers)
       increase(minute.tallies, numbers[CODE]!, 1)
     },
-    record: (finish) => markRecorded(minutes.get(minuteOf(finish.at))?.packed ?? [], finish),
+    record: (finish) => {
+      const minute = minutes.get(minuteOf(finish.at))
+      if (minute !== undefined) markRecorded(minute, finish)
+    },
     dropBefore: (time) => {
       const oldest = minuteOf(time)
       if (first >= oldest) return
@@ -100,14 +106,9 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
       const tallies = new Map<number, number>()
       for (const { minute, isInside } of minutesOf(from, to)) {
         if (isInside) for (const [code, n] of minute.tallies) increase(tallies, code, n)
-        else for (const code of codesIn(minute, from, to)) increase(tallies, code & ~RECORDED, 1)
+        else for (const i of indexesIn(minute, from, to)) increase(tallies, minute.packed[i + CODE]!, 1)
       }
-      return talliesOf(tallies)
-    },
-    recorded: (from, to) => {
-      const codes = [...minutesOf(from, to)].flatMap(({ minute }) => codesIn(minute, from, to))
-      const byCode = Map.groupBy(codes, (code) => code)
-      return Array.from(byCode, ([code, { length: n }]) => ({ ...kindOf(code), n, isRecorded: code % 256 >= RECORDED }))
+      return Array.from(tallies, ([code, n]) => ({ ...kindOf(code), isRecorded: (code & RECORDED) !== 0, n }))
     },
     between: (from, to) =>
       [...minutesOf(from, to)].flatMap(({ minute }) =>
@@ -133,23 +134,21 @@ export function withFinishes(
   if (added.length + recorded.length === 0) return finished
   const more = keptFinishes(added)
   return {
-    tally: (from, to) => [...finished.tally(from, to), ...more.tally(from, to)],
-    between: (from, to) => [...finished.between(from, to), ...more.between(from, to)].toSorted((a, b) => a.at - b.at),
-    recorded: (from, to) => {
+    tally: (from, to) => {
       const moved = recorded.filter(({ at }) => at >= from && at <= to)
-      const unmarked = moved.map((finish) => ({ ...finish, n: -1, isRecorded: false }))
-      const marked = moved.map((finish) => ({ ...finish, n: 1, isRecorded: true }))
-      return [...finished.recorded(from, to), ...more.recorded(from, to), ...unmarked, ...marked]
+      const unmarked = moved.map((finish) => ({ ...finish, isRecorded: false, n: -1 }))
+      const marked = moved.map((finish) => ({ ...finish, isRecorded: true, n: 1 }))
+      return [...finished.tally(from, to), ...more.tally(from, to), ...unmarked, ...marked]
     },
+    between: (from, to) => [...finished.between(from, to), ...more.between(from, to)].toSorted((a, b) => a.at - b.at),
   }
 }
 
 /** Those that finished at a time (UNIX seconds) or later. */
-export function finishedSince({ tally, between, recorded }: FinishedCalls, since: number): FinishedCalls {
+export function finishedSince({ tally, between }: FinishedCalls, since: number): FinishedCalls {
   return {
     tally: (from, to) => tally(Math.max(from, since), to),
     between: (from, to) => between(Math.max(from, since), to),
-    recorded: (from, to) => recorded(Math.max(from, since), to),
   }
 }
 
@@ -177,17 +176,16 @@ function indexesIn({ packed }: Minute, from: number, to: number): number[] {
   return indexes
 }
 
-function codesIn(minute: Minute, from: number, to: number): number[] {
-  return indexesIn(minute, from, to).map((i) => minute.packed[i + CODE]!)
-}
-
 /** Marks one of the calls with these numbers: they are interchangeable. A marked call has another code. */
-function markRecorded(packed: number[], finish: FinishedCall): void {
+function markRecorded({ packed, tallies }: Minute, finish: FinishedCall): void {
   const numbers = numbersOf(finish)
   // From the end: most often the call was added last.
   let i = packed.length - WIDTH
   while (i >= 0 && !numbers.every((number, at) => Object.is(number, packed[i + at]))) i -= WIDTH
-  if (i >= 0) packed[i + CODE]! |= RECORDED
+  if (i < 0) return
+  packed[i + CODE]! |= RECORDED
+  increase(tallies, numbers[CODE]!, -1)
+  increase(tallies, packed[i + CODE]!, 1)
 }
 
 function finishAt({ packed }: Minute, i: number): FinishedCall {
@@ -216,12 +214,10 @@ function kindOf(code: number): Pick<Tally, 'status' | 'labels'> {
   return { status: finalStatusOf(code % RECORDED), labels: labelsOfCode(Math.floor(code / 256)) }
 }
 
-function talliesOf(counts: Iterable<[code: number, n: number]>): Tally[] {
-  return Array.from(counts, ([code, n]) => ({ ...kindOf(code), n }))
-}
-
 function increase(tallies: Map<number, number>, code: number, n: number): void {
-  tallies.set(code, (tallies.get(code) ?? 0) + n)
+  const sum = (tallies.get(code) ?? 0) + n
+  if (sum === 0) tallies.delete(code)
+  else tallies.set(code, sum)
 }
 
 function minuteOf(time: number): number {

@@ -20,7 +20,7 @@ export const recorded = callSignal({
   unit: 'share',
   // The history has which calls have a recording, but not since when.
   isReplayable: false,
-  calls: ({ finished }, { from, to }, { offset }) => finished.recorded(from - offset, to - offset),
+  calls: ({ finished }, { from, to }, { offset }) => finished.tally(from - offset, to - offset),
   statuses: () => ['ended'],
   selects: { has_recording: 'false' },
   measure: (calls) => {

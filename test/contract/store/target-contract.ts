@@ -117,7 +117,7 @@ export function targetContract(newPlace: NewPlace): void {
       const { ledger, store } = await restart()
       expect(ledger.calls.size).toBe(0)
       expect(contents(ledger).finished).toHaveLength(1)
-      expect(ledger.finished.recorded(CREATED, CREATED + 2)).toMatchObject([{ n: 1, isRecorded: true }])
+      expect(ledger.finished.tally(CREATED, CREATED + 2)).toMatchObject([{ n: 1, isRecorded: true }])
       const history = await finishedCalls(store, { since: CREATED, limit: 10 })
       expect(history.map(({ call }) => call.id)).toEqual(['c'])
       await store.deleteExpired(CREATED + 2)

@@ -135,7 +135,7 @@ export function contents({ calls, finished, ...rest }: LedgerState): Contents {
 /** How many calls have a recording, and how many have none, by status and labels. */
 function recordedOf(finished: LedgerState['finished']): string[] {
   return finished
-    .recorded(-Infinity, Infinity)
+    .tally(-Infinity, Infinity)
     .map((tally) => JSON.stringify(tally))
     .toSorted()
 }

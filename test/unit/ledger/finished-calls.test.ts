@@ -58,7 +58,6 @@ function expectSame(
     const expected = naive(calls, from, to)
     expect(finished.between(from, to)).toStrictEqual(expected)
     expect(byKind(finished.tally(from, to))).toEqual(byKind(expected))
-    expect(byKind(finished.recorded(from, to))).toEqual(byKind(expected))
   }
 }
 
@@ -116,7 +115,7 @@ describe('finished calls, added in any order,', () => {
     const callsOf = (some: (readonly [FinishedCall, boolean])[]) => some.map(([call]) => call)
     const withRecording = (some: (readonly [FinishedCall, boolean])[]) => callsOf(some.filter(([, isSeen]) => isSeen))
     const recordings = (finished: FinishedCalls, from: number, to: number) =>
-      byKind(finished.recorded(from, to).filter(({ isRecorded }) => isRecorded))
+      byKind(finished.tally(from, to).filter(({ isRecorded }) => isRecorded))
     fc.assert(
       fc.property(some, some, some, windows, (before, late, added, ranges) => {
         const all = [...before, ...late, ...added]
@@ -183,14 +182,15 @@ describe('a window of finished calls', () => {
     expect(counted(keptFinishes(), -Infinity, Infinity)).toEqual([0, 0])
   })
 
-  test('of many minutes has one tally for each status and labels', () => {
+  test('of many minutes has one tally for each status, and for those with a recording', () => {
     const kept = keptFinishes()
     for (let n = 0; n < 600; n++) kept.add(finishAt(START + n, n % 3 === 0 ? 'rejected' : 'ended'))
+    for (let n = 0; n < 600; n += 3) kept.record(finishAt(START + n, 'rejected'))
     const { labels } = finishAt(0)
     const byStatus = (a: { status: FinalStatus }, b: { status: FinalStatus }) => (a.status < b.status ? -1 : 1)
     expect(kept.tally(START, START + 599).toSorted(byStatus)).toEqual([
-      { status: 'ended', labels, n: 400 },
-      { status: 'rejected', labels, n: 200 },
+      { status: 'ended', labels, isRecorded: false, n: 400 },
+      { status: 'rejected', labels, isRecorded: true, n: 200 },
     ])
     expect(countByStatus(kept.tally(START + 30, START + 569))).toMatchObject({ ended: 360, rejected: 180, total: 540 })
   })
