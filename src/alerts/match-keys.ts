@@ -29,11 +29,12 @@ export function matchOfGroup(
 /** Selects what fires of a group: a single alert alone, several on one target by their names there. */
 export function matchOfAll<One extends { alert: string; target: string; labels: AlertMatch }>(
   group: AlertMatch,
-  [{ alert, target, labels }, ...others]: readonly [One, ...One[]],
+  alerts: readonly One[],
 ): AlertMatch {
-  if (others.length === 0) return { alert, target, ...labels }
-  const isOne = others.every((one) => one.target === target)
-  return { ...(isOne && { target }), ...matchOfGroup(group, [{ alert }, ...others]) }
+  const { alert, target, labels } = alerts[0]!
+  if (alerts.length === 1) return { alert, target, ...labels }
+  const isOne = alerts.every((one) => one.target === target)
+  return { ...(isOne && { target }), ...matchOfGroup(group, alerts) }
 }
 
 /** The keys of a match, in the order in which they are documented. */

@@ -1,5 +1,5 @@
 import type { Alert } from '../../alerts/alert.ts'
-import { matchOfGroup, type AlertMatch } from '../../alerts/match-keys.ts'
+import { matchOfAll, type AlertMatch } from '../../alerts/match-keys.ts'
 import { callsBehind } from '../../alerts/calls-behind.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { runbookOf } from '../../alerts/runbook.ts'
@@ -29,7 +29,7 @@ export function groupLinks(alerts: readonly Alert[], group: AlertMatch, page: st
   return {
     overview: `${page}/`,
     ...('since' in behind && { calls: view(behind, 'calls') }),
-    silence: view(matchOfGroup(group, alerts), 'silences'),
+    silence: view(matchOfAll(group, alerts), 'silences'),
   }
 }
 

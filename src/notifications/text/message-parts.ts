@@ -34,17 +34,21 @@ const LATE_AFTER_SECONDS = 120
  */
 export function partsOf(message: AlertMessage, now: number) {
   const { target, alerts, flapped, inhibited, silenced, links } = message
+  const silence = silenceOf(message)
   const most = alerts.length === 1 ? ALONE : SEVERAL
   const others = [...alerts.slice(most.inFull).map(lineOf), ...flapped.map(flappedLineOf)]
   const { first: lines, more } = firstOf(others, most.lines)
   return {
-    alerts: alerts.slice(0, most.inFull).map((update) => partOf(update, most, now)),
+    alerts: alerts
+      .slice(0, most.inFull)
+      .map((update) => partOf(update, most, now, most === ALONE ? silence : undefined)),
     lines,
     more,
     /** Beside those of the first alerts. */
     links: [
-      { name: 'Overview', url: more.length === 0 ? undefined : links?.overview },
+      { name: 'Overview', url: links?.overview },
       { name: 'Runbook', url: alerts.length === 0 ? runbookOfGroup(message) : undefined },
+      ...(most === ALONE ? [] : [silence]),
     ],
     inhibited: listOf('Also firing', inhibited, (each) => inhibitedText(each, target)),
     silenced: listOf('Silenced', silenced, (each) => silencedText(each, target)),
@@ -54,17 +58,22 @@ export function partsOf(message: AlertMessage, now: number) {
 
 /** A message about several targets: the incident in a few lines. */
 export function groupParts(message: AlertMessage, now: number): { lines: string[]; notes: string[]; links: Link[] } {
-  const { links, alerts, incident } = message
+  const { links, alerts } = message
   return {
     lines: groupLines(message).map((line) => oneLine(line, LINE.ofGroup)),
     notes: timeNotes(alerts, now),
     links: [
       { name: 'Overview', url: links?.overview },
       { name: 'Calls', url: links?.calls },
-      { name: 'Silence all', url: incident && links?.silence },
+      silenceOf(message),
       { name: 'Runbook', url: runbookOfGroup(message) },
     ],
   }
+}
+
+/** What silences all that fires of the incident; its URL is undefined if nothing does. */
+function silenceOf({ incident, links }: AlertMessage): Link {
+  return { name: incident?.firing.length === 1 ? 'Silence' : 'Silence all', url: incident && links?.silence }
 }
 
 /** Since when its alerts are no longer silenced, and when a late message was made: `made 2026-11-20 08:15:30 UTC, delivered 3h later`. */
@@ -86,12 +95,14 @@ function named({ notification, links }: AlertUpdate | FlappedAlert): Named {
   return { notification, name: oneLine(titleOf(notification), LINE.name), page: links?.alert }
 }
 
-function partOf(update: AlertUpdate, most: typeof ALONE, now: number) {
+/** @param silence that of the incident, in place of its own */
+function partOf(update: AlertUpdate, most: typeof ALONE, now: number, silence?: Link) {
   const { notification, flaps, links } = update
   // In a message with several alerts, the rule leaves no room for the others.
   const facts = factsOf(notification, now).filter(([name]) => most === ALONE || name !== 'Rule')
   // The description says what is wrong, so it does not apply to an alert that ended.
   const description = hasEnded(notification) ? '' : paragraphs(descriptionOf(notification) ?? '', most.description)
+  const own: Link = { name: 'Silence', url: hasEnded(notification) ? undefined : links?.silence }
   return {
     ...named(update),
     result: oneLine(resultOf(notification), most.result),
@@ -103,7 +114,7 @@ function partOf(update: AlertUpdate, most: typeof ALONE, now: number) {
       { name: 'Alert', url: links?.alert },
       { name: 'Calls', url: links?.calls },
       { name: 'Runbook', url: notification.runbookUrl },
-      { name: 'Silence', url: hasEnded(notification) ? undefined : links?.silence },
+      silence?.url === undefined ? own : silence,
     ],
   }
 }

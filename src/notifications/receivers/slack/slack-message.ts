@@ -93,9 +93,7 @@ function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions)
   const { alerts, lines, more, links, inhibited, silenced, notes } = partsOf(message, now)
   const dashboard = { name: 'Dashboard', url: dashboardUrl }
   const [alone] = message.alerts.length === 1 ? alerts : []
-  const calls = message.alerts[0]?.links?.calls
-  const silence = message.incident && message.links?.silence
-  const ofAll = [...links, { name: 'Calls', url: calls }, { name: 'Silence all', url: silence }]
+  const calls = { name: 'Calls', url: message.alerts[0]?.links?.calls }
   return [
     ...(alone === undefined ? alerts.map(inGroup) : aloneBlocks(alone)),
     ...sections([...lines.map(lineText), ...more]),
@@ -103,7 +101,9 @@ function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions)
     ...silenced.map((text) => plainContext(`🔕 ${text}`)),
     ...context(notes),
     ...actions(
-      alone === undefined ? [...shortest(ofAll), dashboard] : alone.links.toSpliced(2, 0, ...links, dashboard),
+      alone === undefined
+        ? [...shortest([calls, ...links]), dashboard]
+        : alone.links.toSpliced(2, 0, ...links, dashboard),
     ),
   ]
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Signal } from '../../../../src/alerts/signals.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { callsRequest } from '../../../../src/alerts/calls-behind.ts'
-import { linksOf } from '../../../../src/notifications/text/links.ts'
+import { groupLinks, linksOf } from '../../../../src/notifications/text/links.ts'
 import { AT } from '../../../kit/notifications/delivery/outbox-sending.ts'
 import { FIRING } from '../../../kit/notifications/sample.ts'
 
@@ -78,4 +78,19 @@ test('an alert whose window is not known links to no calls, but to its page and 
 test('an alert on calls in progress that has ended links to none: those of now are others', () => {
   const notification = { ...FIRING, signal: { name: 'in_progress' } as const, kind: 'resolved' as const }
   expect(linksOf(notification, PAGE)).not.toHaveProperty('calls')
+})
+
+test('what silences all of an incident on one target names that target and each rule, of a single alert its labels', () => {
+  const other = { ...FIRING, alert: 'VeryHighFailureRate' }
+  const silenced = (...alerts: (typeof FIRING)[]) =>
+    Object.fromEntries(
+      new URL(groupLinks(alerts, { alert: other.alert, severity: 'critical' }, PAGE).silence).searchParams,
+    )
+  expect(silenced(FIRING, other)).toEqual({ target: 'production', alert: '=~HighFailureRate|VeryHighFailureRate' })
+  expect(silenced({ ...FIRING, labels: { type: 'video' } })).toEqual({
+    alert: 'HighFailureRate',
+    target: 'production',
+    type: 'video',
+  })
+  expect(silenced(FIRING, { ...FIRING, target: 'shop' })).toEqual({ alert: 'HighFailureRate' })
 })

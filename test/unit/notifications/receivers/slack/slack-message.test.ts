@@ -367,6 +367,46 @@ describe('buttons', () => {
     expect(message).toContain('"https://callwatch.test/runbooks/NoGoodPoll"')
   })
 
+  describe('that silence', () => {
+    const pages = { overview: 'https://callwatch.test/', silence: 'https://callwatch.test/?all#silences' }
+    const own = { ...update(FIRING), links: links('a') }
+    const buttons = (given: Parameters<typeof messageOf>) =>
+      JSON.stringify(render(messageOf(...given)).blocks.at(-1)).match(/(?<=text":")[A-Z][a-z ]*/g)
+
+    test('cover all that fires of the incident on the target, also in a message about one of its alerts', () => {
+      const incident = incidentOf([FIRING, { ...NO_POLL, key: 'b' }])
+      const message = render(messageOf([own], { incident, links: pages }))
+      const actions = message.blocks.at(-1)
+      expect(actions).toMatchObject({
+        elements: expect.arrayContaining([expect.objectContaining({ url: pages.silence })]),
+      })
+      expect(buttons([[own], { incident, links: pages }])).toEqual([
+        'Alert',
+        'Calls',
+        'Overview',
+        'Dashboard',
+        'Runbook',
+        'Silence all',
+      ])
+      expect(buttons([[own], { links: pages }])!.at(-1)).toBe('Silence')
+      expect(JSON.stringify(actions)).not.toContain(own.links.silence)
+    })
+
+    test.each([
+      ['one alert', [own], 601],
+      ['several', [own, own], 251],
+    ] as const)(
+      'of a message about %s are on the linked overview if names are too long for an address',
+      (_of, alerts, length) => {
+        const silence = pages.silence.padEnd(length, 'x')
+        const incident = incidentOf([FIRING, { ...NO_POLL, key: 'b' }])
+        const shown = buttons([alerts, { incident, links: { ...pages, silence } }])
+        expect(shown).toContain('Overview')
+        expect(shown).not.toContain('Silence all')
+      },
+    )
+  })
+
   test('beside each alert of a group are left out of an address that is too long for several', () => {
     const runbookUrl = 'https://runbooks.test/'.padEnd(251, 'x')
     expect(JSON.stringify(render(messageOf(SIXTY.map((alert) => ({ ...alert, runbookUrl })))))).not.toContain('Runbook')
