@@ -27,9 +27,9 @@ export function matchOfGroup(
 }
 
 /** Selects what fires of a group: a single alert alone, several on one target by their names there. */
-export function matchOfAll<One extends { alert: string; target: string; labels: AlertMatch }>(
+export function matchOfAll(
   group: AlertMatch,
-  alerts: readonly One[],
+  alerts: readonly { alert: string; target: string; labels: AlertMatch }[],
 ): AlertMatch {
   const { alert, target, labels } = alerts[0]!
   if (alerts.length === 1) return { alert, target, ...labels }

@@ -51,7 +51,7 @@ export function lasting(
  *
  * | Told of | What goes out |
  * |---|---|
- * | an incident that still fires, or whose end waits | all, if one of the alerts is news, has waited, and the interval is over; all at once, if the incident has grown, became more severe, or is over |
+ * | an incident that still fires, or whose end waits | all, if one of the alerts is news, has waited, and the interval is over, an interval later on one target where all that fires recovers; all at once, if the incident has grown, became more severe, or is over |
  * | an incident that ended less than an interval ago, and has begun again too often | nothing |
  * | nothing, or an incident that is over | all, once a new alert has waited for others; before that, only the ends of alerts that were told of, and after the interval those that came and went |
  */
@@ -68,8 +68,12 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
   const ageOf = waitedBy(alerts, told, moment)
   const hasWaited = (alert: ReadyAlert) => ageOf(alert) >= least
   if (told !== undefined && interval > 0) {
+    // What soon ends on its only target is one message with its end.
+    const held = told.targets === 1 && moment.incident(key)?.course === 'ends' ? interval : 0
+    const isHeld = ({ freeSince = 0 }: ReadyAlert) => moment.now - freeSince < held
     const isDue =
-      isIntervalOver(told, group, moment) && all.some((each) => hasWaited(each) && isNews(each, told, interval))
+      isIntervalOver(told, group, moment) &&
+      all.some((each) => hasWaited(each) && isNews(each, told, interval) && !isHeld(each))
     return isDue || hasGrown(all.filter(isUntold), told, firingIn(group, moment), sinceLast >= least) ? all : []
   }
   const isSoon = sinceLast < interval

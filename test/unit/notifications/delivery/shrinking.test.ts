@@ -167,3 +167,23 @@ test('an incident on twice as many targets as its receiver was told grows, howev
   expect(last().title).toMatch(/^8 of 30 targets/)
   expect(last().lines[0]).toMatch(/, growing$/)
 })
+
+test('on one target, what recovers is in one message with its end, an interval later at most, and at once if it breaches again', async () => {
+  for (const then of ['resolved', 'recovering', 'firing']) {
+    const { run, last } = incident()
+    await run.fire(high(0))
+    await run.fire(veryHigh(0))
+    await run.clock.advance(100)
+    run.see(high(0), { state: 'recovering' })
+    await run.resolve(veryHigh(0))
+    await run.clock.advance(50)
+    expect(run.messages).toHaveLength(1)
+    if (then === 'resolved') await run.resolve(high(0))
+    if (then === 'firing') run.see(high(0), { state: 'firing' })
+    await run.clock.advance(then === 'recovering' ? 15 : 5)
+    expect([run.messages.length, last().message.incident?.course]).toEqual([
+      2,
+      { resolved: undefined, recovering: 'ends', firing: 'lasts' }[then],
+    ])
+  }
+})
