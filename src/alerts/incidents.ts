@@ -1,7 +1,7 @@
 import { FINAL_STATUSES } from '../ledger/call.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
 import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
-import { alertOf, placeOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
+import { alertOf, nameOf, placeOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
 import { isBeyond, median, sum, type Contributor } from './signal.ts'
@@ -27,6 +27,8 @@ export const TOGETHER_SECONDS = 30
 const MOST = 2 / 3
 /** A cause may be seen later than what it causes, by this much (seconds). */
 const CAUSE_DELAY_SECONDS = 300
+/** `shop-2` comes before `shop-10`. */
+const byName = new Intl.Collator('en', { numeric: true })
 export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
 
 /** What fires on several targets, or on one, for the same reason. Times are UNIX seconds. */
@@ -206,11 +208,13 @@ function ofOneSubject(urgent: readonly Stated[]): Stated[] {
   })
 }
 
-/** By failed calls or, of what has none, by value. */
+/** By failed calls or, of what has none, by value; equal ones by their oldest call, and by name, so that everything names the same one. */
 export function mostFailuresFirst<One extends Alert>(alerts: readonly One[]): One[] {
   const failed = (alert: Alert) => failuresOf(alert) ?? 0
+  const began = ({ oldest }: Alert) => oldest?.began ?? 0
+  const byOldest = (a: Alert, b: Alert) => began(a) - began(b) || byName.compare(nameOf(a), nameOf(b))
   return alerts.toSorted(
-    (a, b) => failed(b) - failed(a) || (a.value === b.value ? 0 : isBeyond(a, a.value, b.value) ? -1 : 1),
+    (a, b) => failed(b) - failed(a) || (a.value === b.value ? byOldest(a, b) : isBeyond(a, a.value, b.value) ? -1 : 1),
   )
 }
 

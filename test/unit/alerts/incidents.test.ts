@@ -43,6 +43,17 @@ const high = (target: string, total: number, unanswered: number, differing: Part
   live('HighFailureRate', target, { counts: counts(total, { unanswered }), ...differing })
 
 describe('an incident', () => {
+  test('names the same of equal alerts first, whichever comes first: that of the oldest call, then by name', () => {
+    const stuck = (target: string, began: number) =>
+      live('StuckCalls', target, { value: 2, evidence: { oldest: { session: target, began } } })
+    const lives = [stuck('c', AT - 20_000), stuck('b', AT - 20_000), stuck('a', AT - 10_000)]
+    for (const given of [lives, lives.toReversed()]) {
+      const [incident] = all(given)
+      expect(incident!.worst.map(({ target }) => target)).toEqual(['b', 'c', 'a'])
+      expect(linesOf(incident!)).toContainEqual(expect.stringMatching(/^Oldest call: .* session b on b$/))
+    }
+  })
+
   test('of an alert and a more severe one on the same calls is one, and counts each target once', () => {
     const lives = ['a', 'b', 'c'].flatMap((target) => [
       high(target, 40, 30),
