@@ -28,7 +28,7 @@ const MOST = 2 / 3
 /** A cause may be seen later than what it causes, by this much (seconds). */
 const CAUSE_DELAY_SECONDS = 300
 /** `shop-2` comes before `shop-10`. */
-const byName = new Intl.Collator('en', { numeric: true })
+export const byName = new Intl.Collator('en', { numeric: true })
 export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
 
 /** What fires on several targets, or on one, for the same reason. Times are UNIX seconds. */

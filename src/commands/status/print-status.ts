@@ -1,4 +1,5 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
+import { byName } from '../../alerts/incidents.ts'
 import { bySeverity } from '../../alerts/match-keys.ts'
 import { formatIn } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
@@ -136,6 +137,23 @@ const rulesText = (rules: ReturnType<typeof rulesOf>, of: number) =>
 
 const WORST_FIRST: TargetStatus['state'][] = ['never polled', 'stale', 'initial sync', 'up']
 
+/** How many rows that are alike a terminal shows. */
+const MOST_ALIKE = 10
+
+/**
+ * Of many rows that have the same texts in some columns the first ones, and how many more there are.
+ *
+ * @param names which column has the names
+ */
+function folded(rows: readonly string[][], alike: readonly number[], names: number): string[][] {
+  const groups = Map.groupBy(rows, (row) => alike.map((i) => row[i]).join('\n'))
+  return [...groups.values()].flatMap((same) => {
+    const more = `and ${formatNumber(same.length - NAMED)} more (--wide)`
+    const last = same[0]!.map((text, i) => (i === names ? more : alike.includes(i) ? text : ''))
+    return same.length > MOST_ALIKE ? [...same.slice(0, NAMED), last] : same
+  })
+}
+
 /** Prints tables of all targets and alerts, and all receivers. What is wrong comes first. */
 export function printAll(
   { now, store, targets, alerts, receivers }: StoredStatus,
@@ -145,25 +163,28 @@ export function printAll(
   const printTable = (header: readonly string[], rows: string[][], texts: number, givesWay: readonly string[]) => {
     for (const line of ['', ...tableLines(header, rows, texts, { width, givesWay })]) print(line)
   }
+  const fold: typeof folded = (rows, ...by) => (width === Infinity ? [...rows] : folded(rows, ...by))
   const rankOf = ({ state }: TargetStatus) => WORST_FIRST.indexOf(state)
-  printTable(
-    ['target', 'state', 'lag', 'in progress', 'firing'],
-    targets
-      .toSorted((a, b) => rankOf(a) - rankOf(b) || a.target.localeCompare(b.target, 'en'))
-      .map((each) => {
-        const lag = each.lag_seconds === null ? '-' : formatSeconds(each.lag_seconds)
-        return [each.target, each.state, lag, formatNumber(each.in_progress), formatNumber(each.firing)]
-      }),
-    2,
-    ['in progress', 'lag'],
+  const polled = targets
+    .toSorted((a, b) => rankOf(a) - rankOf(b) || b.firing - a.firing || byName.compare(a.target, b.target))
+    .map((each) => {
+      const lag = each.lag_seconds === null ? '-' : formatSeconds(each.lag_seconds)
+      return [each.target, each.state, lag, formatNumber(each.in_progress), formatNumber(each.firing)]
+    })
+  printTable(['target', 'state', 'lag', 'in progress', 'firing'], fold(polled, [1, 4], 0), 2, ['in progress', 'lag'])
+  const worst = alerts.toSorted(
+    (a, b) =>
+      bySeverity(a, b) ||
+      byName.compare(a.key, b.key) ||
+      (a.breach === 'above' ? b.value - a.value : a.value - b.value),
   )
-  const rows = alerts.toSorted(bySeverity).map(({ key, target, severity, since, value, threshold, breach, signal }) => {
+  const rows = worst.map(({ key, target, severity, since, value, threshold, breach, signal }) => {
     const { unit } = definitionOf({ name: signal })
     const lasts = formatSeconds(Math.max(0, (Date.parse(now) - Date.parse(since)) / 1000))
     return [key, target, severity, lasts, formatIn(unit, value), `${breach} ${formatIn(unit, threshold)}`]
   })
   const header = ['alert', 'target', 'severity', 'for', 'value', 'threshold']
-  if (rows.length > 0) printTable(header, rows, 3, ['threshold', 'severity', 'for'])
+  if (rows.length > 0) printTable(header, fold(rows, [0, 2, 5], 1), 3, ['threshold', 'severity', 'for'])
   print('')
   for (const { name, pending, suppressed } of receivers)
     print(`receiver ${name}: ${formatNumber(pending)} waiting, ${formatNumber(suppressed)} not notified now`)

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { AlertMatch } from '../../../src/alerts/match-keys.ts'
 import { tableLines } from '../../../src/commands/command.ts'
 import { isoTime } from '../../../src/clock/times.ts'
-import { printProblems } from '../../../src/commands/status/print-status.ts'
+import { printAll, printProblems } from '../../../src/commands/status/print-status.ts'
 import type { StoredStatus } from '../../../src/views/status.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { formatTime } from '../../../src/text/format.ts'
@@ -129,6 +129,36 @@ describe('status', () => {
       'apple never polled',
       'zebra never polled',
       'production stale',
+    ])
+  })
+
+  test('--all has the targets with most alerts first, and on a terminal of many that are alike three and their number', async () => {
+    const { stdout } = await callwatch(['status', '--json', '--config', await polled(4, { targets: ['production'] })])
+    const stored: StoredStatus = JSON.parse(stdout)
+    const target = (name: string, firing: number) => ({ ...stored.targets[0]!, target: name, firing })
+    const names = Array.from({ length: 12 }, (_, i) => target(`shop-${i + 1}`, 0)).toReversed()
+    const printed = (width: number) => {
+      const lines: string[] = []
+      const targets = [...names, target('a', 1), target('b', 2)]
+      printAll({ ...stored, targets }, (line) => void lines.push(line), width)
+      return lines.filter((line) => / {2}up {2}/.test(line)).map((line) => line.split(/ {2,}/)[0])
+    }
+    expect(printed(80)).toEqual(['b', 'a', 'shop-1', 'shop-2', 'shop-3', 'and 9 more (--wide)'])
+    expect(printed(Infinity)).toEqual(['b', 'a', ...names.map((each) => each.target).toReversed()])
+  })
+
+  test('--all has the worst of the alerts of a rule first', async () => {
+    const { stdout } = await callwatch(['status', '--json', '--config', await polled(4, { fires: true })])
+    const stored: StoredStatus = JSON.parse(stdout)
+    const printed = (breach: 'above' | 'below') => {
+      const lines: string[] = []
+      const alerts = [0.2, 0.4].map((value) => ({ ...stored.alerts[0]!, breach, value }))
+      printAll({ ...stored, alerts }, (line) => void lines.push(line), 80)
+      return lines.flatMap((line) => /^HighFailureRate.*? (\d+%)/.exec(line)?.[1] ?? [])
+    }
+    expect([printed('above'), printed('below')]).toEqual([
+      ['40%', '20%'],
+      ['20%', '40%'],
     ])
   })
 
