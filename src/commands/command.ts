@@ -94,10 +94,10 @@ export const jsonOption = (description: string) => new Option('--json', descript
 type Fit = { width: number; givesWay: readonly string[] }
 
 /** What a shortened text keeps (characters). */
-const SHORTEST = 10
+export const SHORTEST = 10
 
 /** A text without its middle, so that it is not longer than this. */
-function shortened(text: string, length: number): string {
+export function shortened(text: string, length: number): string {
   const end = (length - 1) >> 1
   return text.length > length ? `${text.slice(0, length - 1 - end)}…${text.slice(-end)}` : text
 }

@@ -24,7 +24,7 @@ import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.t
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { momentOf } from '../views/queries/parameters.ts'
-import { subcommand, Option, type CommandContext, type Declare } from './command.ts'
+import { shortened, SHORTEST, subcommand, Option, WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names, whole } from './options/option-values.ts'
 import { declareWebhooks } from './webhooks.ts'
@@ -34,12 +34,28 @@ function eventJson({ event, cursor }: ReadEvent): string {
   return JSON.stringify({ ...event, callwatchcursor: cursor } satisfies z.output<typeof printedEvent>)
 }
 
-/** `2026-11-20 08:15:30 UTC  production  ended         v1.us.…  audio call, 5m 30s, inferred`. */
-export function eventLine({ event: { type, time, data } }: Pick<ReadEvent, 'event'>): string {
-  const [what, details] = 'alert' in data ? [titleOf(data), alertDetails(data)] : [idsOf(data), callDetails(data)]
+/**
+ * `2026-11-20 08:15:30 UTC  production  ended         v1.us.…  audio call, 5m 30s, inferred`. Where it has no room for that, it is without
+ * the date of today, with a short id, and without the last details.
+ */
+export function eventLine({ event: { type, time, data } }: Pick<ReadEvent, 'event'>, width = Infinity): string {
+  const isAlert = 'alert' in data
+  const [what, details] = isAlert ? [titleOf(data), alertDetails(data)] : [idsOf(data), callDetails(data)]
+  const at = Date.parse(time) / 1000
+  const isToday = width < Infinity && systemClock.wall() - at < 86_400
   const kind = type.slice(type.lastIndexOf('.') + 1).padEnd(LONGEST)
   // The service and the configuration may have line breaks.
-  return [formatTime(Date.parse(time) / 1000), data.target, kind, what, details.join(', ')].map(inOneLine).join('  ')
+  const [clock, target, name] = [formatTime(at).slice(isToday ? -12 : 0), data.target, what].map(inOneLine)
+  const start = `${clock}  ${target}  ${kind}  `
+  const roomOf = (shown: string) => width - start.length - shown.length - 2
+  const shown = [...details.keys()].map((i) =>
+    details
+      .slice(0, details.length - i)
+      .map(inOneLine)
+      .join(', '),
+  )
+  const fits = shown.find((each) => roomOf(each) >= (isAlert ? name!.length : SHORTEST)) ?? shown.at(-1)!
+  return `${start}${shortened(name!, Math.max(SHORTEST, roomOf(fits)))}  ${fits}`
 }
 
 const LONGEST = 'reappeared'.length
@@ -68,8 +84,8 @@ function changes({ before, after, minutes }: Pick<CallChange, 'before' | 'after'
 
 function alertDetails({ severity, expired_because: reason, signal, value, threshold }: AlertChange): string[] {
   const { unit } = definitionOf({ name: signal })
-  const measured = `${signal} ${formatIn(unit, value)}`
-  return [severity, ...(reason === undefined ? [] : [reason]), measured, `threshold ${formatIn(unit, threshold)}`]
+  const measured = [formatIn(unit, value), `threshold ${formatIn(unit, threshold)}`, signal]
+  return [severity, ...(reason === undefined ? [] : [reason]), ...measured]
 }
 
 const NEWEST = 50
@@ -83,7 +99,7 @@ const FURTHER = 8
 
 /** Prints events of the log, oldest first: events after a cursor or since a time, otherwise the newest ones. */
 export const declare: Declare = (command, context) => {
-  const { configured, print, warn } = context
+  const { configured, print, printWhole, warn } = context
   command
     .option('--follow', 'continue with new events until SIGINT or SIGTERM', false)
     .option('--after <cursor>', 'start after the event with this `callwatchcursor`')
@@ -97,10 +113,12 @@ export const declare: Declare = (command, context) => {
       'print the newest n events (default: 50); with --after or --since the first n (default: all)',
       whole,
     )
+    .option(...WIDE)
     .option('--json', 'print each event as a line of JSON: a CloudEvent with its `callwatchcursor`', false)
     .action(async (options) => {
-      const shown = { selects: () => true, line: options.json ? eventJson : eventLine }
-      await printEvents(await configured(options), options, { print, warn }, shown)
+      const line = (event: ReadEvent) => eventLine(event, widthOf(context, options))
+      const shown = { selects: () => true, line: options.json ? eventJson : line }
+      await printEvents(await configured(options), options, { print: options.wide ? printWhole : print, warn }, shown)
     })
   declareWebhooks(subcommand(command, 'webhooks', 'List the webhooks of events, and change what they get'), context)
 }

@@ -73,7 +73,7 @@ export const declare: Declare = (command, context) =>
         // An event has no minutes of participants, and no time at which the call was noticed.
         {
           selects: (event) => isWanted(filter, event),
-          line: (event) => (isTable ? eventLine(event) : JSON.stringify(event.event.data)),
+          line: (event) => (isTable ? eventLine(event, widthOf(context, options)) : JSON.stringify(event.event.data)),
         },
       )
     })

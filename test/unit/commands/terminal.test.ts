@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tableLines, widthOf } from '../../../src/commands/command.ts'
+import { eventLine } from '../../../src/commands/events.ts'
 import { newEvents } from '../../../src/events/new-events.ts'
+import type { ReadEvent } from '../../../src/events/read-events.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
@@ -91,4 +93,39 @@ test('a table that is too wide without its least important columns shortens its 
     '--wide also prints: n, the whole session id',
   ])
   expect(within(44)[1]).toMatch(/^v1\.us\.\S+…\S+ {2}a target with a long name$/)
+})
+
+test('an event is one line of a terminal: without the date of today, a call with a short id, an alert without its last details', () => {
+  const time = new Date().toISOString()
+  const call = {
+    target: 'production',
+    call_id: SESSION,
+    session_id: SESSION,
+    type: 'video',
+    mode: 'call',
+    duration_seconds: 61,
+  }
+  const alert = {
+    target: 'production',
+    alert: 'HighFailureRate',
+    labels: {},
+    severity: 'warning',
+    signal: 'failure_ratio',
+    value: 0.674,
+    threshold: 0.45,
+  }
+  const lineOf = (type: string, data: object, at: string, width?: number) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a line needs
+    eventLine({ event: { type, time: at, data } as ReadEvent['event'] }, width)
+  const clock = `${time.slice(11, 19)} UTC  production`
+  const ended = lineOf('callwatch.call.ended', call, time, COLUMNS)
+  expect(ended).toMatch(new RegExp(`^${clock}  ended       v1\\.us\\.\\w+…\\w+81ee11  video call, 1m 1s$`))
+  expect(ended).toHaveLength(COLUMNS)
+  expect(lineOf('callwatch.alert.firing', alert, time, COLUMNS)).toBe(
+    `${clock}  firing      HighFailureRate  warning, 67.4%`,
+  )
+  const whole = `2026-09-21 14:13:20 UTC  production  ended       ${SESSION}  video call, 1m 1s`
+  expect(lineOf('callwatch.call.ended', call, '2026-09-21T14:13:20Z')).toBe(whole)
+  expect(lineOf('callwatch.call.ended', call, '2026-09-21T14:13:20Z', COLUMNS)).toMatch(/^2026-09-21 14:13:20 UTC .*…/)
+  expect(lineOf('callwatch.alert.firing', alert, time)).toMatch(/67\.4%, threshold 45%, failure_ratio$/)
 })
