@@ -1,4 +1,5 @@
 import { systemClock } from '../clock/clock.ts'
+import { isoTime } from '../clock/times.ts'
 import { serviceNow } from '../history/coverage.ts'
 import { usageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
@@ -54,7 +55,7 @@ export const declare: Declare = (command, context) => {
       if (json) return print(JSON.stringify(found, undefined, 2))
       const lines =
         format === 'table'
-          ? tableOf(found, by, widthOf(context, options))
+          ? [periodText(found), ...tableOf(found, by, widthOf(context, options))]
           : reportCsv(found, { by, format }).trimEnd().split('\r\n')
       lines.forEach((line) => printWhole(line))
       gapsOf(found).forEach(warn)
@@ -65,10 +66,19 @@ export const declare: Declare = (command, context) => {
 function liveLines(message: PastMessage): string[] {
   const { title, parts } = pastBulletin(message)
   const past = title.replace('callwatch watches ', '')
-  return parts.flatMap(({ name, lead, lines }, i) => [
+  const told = parts.flatMap(({ name, lead, lines }, i) => [
     `${i === 0 ? `${past}: ${name}` : 'A daemon raises'}: ${lead}`,
     ...lines.map((line) => `  ${line}`),
   ])
+  const { from, to, timezone: zone } = message
+  return [periodText({ since: isoTime(from), until: isoTime(to), zone }), ...told]
+}
+
+/** `27 Nov 2026 00:00 to 28 Nov 2026 00:00 (UTC)`. */
+function periodText({ since, until, zone }: Pick<Report, 'since' | 'until' | 'zone'>): string {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone: zone, dateStyle: 'medium', timeStyle: 'short' })
+  const times = [since, until].map((time) => format.format(Date.parse(time)).replace(',', ''))
+  return `${times.join(' to ')} (${zone})`
 }
 
 function keysOf(names: readonly string[]): UsageKey[] {

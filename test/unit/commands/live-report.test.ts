@@ -15,6 +15,7 @@ test('report --live prints the last day of a service, without a store', async ()
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
   const [, calls] = /: the last 24h: (\d+) calls, [\d,]+ participant minutes, [\d.]+% failed$/m.exec(stdout) ?? []
   expect(Number(calls)).toBeGreaterThan(180)
+  expect(stdout).toMatch(/^\d+ \w+ \d{4} \d\d:\d\d to \d+ \w+ \d{4} \d\d:\d\d \(UTC\)\n/)
   expect(stdout).toMatch(/^ {2}NoGoodPoll: no successful poll for 5m$/m)
 })
 

@@ -54,6 +54,7 @@ test('report prints a table, and what it does not cover', async () => {
   expect(code).toBe(0)
   expect(stdout).toBe(
     [
+      '21 Sept 2026 14:13 to 21 Sept 2026 20:13 (UTC)',
       'target      type   ended  unanswered  rejected  canceled  audio min  video min  participant audio min  participant video min  user min  failed  mean  p50  p95  late',
       'production  audio      0           0         3         0          0          0                      0                      0         0       -     -    -    -     3',
       'production  video      2           0         0         0          0          2                      0                      4         4       -    1m   1m   1m     2',
@@ -68,7 +69,7 @@ test('report prints a table, and what it does not cover', async () => {
 
 test('report fits a terminal of 80 to 120 columns, and prints all of the table with --wide', async () => {
   const header = async (columns: number, ...args: string[]) =>
-    (await reportIn(columns, ...PERIOD, '--by', 'day,target,type', ...args)).stdout.split('\n')[0]
+    (await reportIn(columns, ...PERIOD, '--by', 'day,target,type', ...args)).stdout.split('\n')[1]
   const keys = 'day         target      type   '
   expect(await header(120)).toBe(
     `${keys}ended  unanswered  rejected  canceled  audio min  video min  user min  failed  p50  p95`,
