@@ -50,7 +50,8 @@ const COMMANDS: readonly Listed[] = [
   },
   {
     name: 'calls',
-    about: 'Print the calls in progress, or those that finished in a period',
+    about:
+      'Print the calls in progress, the oldest of each target first, or those that finished in a period, newest first',
     load: () => import('./commands/calls/calls.ts'),
   },
   {

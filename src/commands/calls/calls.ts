@@ -21,7 +21,7 @@ import { linesOf, partsOf } from './listing.ts'
 const BEGINS = ['call.initiated', 'call.ongoing', 'call.reappeared']
 const ENDS = ['call.ended', 'call.unanswered', 'call.rejected', 'call.canceled', 'call.other', 'call.lost']
 
-/** Prints the calls in progress, or those that finished in a period, newest first. */
+/** Prints the calls in progress, the oldest of each target first, or those that finished in a period, newest first. */
 export const declare: Declare = (command, context) =>
   void command
     .option('--since <time>', 'calls that finished since this time, or this long ago (default: calls in progress)')
@@ -33,7 +33,7 @@ export const declare: Declare = (command, context) =>
     .option('--status <names>', 'only with these statuses; repeatable', names)
     .option('--session-id <id>', 'only those whose session id begins with this')
     .option('--recorded', 'only those with a recording', false)
-    .option('--limit <n>', 'print the newest n calls', whole, 100)
+    .option('--limit <n>', 'print at most n calls', whole, 100)
     .addOption(
       new Option('--follow', 'continue with new calls until SIGINT or SIGTERM').default(false).conflicts('until'),
     )
