@@ -61,8 +61,10 @@ export function replay(
       rules: replayable,
       now: evaluated.at,
       onValues: (rule, latest) => {
-        const worst = worstOf(rule, latest.values())
-        if (worst !== undefined) values.get(rule.name)?.push({ at: evaluated.at, ...worst })
+        const worst = worstOf(rule, latest.values().filter(isResult))
+        if (worst === undefined) return
+        const { value, calls, labels } = worst
+        values.get(rule.name)?.push({ at: evaluated.at, value, calls, labels })
       },
     })
     for (const instance of delta.changed) instances.set(instance.key, instance)
@@ -72,14 +74,15 @@ export function replay(
   return { notifications, instances: [...instances.values()], values }
 }
 
-/** The worst value that could be a breach. It is not one with too few calls, or without calls to compare with. */
-function worstOf(rule: Pick<Rule, 'breach'>, values: Iterable<RuleValue>): Omit<EvaluatedValue, 'at'> | undefined {
-  let worst: RuleValue | undefined
-  for (const one of values) {
-    if (one.tooFew || !one.mayBreach || !Number.isFinite(one.value)) continue
-    if (worst === undefined || isBeyond(rule, one.value, worst.value)) worst = one
-  }
-  return worst && { value: worst.value, calls: worst.calls, labels: worst.labels }
+/** Whether a value could be a breach. It is not one with too few calls, or without calls to compare with. */
+const isResult = ({ tooFew, mayBreach, value }: RuleValue) => !tooFew && mayBreach && Number.isFinite(value)
+
+/** The first of the worst values. */
+export function worstOf<One extends { value: number }>(rule: Rule, values: Iterable<One>): One | undefined {
+  return [...values].reduce<One | undefined>(
+    (worst, each) => (worst === undefined || isBeyond(rule, each.value, worst.value) ? each : worst),
+    undefined,
+  )
 }
 
 type Replayed = Pick<History, 'sync' | 'gaps'> & { finished: FinishedCalls }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { duration } from '../schema/duration.ts'
-import { link, nameOfRule, oneOf, someOf, text, timezone, wholeNumber } from '../schema/scalars.ts'
+import { link, nameOfRule, oneOf, ratio, someOf, text, timezone, wholeNumber } from '../schema/scalars.ts'
 import { labelMap, section, type Inside } from '../schema/section.ts'
 import { RULE_LABELS, type RuleLabel } from './groups.ts'
 import { SEVERITIES } from './match-keys.ts'
@@ -57,6 +57,9 @@ export function eitherSide<Value extends z.ZodType>(value: () => Value, low = va
     clear: clear(low()),
   }
 }
+
+/** The keys of a share above which is a breach. */
+export const aboveShare = { above: ratio().describe('A larger share is a breach'), clear: clear(ratio()) }
 
 export function clear<Value extends z.ZodType>(value: Value) {
   return value.optional().describe('Resolved only at or below this (with below: at or above); default: the threshold')

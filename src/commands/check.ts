@@ -70,11 +70,9 @@ async function probed(config: Config, options: CheckOptions, print: CommandConte
   return { ...(options.probe && { probes }), ...(store && { store }) }
 }
 
-function printVerdict(
-  name: string,
-  { works, message }: { works: boolean; message: string },
-  print: CommandContext['print'],
-): void {
+type Verdict = Pick<Probe, 'works' | 'message'>
+
+function printVerdict(name: string, { works, message }: Verdict, print: CommandContext['print']): void {
   print(`${works ? '✓' : '✗'} ${name}: ${message}`, works ? 'green' : 'red')
 }
 

@@ -16,7 +16,7 @@ import {
   shownLog,
 } from '../events/read-events.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
-import { formatNumber, formatSeconds, formatTime } from '../text/format.ts'
+import { clockOf, formatNumber, formatSeconds, formatTime } from '../text/format.ts'
 import { inOneLine } from '../text/plain-text.ts'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
@@ -42,18 +42,12 @@ export function eventLine({ event: { type, time, data } }: Pick<ReadEvent, 'even
   const isAlert = 'alert' in data
   const [what, details] = isAlert ? [titleOf(data), alertDetails(data)] : [idsOf(data), callDetails(data)]
   const at = Date.parse(time) / 1000
-  const isToday = width < Infinity && systemClock.wall() - at < 86_400
   const kind = type.slice(type.lastIndexOf('.') + 1).padEnd(LONGEST)
+  const clock = width < Infinity ? clockOf(at, systemClock.wall()) : formatTime(at)
   // The service and the configuration may have line breaks.
-  const [clock, target, name] = [formatTime(at).slice(isToday ? -12 : 0), data.target, what].map(inOneLine)
-  const start = `${clock}  ${target}  ${kind}  `
-  const roomOf = (shown: string) => width - start.length - shown.length - 2
-  const shown = [...details.keys()].map((i) =>
-    details
-      .slice(0, details.length - i)
-      .map(inOneLine)
-      .join(', '),
-  )
+  const [start, name] = [[clock, data.target, kind, ''].join('  '), what].map(inOneLine)
+  const roomOf = (shown: string) => width - start!.length - shown.length - 2
+  const shown = details.map((_, i) => inOneLine(details.slice(0, details.length - i).join(', ')))
   const fits = shown.find((each) => roomOf(each) >= (isAlert ? name!.length : SHORTEST)) ?? shown.at(-1)!
   return `${start}${shortened(name!, Math.max(SHORTEST, roomOf(fits)))}  ${fits}`
 }

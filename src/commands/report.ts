@@ -141,10 +141,7 @@ function gapsOf({ coverage: { blind_seconds: seconds, blind } }: Report): string
   const ofKind = (wanted: string) => blind.filter(({ kind }) => kind === wanted)
   const [expired, now] = [ofKind('expired'), ofKind('now')]
   const names = (times: typeof blind) => times.map(({ target }) => target).join(', ')
-  const last = expired
-    .map(({ until }) => until)
-    .toSorted()
-    .at(-1)
+  const last = expired.toSorted((a, b) => b.until.localeCompare(a.until))[0]?.until
   return [
     `not covered: ${formatSeconds(seconds)} in which at least one target was not polled with success ` +
       `(calls of these times are counted once they are noticed)${last ? ' or its calls have expired' : ''}; ` +

@@ -101,17 +101,13 @@ function linesOf(simulators: readonly Simulator[]): string[] {
   ]
 }
 
+type AskedCalls = { history: number | { seconds: number }; callsPerMinute?: number | undefined }
+
 /**
  * How many calls there are. A history of a duration follows the week, and has at most MAX_PAST_CALLS on average. New calls
  * then arrive at the same rate unless a rate is given, so that charts continue evenly.
  */
-export function callsOf({
-  history,
-  callsPerMinute,
-}: {
-  history: number | { seconds: number }
-  callsPerMinute?: number | undefined
-}): Calls {
+export function callsOf({ history, callsPerMinute }: AskedCalls): Calls {
   if (typeof history === 'number') return { history, callsPerMinute: callsPerMinute ?? CALLS_PER_MINUTE }
   const minutes = history.seconds / 60
   const perMinute = callsPerMinute ?? Math.min(CALLS_PER_MINUTE, MAX_PAST_CALLS / minutes)

@@ -5,7 +5,7 @@ import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { openForCommand } from '../store/open-store.ts'
 import type { CommandStore } from '../store/store.ts'
 import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
-import { formatSeconds, formatTime } from '../text/format.ts'
+import { formatSeconds, formatTime, plural } from '../text/format.ts'
 import { deadLettersView, type WebhookView } from '../views/webhook-status.ts'
 import { momentOf } from '../views/queries/parameters.ts'
 import { subcommand, type Declare } from './command.ts'
@@ -28,10 +28,9 @@ export const declareWebhooks: Declare = (webhooks, context) => {
     .action(async (name, { json, ...options }) => {
       await using store = await openForCommand((await configured(options)).store)
       await webhookIn(store, name)
-      const dead = await deadLettersOf(store, name)
-      const document = deadLettersView(dead)
+      const document = deadLettersView(await deadLettersOf(store, name))
       if (json) print(JSON.stringify(document, undefined, 2))
-      else if (dead.length === 0) print('no dead letters')
+      else if (document.dead_letters.length === 0) print('no dead letters')
       else
         for (const { id, attempts, problem } of document.dead_letters)
           print(`${id}: ${attempts} attempts; the last: ${problem}`)
@@ -123,15 +122,8 @@ function revived({ refusedSince: _before, ...event }: UndeliveredEvent): Undeliv
 }
 
 /** `crm: delivering, 3 pending (the oldest for 12s), 1 dead letter`. */
-function lineOf({
-  name,
-  state,
-  pending,
-  oldest_pending_seconds: oldest,
-  dead_letters: dead,
-  problem,
-}: WebhookView): string {
+function lineOf(webhook: WebhookView): string {
+  const { name, state, pending, oldest_pending_seconds: oldest, dead_letters: dead, problem } = webhook
   const since = oldest === undefined ? '' : ` (the oldest for ${formatSeconds(oldest)})`
-  const letters = `${dead} dead letter${dead === 1 ? '' : 's'}`
-  return `${name}: ${state}, ${pending} pending${since}, ${letters}${problem === undefined ? '' : `; ${problem}`}`
+  return `${name}: ${state}, ${pending} pending${since}, ${plural(dead, 'dead letter')}${problem === undefined ? '' : `; ${problem}`}`
 }

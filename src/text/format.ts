@@ -26,6 +26,11 @@ export function formatTime(seconds: number): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
+/** A time (UNIX seconds) as `08:15:30 UTC`; with its date if that is a day away. */
+export function clockOf(seconds: number, now: number): string {
+  return formatTime(seconds).slice(Math.abs(now - seconds) < 86_400 ? -12 : 0)
+}
+
 /** `81,204` or `37.5`, with at most this many decimals. */
 export function formatNumber(value: number, decimals = 1): string {
   if (!Number.isFinite(value)) return 'unknown'

@@ -1,6 +1,6 @@
 import { duration } from '../../schema/duration.ts'
-import { ratio, wholeNumber } from '../../schema/scalars.ts'
-import { clear } from '../rule-keys.ts'
+import { wholeNumber } from '../../schema/scalars.ts'
+import { aboveShare } from '../rule-keys.ts'
 import { beyond, formatIn, inWindow, targetSignal } from '../signal.ts'
 import { KEPT_SECONDS } from '../trigger.ts'
 
@@ -12,8 +12,7 @@ export const serviceWebhooksMissed = targetSignal({
     min_ends: wholeNumber(1, 1_000_000)
       .prefault(20)
       .describe('With fewer ends in the window there is no result, and after a further window a firing alert expires'),
-    above: ratio().describe('A larger share is a breach'),
-    clear: clear(ratio()),
+    ...aboveShare,
   },
   unit: 'share',
   isReplayable: false,

@@ -1,7 +1,6 @@
 import { duration } from '../../schema/duration.ts'
-import { ratio } from '../../schema/scalars.ts'
 import { formatNumber, formatSeconds, plural } from '../../text/format.ts'
-import { clear, labelled, minCalls, windowed } from '../rule-keys.ts'
+import { aboveShare, labelled, minCalls, windowed } from '../rule-keys.ts'
 import { beyond, callSignal, formatIn, inWindow, ofCalls } from '../signal.ts'
 
 export const shortCalls = callSignal({
@@ -14,8 +13,7 @@ export const shortCalls = callSignal({
     ...labelled,
     ...windowed,
     ...minCalls,
-    above: ratio().describe('A larger share is a breach'),
-    clear: clear(ratio()),
+    ...aboveShare,
   },
   unit: 'share',
   isReplayable: true,

@@ -2,9 +2,8 @@ import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { reachOf } from '../../alerts/evidence.ts'
 import { earlierReach } from '../../alerts/relative.ts'
-import { isReplayable, replay, type EvaluatedValue } from '../../alerts/replay.ts'
+import { isReplayable, replay, worstOf, type EvaluatedValue } from '../../alerts/replay.ts'
 import type { Rule } from '../../alerts/rule.ts'
-import { isBeyond } from '../../alerts/signal.ts'
 import { monthOf } from '../../clock/calendar.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
@@ -139,14 +138,6 @@ function firedText(incidents: readonly Incident[], to: number): string {
   const seconds = lengthOf(incidents.map((incident) => periodOf(incident, to)))
   const times = incidents.length === 1 ? 'once' : `${incidents.length} times`
   return `would have fired ${times}, for ${formatSeconds(seconds)} in all`
-}
-
-/** The first of the worst values. */
-function worstOf(rule: Rule, values: readonly EvaluatedValue[]): EvaluatedValue | undefined {
-  return values.reduce<EvaluatedValue | undefined>(
-    (worst, each) => (worst === undefined || isBeyond(rule, each.value, worst.value) ? each : worst),
-    undefined,
-  )
 }
 
 /** `largest value 28.5% of 40 calls at 2026-09-21 14:37:20 UTC (type=video), threshold 30%`. */

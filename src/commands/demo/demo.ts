@@ -233,9 +233,7 @@ async function runDemo(
   const shown = daemonEvents(target, simulator, lags, { print, printDetail })
   const scenes$ = scenes(simulator, daemon.url, lags, { history, print: printDetail }).pipe(takeUntil(stopRequested$))
   const timeout$ = stopRequested$.pipe(
-    tap(() => {
-      shown.finish(freeze())
-    }),
+    tap(() => shown.finish(freeze())),
     delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
   )
   await using store = await openForCommand(config.store)

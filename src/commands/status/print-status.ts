@@ -2,7 +2,7 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import { byName } from '../../alerts/incidents.ts'
 import { bySeverity } from '../../alerts/match-keys.ts'
 import { formatIn } from '../../alerts/signal.ts'
-import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
+import { clockOf, formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { StoredStatus } from '../../views/status.ts'
 import { shellQuoted } from '../alerts/alert-calls.ts'
 import { tableLines, type CommandContext } from '../command.ts'
@@ -12,9 +12,6 @@ import { rulesOf } from './read-status.ts'
 const NAMED = 3
 
 const timeOf = (time: string) => formatTime(Date.parse(time) / 1000)
-/** `08:20:30 UTC`, with its date if that is a day away. */
-const clockOf = (time: string, now: string) =>
-  timeOf(time).slice(Date.parse(time) - Date.parse(now) < 86_400_000 ? -12 : 0)
 
 /** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
 export function printProblems(status: StoredStatus, print: CommandContext['print']): void {
@@ -124,7 +121,7 @@ function remarks({ now, targets, receivers, alerts, pending }: StoredStatus): st
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
     ...receivers.filter((each) => !isFailing(each)).flatMap(receiverText),
     ...pending.map((rule) => {
-      return `pending: ${rulesText([rule], targets.length)} fires from ${clockOf(rule.fires_at, now)} on if it lasts`
+      return `pending: ${rulesText([rule], targets.length)} fires from ${clockOf(Date.parse(rule.fires_at) / 1000, Date.parse(now) / 1000)} on if it lasts`
     }),
     ...[...suppressed].map(
       ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}, ${reasons}`,
@@ -145,12 +142,12 @@ const MOST_ALIKE = 10
  *
  * @param names which column has the names
  */
-function folded(rows: readonly string[][], alike: readonly number[], names: number): string[][] {
+function folded(rows: readonly string[][], alike: readonly number[], names: number, width: number): string[][] {
   const groups = Map.groupBy(rows, (row) => alike.map((i) => row[i]).join('\n'))
   return [...groups.values()].flatMap((same) => {
     const more = `and ${formatNumber(same.length - NAMED)} more (--wide)`
     const last = same[0]!.map((text, i) => (i === names ? more : alike.includes(i) ? text : ''))
-    return same.length > MOST_ALIKE ? [...same.slice(0, NAMED), last] : same
+    return width < Infinity && same.length > MOST_ALIKE ? [...same.slice(0, NAMED), last] : same
   })
 }
 
@@ -163,7 +160,6 @@ export function printAll(
   const printTable = (header: readonly string[], rows: string[][], texts: number, givesWay: readonly string[]) => {
     for (const line of ['', ...tableLines(header, rows, texts, { width, givesWay })]) print(line)
   }
-  const fold: typeof folded = (rows, ...by) => (width === Infinity ? [...rows] : folded(rows, ...by))
   const rankOf = ({ state }: TargetStatus) => WORST_FIRST.indexOf(state)
   const polled = targets
     .toSorted((a, b) => rankOf(a) - rankOf(b) || b.firing - a.firing || byName.compare(a.target, b.target))
@@ -171,7 +167,10 @@ export function printAll(
       const lag = each.lag_seconds === null ? '-' : formatSeconds(each.lag_seconds)
       return [each.target, each.state, lag, formatNumber(each.in_progress), formatNumber(each.firing)]
     })
-  printTable(['target', 'state', 'lag', 'in progress', 'firing'], fold(polled, [1, 4], 0), 2, ['in progress', 'lag'])
+  printTable(['target', 'state', 'lag', 'in progress', 'firing'], folded(polled, [1, 4], 0, width), 2, [
+    'in progress',
+    'lag',
+  ])
   const worst = alerts.toSorted(
     (a, b) =>
       bySeverity(a, b) ||
@@ -184,7 +183,7 @@ export function printAll(
     return [key, target, severity, lasts, formatIn(unit, value), `${breach} ${formatIn(unit, threshold)}`]
   })
   const header = ['alert', 'target', 'severity', 'for', 'value', 'threshold']
-  if (rows.length > 0) printTable(header, fold(rows, [0, 2, 5], 1), 3, ['threshold', 'severity', 'for'])
+  if (rows.length > 0) printTable(header, folded(rows, [0, 2, 5], 1, width), 3, ['threshold', 'severity', 'for'])
   print('')
   for (const { name, pending, suppressed } of receivers)
     print(`receiver ${name}: ${formatNumber(pending)} waiting, ${formatNumber(suppressed)} not notified now`)

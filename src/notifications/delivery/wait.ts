@@ -70,10 +70,9 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
   if (told !== undefined && interval > 0) {
     // What soon ends on its only target is one message with its end.
     const held = told.targets === 1 && moment.incident(key)?.course === 'ends' ? interval : 0
-    const isHeld = ({ freeSince = 0 }: ReadyAlert) => moment.now - freeSince < held
     const isDue =
       isIntervalOver(told, group, moment) &&
-      all.some((each) => hasWaited(each) && isNews(each, told, interval) && !isHeld(each))
+      all.some((each) => hasWaited(each) && isNews(each, told, interval) && moment.now - (each.freeSince ?? 0) >= held)
     return isDue || hasGrown(all.filter(isUntold), told, firingIn(group, moment), sinceLast >= least) ? all : []
   }
   const isSoon = sinceLast < interval

@@ -5,7 +5,7 @@ import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
 import { isBeyond, sum, windowOf } from '../../alerts/signal.ts'
 import { beginningOf, targetsOf, TOGETHER_SECONDS, type Incident } from '../../alerts/incidents.ts'
-import { failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
+import { clockOf, failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { nameIn } from './bounded.ts'
 import { callsLookedAt, formatValue, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
@@ -31,7 +31,7 @@ export function incidentSentence(incident: Incident): string {
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
   const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
   const what = calls === undefined ? breachText(incident) : failText({ ...calls, ...which }, reason)
-  const asOf = unpolled?.targets === targets.firing ? `, as of ${timeOf(unpolled.since, incident)}` : ''
+  const asOf = unpolled?.targets === targets.firing ? `, as of ${clockOf(unpolled.since, incident.at)}` : ''
   return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
@@ -46,7 +46,7 @@ function breachText({ alerts, course, at, since }: Incident): string {
   if (polls.length > 0) {
     const last = beginningOf(polls)
     // The incident may have begun long before, on targets that can be read again.
-    return `no successful poll since ${timeOf(last - since < TOGETHER_SECONDS ? since : last, { at })}`
+    return `no successful poll since ${clockOf(last - since < TOGETHER_SECONDS ? since : last, at)}`
   }
   const { signal } = first!
   const definition = definitionOf(signal)
@@ -54,9 +54,6 @@ function breachText({ alerts, course, at, since }: Incident): string {
   if (others.length > 0 && !('oldest' in definition)) return ruleText(first!)
   return definition.describe({ ...first!, kind: 'firing', value: sum(alerts.map(({ value }) => value)) }, signal)
 }
-
-/** `08:20:30 UTC`; with its date if that is a day ago. */
-const timeOf = (time: number, { at }: Pick<Incident, 'at'>) => formatTime(time).slice(at - time < 86_400 ? -12 : 0)
 
 /** Which calls all of the alerts are about: `mode=call`; empty for all calls. */
 function callsOf(alerts: Incident['alerts']): string {
@@ -104,7 +101,7 @@ function courseText(incident: Incident): string {
   const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
   const shares = [
     calls?.before !== undefined && `${formatShare(calls.before)} before`,
-    calls?.told && `${formatShare(calls.told.share)} at ${timeOf(calls.told.at, incident)}`,
+    calls?.told && `${formatShare(calls.told.share)} at ${clockOf(calls.told.at, incident.at)}`,
   ].filter(Boolean)
   return `Since ${formatTime(since)}, ${now}${shares.length > 0 ? `; was ${shares.join(', ')}` : ''}`
 }

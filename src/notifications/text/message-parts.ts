@@ -39,9 +39,7 @@ export function partsOf(message: AlertMessage, now: number) {
   const others = [...alerts.slice(most.inFull).map(lineOf), ...flapped.map(flappedLineOf)]
   const { first: lines, more } = firstOf(others, most.lines)
   return {
-    alerts: alerts
-      .slice(0, most.inFull)
-      .map((update) => partOf(update, most, now, most === ALONE ? silence : undefined)),
+    alerts: alerts.slice(0, most.inFull).map((update) => partOf(update, most, now, silence)),
     lines,
     more,
     /** Beside those of the first alerts. */
@@ -95,14 +93,14 @@ function named({ notification, links }: AlertUpdate | FlappedAlert): Named {
   return { notification, name: oneLine(titleOf(notification), LINE.name), page: links?.alert }
 }
 
-/** @param silence that of the incident, in place of its own */
-function partOf(update: AlertUpdate, most: typeof ALONE, now: number, silence?: Link) {
+/** @param all what silences all, which is that of an alert alone */
+function partOf(update: AlertUpdate, most: typeof ALONE, now: number, all: Link) {
   const { notification, flaps, links } = update
   // In a message with several alerts, the rule leaves no room for the others.
   const facts = factsOf(notification, now).filter(([name]) => most === ALONE || name !== 'Rule')
   // The description says what is wrong, so it does not apply to an alert that ended.
   const description = hasEnded(notification) ? '' : paragraphs(descriptionOf(notification) ?? '', most.description)
-  const own: Link = { name: 'Silence', url: hasEnded(notification) ? undefined : links?.silence }
+  const own = { name: 'Silence', url: hasEnded(notification) ? undefined : links?.silence }
   return {
     ...named(update),
     result: oneLine(resultOf(notification), most.result),
@@ -114,7 +112,7 @@ function partOf(update: AlertUpdate, most: typeof ALONE, now: number, silence?: 
       { name: 'Alert', url: links?.alert },
       { name: 'Calls', url: links?.calls },
       { name: 'Runbook', url: notification.runbookUrl },
-      silence?.url === undefined ? own : silence,
+      most === ALONE && all.url !== undefined ? all : own,
     ],
   }
 }
