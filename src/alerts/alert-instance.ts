@@ -117,7 +117,7 @@ export function advance(
 ): NextState {
   if (before !== undefined && before.state !== 'pending') return advanceFired(before, rule, latest, evaluation)
   const { now } = evaluation
-  const { value, calls, counts, compared, labels } = latest
+  const { value, labels } = latest
   if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
@@ -129,11 +129,8 @@ export function advance(
     credited: before === undefined ? 0 : before.credited + countedSince(before, evaluation),
     evaluatedAt: now,
     lastGaps: gapsAt(before, evaluation),
-    value,
+    ...measuredIn(latest),
     peak: before === undefined || isBeyond(rule, value, before.peak) ? value : before.peak,
-    calls,
-    counts,
-    compared,
     tooFewSince: undefined,
     lastNotifiedAt: undefined,
   }
@@ -141,9 +138,13 @@ export function advance(
   return { instance: firing(pending, now), change: 'firing' }
 }
 
+type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared'>
+/** What an instance has of its latest value. */
+export const measuredIn = ({ value, calls, counts, compared }: Measured) => ({ value, calls, counts, compared })
+
 /** The same for an alert that has fired and not ended. */
 function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, evaluation: Evaluation): NextState {
-  const { value, calls, counts, compared } = latest
+  const { value } = latest
   const isBreach = isBeyond(rule, value, rule.clear)
   if (latest.tooFew || (isBreach && !latest.isComparable)) return withTooFewCalls(before, rule, evaluation)
   const { now } = evaluation
@@ -151,20 +152,8 @@ function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, eval
   const isSameSignal = isMeasured(firedBy(before.rule), rule)
   const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
   const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
-  const lastGaps = gapsAt(before, evaluation)
-  const seen = {
-    ...before,
-    rule,
-    value,
-    calls,
-    counts,
-    compared,
-    peak,
-    values,
-    evaluatedAt: now,
-    lastGaps,
-    tooFewSince: undefined,
-  }
+  const times = { evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince: undefined }
+  const seen = { ...before, rule, ...measuredIn(latest), peak, values, ...times }
   return isBreach
     ? remind({ ...seen, state: 'firing', credited: 0 }, now, before.rule)
     : recover(before, { ...seen, state: 'recovering' }, evaluation)

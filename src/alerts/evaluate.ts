@@ -1,4 +1,4 @@
-import { advance, remind, type AlertInstance, type Evidence, type NextState } from './alert-instance.ts'
+import { advance, measuredIn, remind, type AlertInstance, type Evidence, type NextState } from './alert-instance.ts'
 import type { Change } from './signal.ts'
 import { notificationOf, type Notification } from './notification.ts'
 import { evidenceOf, valueBefore } from './evidence.ts'
@@ -127,15 +127,15 @@ function shownInstance(
   latest: Measured | undefined,
 ): AlertInstance {
   // An instance keeps the last result, and too few calls give none. A resolved alert is shown with its latest value.
-  const { value, calls, counts, compared } = change === 'resolved' && latest !== undefined ? latest : instance
+  const measured = measuredIn(change === 'resolved' && latest !== undefined ? latest : instance)
   // The next successful poll brings a value and its explanation again.
   const explained = latest === undefined ? { ...evidence, asOf: instance.evaluatedAt } : (evidence ?? {})
-  return { ...instance, value, calls, counts, compared, evidence: explained }
+  return { ...instance, ...measured, evidence: explained }
 }
 
 /** An instance that ended, a pending one with the value that ended it. */
-function endedBy(before: AlertInstance, { value, calls, counts, compared }: Measured = before): AlertInstance {
-  return before.state === 'pending' ? { ...before, value, calls, counts, compared } : before
+function endedBy(before: AlertInstance, latest: Measured = before): AlertInstance {
+  return before.state === 'pending' ? { ...before, ...measuredIn(latest) } : before
 }
 
 function withEvidence(instance: AlertInstance, evidence: Evidence | undefined): AlertInstance {
