@@ -50,8 +50,7 @@ const COMMANDS: readonly Listed[] = [
   },
   {
     name: 'calls',
-    about:
-      'Print the calls in progress, the oldest of each target first, or those that finished in a period, newest first',
+    about: 'Print calls in progress, the oldest of each target first, or the newest that finished in a period',
     load: () => import('./commands/calls/calls.ts'),
   },
   {

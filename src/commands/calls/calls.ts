@@ -99,7 +99,7 @@ function wantedOf(query: Query, now: number): CallSelection {
     return readCallsQuery(query, now)
   } catch (error) {
     if (!(error instanceof ZodError)) throw error
-    const problems = error.issues.map(({ path, message }) => `--${path.join('.').replaceAll('_', '-')}: ${message}`)
+    const problems = error.issues.map(({ path, message }) => `--${String(path[0]).replaceAll('_', '-')}: ${message}`)
     throw new UsageError(problems.join('; '))
   }
 }

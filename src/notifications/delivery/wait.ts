@@ -68,11 +68,8 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
   const ageOf = waitedBy(alerts, told, moment)
   const hasWaited = (alert: ReadyAlert) => ageOf(alert) >= least
   if (told !== undefined && interval > 0) {
-    // What soon ends on its only target is one message with its end.
-    const held = told.targets === 1 && moment.incident(key)?.course === 'ends' ? interval : 0
     const isDue =
-      isIntervalOver(told, group, moment) &&
-      all.some((each) => hasWaited(each) && isNews(each, told, interval) && moment.now - (each.freeSince ?? 0) >= held)
+      isIntervalOver(told, group, moment) && all.some((each) => hasWaited(each) && isNews(each, told, group, moment))
     return isDue || hasGrown(all.filter(isUntold), told, firingIn(group, moment), sinceLast >= least) ? all : []
   }
   const isSoon = sinceLast < interval
@@ -130,10 +127,11 @@ function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, firing: number,
 
 /**
  * On several targets three things are no news: that an alert came and went, that one of which the receiver was told fires again, and that
- * one still fires soon after a message that said so.
+ * one still fires soon after a message that said so. On one target, while all of it recovers, nothing is for an interval: its end follows.
  */
-function isNews(each: ReadyAlert, { targets, at }: ToldGroup, interval: number): boolean {
-  if (targets === 1) return true
+function isNews(each: ReadyAlert, { targets, at }: ToldGroup, { key, interval }: Group, moment: Moment): boolean {
+  const { freeSince = -Infinity } = each
+  if (targets === 1) return moment.incident(key)?.course !== 'ends' || moment.now - freeSince >= interval
   if ('times' in each.merged) return false
   const { kind, at: changedAt } = each.merged.notification
   if (kind === 'reminder') return changedAt - at >= interval

@@ -116,6 +116,7 @@ test('calls lists all calls of a session, with a call id where it is not the ses
 test.each([
   [['--since', '2026'], '--since: must be a time: ISO 8601 in UTC like 2026-11-20T08:00:00Z or 2026-11-20'],
   [['--type', 'fax'], '--type: '],
+  [['--status', 'nosuch'], '--status: must be some of initiated, ongoing,'],
   [['--status', 'rejected'], 'status=rejected is a status of finished calls'],
   [['--target', 'b'], 'there is no target b; there is: a'],
 ])('calls %j is refused', async (more, message) => {
