@@ -40,7 +40,9 @@ function eventJson({ event, cursor }: ReadEvent): string {
  */
 export function eventLine({ event: { type, time, data } }: Pick<ReadEvent, 'event'>, width = Infinity): string {
   const isAlert = 'alert' in data
-  const [what, details] = isAlert ? [titleOf(data), alertDetails(data)] : [idsOf(data), callDetails(data)]
+  const [what, details] = isAlert
+    ? [titleOf(data), alertDetails(data, width < Infinity)]
+    : [idsOf(data), callDetails(data)]
   const at = Date.parse(time) / 1000
   const kind = type.slice(type.lastIndexOf('.') + 1).padEnd(LONGEST)
   const clock = width < Infinity ? clockOf(at, systemClock.wall()) : formatTime(at)
@@ -76,10 +78,12 @@ function changes({ before, after, minutes }: Pick<CallChange, 'before' | 'after'
   ]
 }
 
-function alertDetails({ severity, expired_because: reason, signal, value, threshold }: AlertChange): string[] {
+/** @param isShort without the signal, which the name of the alert tells */
+function alertDetails(alert: AlertChange, isShort: boolean): string[] {
+  const { severity, expired_because: reason, signal, value, threshold } = alert
   const { unit } = definitionOf({ name: signal })
-  const measured = [formatIn(unit, value), `threshold ${formatIn(unit, threshold)}`, signal]
-  return [severity, ...(reason === undefined ? [] : [reason]), ...measured]
+  const measured = `${isShort ? '' : `${signal} `}${formatIn(unit, value)}`
+  return [severity, ...(reason === undefined ? [] : [reason]), measured, `threshold ${formatIn(unit, threshold)}`]
 }
 
 const NEWEST = 50

@@ -127,5 +127,5 @@ test('an event is one line of a terminal: without the date of today, a call with
   const whole = `2026-09-21 14:13:20 UTC  production  ended       ${SESSION}  video call, 1m 1s`
   expect(lineOf('callwatch.call.ended', call, '2026-09-21T14:13:20Z')).toBe(whole)
   expect(lineOf('callwatch.call.ended', call, '2026-09-21T14:13:20Z', COLUMNS)).toMatch(/^2026-09-21 14:13:20 UTC .*…/)
-  expect(lineOf('callwatch.alert.firing', alert, time)).toMatch(/67\.4%, threshold 45%, failure_ratio$/)
+  expect(lineOf('callwatch.alert.firing', alert, time)).toMatch(/warning, failure_ratio 67\.4%, threshold 45%$/)
 })
