@@ -38,33 +38,29 @@ export type Chart = {
   thresholds?: readonly Threshold[]
 }
 
-const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000]
+const WHOLE = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((first) => first * 10 ** power)).flat()
+const MILLION = 1_000_000
 const SECONDS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 36_000, 86_400]
 
 const whole = {
   format: (value: number) => formatNumber(value),
-  onAxis: (value: number) => formatNumber(value, 0),
+  // The room beside an axis has no more digits.
+  onAxis: (value: number) => (value < MILLION ? formatNumber(value, 0) : `${formatNumber(value / MILLION)}M`),
   least: 5,
   incrs: WHOLE,
 }
 
+const SHARES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10]
+const share = { format: formatShare, onAxis: formatShare, least: 0.05, incrs: SHARES }
+const difference = (value: number) => formatOfUsual(value, true)
+
 /** How values are written, and axes: the highest value of an axis is `least` or more, and its ticks are `incrs` apart. */
 export const UNITS = {
-  calls: { ...whole, format: whole.onAxis },
+  calls: { ...whole, format: (value: number) => formatNumber(value, 0) },
   minutes: whole,
-  ratio: { format: formatShare, onAxis: formatShare, least: 0.05, incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5] },
-  relative: {
-    format: (value: number) => formatOfUsual(value, false),
-    onAxis: formatShare,
-    least: 1,
-    incrs: [0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10],
-  },
-  difference: {
-    format: (value: number) => formatOfUsual(value, true),
-    onAxis: (value: number) => formatOfUsual(value, true),
-    least: 0.05,
-    incrs: [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5],
-  },
+  ratio: share,
+  relative: { ...share, format: (value: number) => formatOfUsual(value, false), least: 1 },
+  difference: { ...share, format: difference, onAxis: difference },
   seconds: {
     format: (value: number) => formatSeconds(value, 3),
     onAxis: (value: number) => formatSeconds(value),

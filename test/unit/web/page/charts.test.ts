@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { SeriesPoint } from '../../../../src/views/series.ts'
 import type { CallSeries, Rule } from '../../../../src/web/page/model/api.ts'
-import { drawnData, movedStep, shownStep, stepAt, valueText, type Chart } from '../../../../src/web/page/model/chart.ts'
+import {
+  drawnData,
+  movedStep,
+  shownStep,
+  stepAt,
+  UNITS,
+  valueText,
+  type Chart,
+} from '../../../../src/web/page/model/chart.ts'
 import { bandsOf, blindOf, chartsOf, eventsOf, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
 import {
   callsAddress,
@@ -132,6 +140,14 @@ test('last week is by the clock of the zone, also across a change of the clocks,
 })
 
 describe('the charts', () => {
+  test('have an axis for any number, whose texts are short', () => {
+    const { incrs, onAxis } = UNITS.minutes
+    // As many as fit are below each other: without a distance, an axis has none.
+    for (const most of [5, 4_000_000, 3_000_000_000]) expect(incrs.some((step) => most / step <= 6)).toBe(true)
+    expect([50_000, 999_999, 1_500_000, 20_000_000].map(onAxis)).toEqual(['50,000', '999,999', '1.5M', '20M'])
+    expect(UNITS.calls.format(1_500_000)).toBe('1,500,000')
+  })
+
   test('have the numbers of the series', () => {
     const { calls, minutes, 'failure-ratio': ratio, duration, 'answer-delay': delay, 'in-progress': open } = charts()
     expect(calls?.times).toEqual([LAST - 2 * HOUR, LAST - HOUR, LAST])
