@@ -99,12 +99,12 @@ inChromium('the page of thirty targets', (open) => {
       // The choice of the header has the thirty by name, and the list searches three hundred.
       nodes.push(await page.evaluate<number>(`document.querySelectorAll('*').length`))
       if (count === 30) continue
-      await page.getByRole('button', { name: 'Next targets' }).click()
+      await page.getByRole('button', { name: 'Next page' }).click()
       await page.getByText('31–60 of 300').waitFor()
       await page.getByLabel('Target or alert').fill('region-299')
       await expect.poll(() => page.locator('#overview tbody tr').count()).toBe(1)
       await page.getByLabel('Target or alert').fill('')
-      await page.locator('#target-state').selectOption('with alerts')
+      await page.locator('#state').selectOption('with alerts')
       await expect.poll(() => page.locator('#overview tbody tr').count()).toBe(3)
     }
     expect(nodes[1]).toBeLessThanOrEqual(nodes[0]!)
@@ -133,7 +133,7 @@ inChromium('the page of thirty targets', (open) => {
     const page = await open(`${url}/`)
     const shown = `[...document.querySelectorAll('.stale')].map((one) => one.querySelector('th').textContent.split(',')[0])`
     await expect.poll(() => page.evaluate(shown)).toEqual(['region-05'])
-    expect(await page.locator('.now').textContent()).toMatch(/^\d\d:\d\d:\d\d UTC/)
+    expect(await page.locator('.now').textContent()).toMatch(/^live \d\d:\d\d:\d\d UTC/)
     expect(await page.title()).toBe('2 firing – callwatch')
     await page.goto(`${url}/#target=region-05`)
     await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page stale')

@@ -27,7 +27,7 @@ const STATES: [state: string, targets: () => TargetStatus[], banner: RegExp, giv
   ['an incident on 25 targets', () => incidentTargets(30), /^$/],
   ['an incident on 295 targets', () => incidentTargets(), /^$/],
   ['a first start', () => [syncing('production', 0)], /^production: waiting for the initial sync\.$/],
-  ['no such target', () => thirtyTargets(), /^There is no target gone\.$/, { address: '#target=gone' }],
+  ['no such target', () => thirtyTargets(), /^$/, { address: '#target=gone' }],
   [
     'an initial sync',
     () => [syncing('production', 12), syncing('staging', 0)],
@@ -60,7 +60,7 @@ inChromium('the overview', (open) => {
     async (state, targets, banner, { address = '', ...options } = {}) => {
       const { url } = await serve(targets(), options)
       const page = await open(`${url}/${address}`)
-      await page.locator('#feed').waitFor()
+      await page.locator('#feed, #unknown-target').waitFor()
       const shown = await page.locator('.banner li').allInnerTexts()
       expect(shown.join('\n')).toMatch(banner)
       for (const width of FOLDER === undefined ? [] : [1440, 1920, 390])

@@ -1,11 +1,11 @@
 import { runbookOf } from '../../../alerts/runbook.ts'
 import { formatNumber } from '../../../text/format.ts'
-import { plainText } from '../../../text/plain-text.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
 import { alertOf, countOf, failedOf, NO_CALLS } from '../model/alert-page.ts'
 import type { Alert } from '../model/api.ts'
 import { incidentPeriod } from '../model/charts.ts'
 import { momentInZone } from '../model/format.ts'
+import { reasonOf } from '../model/incidents.ts'
 import { editAddress } from '../model/silences.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
@@ -21,13 +21,11 @@ export function AlertNext({ state }: { state: State }) {
   const { target, signal, labels, calls_url: url } = shown
   const charts = { target, ...alert?.match, ...labels, since: incidentPeriod([shown], serverTime()) }
   const runbook = runbookOf({ name: shown.alert, runbookUrl: shown.runbook_url }, 'runbooks')
-  const problem = state.snapshot?.targets.find(({ name }) => name === target)?.problem
-  const polls = problem === undefined ? 'its polls, alerts and calls now' : plainText(problem)
   const steps: (Step | false)[] = [
     url !== undefined && callsStep(state, url),
     live !== undefined && [addressOf('charts', charts), 'See its charts', 'next to last week'],
     signal === 'budget_minutes' && [addressOf('usage', { target, by: 'day' }), 'See the usage of this month', 'by day'],
-    [addressOf('overview', { target }), `Open ${target}`, polls],
+    [addressOf('overview', { target }), `Open ${target}`, reasonOf(state, shown) || 'its polls, alerts and calls now'],
     runbook !== undefined && [runbook, 'Follow the runbook', 'what it means, and what helps'],
     live !== undefined && silenceStep(state, live),
   ]

@@ -71,10 +71,8 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
     }),
     worst !== undefined && [worst.at, breach === 'above' ? 'peak' : 'lowest', ` ${valueOf(alert, peak)}`],
     ...alert.notified.map(({ at, receiver, kind, outcome: sent }): Step => {
-      const isSent = sent === 'sent'
-      return isSent
-        ? [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']
-        : [at, sent, `: ${kind} to ${receiver}`, 'warning']
+      if (sent === 'sent') return [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']
+      return [at, sent, `: ${kind} to ${receiver}`, 'warning']
     }),
     ...failingFor(state, alert).map((one): Step => {
       const { name, failing_since: failing = since } = one
@@ -83,12 +81,7 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
     ...alert.blind.map((one): Step => {
       return [one.since, 'not seen', ` for ${formatSeconds(secondsBetween(one.since, one.until))}`]
     }),
-    until !== null && [
-      until,
-      outcome ?? '',
-      why === undefined ? '' : `: ${why}`,
-      outcome === 'resolved' ? 'good' : 'other',
-    ],
+    until !== null && [until, outcome ?? '', why ? `: ${why}` : '', outcome === 'resolved' ? 'good' : 'other'],
   ]
 }
 

@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { isBeyond, withinText } from '../../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
-import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
 import {
@@ -23,7 +22,7 @@ import {
 import type { Alert, Call, PastAlert } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { alertSentence, beganAt, isPart, matchOfAlert, suppressedBy } from '../model/incidents.ts'
+import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum, toneOf } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
@@ -103,7 +102,7 @@ const OF_ALERT = ['cause', 'mostly', 'others']
 /** Of how many targets it is one, and why, if that is known: the problem of the target, and the cause of the incident; and what a value within its threshold waits for. */
 function linesOf(state: State): ComponentChildren[] {
   const { live } = alertOf(state)
-  const problem = plainText(state.snapshot?.targets.find(({ name }) => name === live?.target)?.problem ?? '')
+  const problem = live ? reasonOf(state, live) : ''
   const incident = incidentOf(state, live)
   const isOwn = (text: string) => text.split(/: |, | on /).includes(live!.alert)
   const details = incident?.details.filter(({ about }) => OF_ALERT.includes(about)) ?? []

@@ -7,35 +7,49 @@ import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { beganAt, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
 import { staleTargets } from '../model/notices.ts'
+import { searched, WINDOW } from '../model/search.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { shownTargets, toneOf } from '../model/totals.ts'
+import { Search } from './fields.tsx'
 import { badge, Button, LinkButton, Section, soft, stateBadges, Table, type Column } from './layout.tsx'
+
+const STATES = ['firing', 'recovering', 'pending']
 
 /** The alerts that are pending or firing: a row for each rule, for each target of the incident that the address selects, or for each alert of its rule. */
 export function Alerts({ state }: { state: State }) {
   const [groups, now, why] = [alertGroups(state), nowOf(state), waitsFor(state)]
   const isSelected = selectedAlerts(state) !== undefined
+  const [rule, reason] = ['alert', 'reason'].map((name) => state.query.get(name) ?? '')
+  const found = searched(state, `alerts ${state.query}`, groups, (group) => ({
+    names: group.map((one) => named(one)),
+    states: group.map((one) => one.state),
+  }))
   const stale = new Set(staleTargets(state).map(({ name }) => name))
   const [all, noun] = [shownTargets(state).length, state.query.has('incident') ? 'target' : 'alert']
   // The state of an alert is current; its values are as old as the last poll.
   const value = (alert: Alert, of: number) =>
     stale.has(alert.target) ? <span class="old">{valueOf(alert, of)}</span> : valueOf(alert, of)
   const columns: Column<AlertGroup>[] = [
-    ['Alert', (group) => (isSelected ? nameOf(group) : ruleOf(group, all))],
-    ['State', (group) => statesOf(group, waitsText(group.map(why))), 'state'],
-    ['Value', (group) => [isSelected || worstText(group), value(group[0]!, group[0]!.value)], 'number'],
-    ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number'],
-    ['Peak', ([worst]) => value(worst!, worst!.peak), 'number'],
-    ['Calls', ([worst]) => (worst!.calls === null ? '–' : formatNumber(worst!.calls)), 'number'],
+    isSelected ? ['Target', (group) => targetOf(group, rule!)] : ['Alert', (group) => ruleOf(group, all)],
+    ['State', (group) => statesOf(group, group.map(why)), 'state said'],
+    ['Value', (group) => [isSelected || worstText(group), value(group[0]!, group[0]!.value)], 'number said'],
+    ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number said'],
+    ['Peak', ([worst]) => value(worst!, worst!.peak), 'number rest'],
+    ['Calls', ([worst]) => (worst!.calls === null ? '–' : formatNumber(worst!.calls)), 'number rest'],
     [`Since (${zone(now)})`, (group) => sinceOf(group, state), 'number'],
   ]
   const note = isSelected && <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
   return (
-    <Section id="alerts" title={isSelected ? plural(groups.length, noun) : 'Alerts'} note={note}>
+    <Section
+      id="alerts"
+      title={isSelected ? [rule, plural(groups.length, noun), reason].filter(Boolean).join(': ') : 'Alerts'}
+      note={note}
+    >
+      {(groups.length > WINDOW || found.count < groups.length) && <Search of={found} states={STATES} />}
       <Table
         caption="Alerts that are pending or firing, by rule, silenced ones last"
         columns={columns}
-        items={groups}
+        items={found.rows}
         empty={isSelected ? 'None of these alerts is pending or firing now.' : 'No alert is pending or firing.'}
         look={(group) => (group.every(why) ? '' : toneOf(group[0]))}
       />
@@ -43,15 +57,16 @@ export function Alerts({ state }: { state: State }) {
   )
 }
 
-const statesOf = (group: AlertGroup, waits: string) => [
+/** The states of alerts, and of which of them nobody is notified; a phone says so of all. */
+const statesOf = (group: AlertGroup, reasons: readonly string[]) => [
   stateBadges(group),
   `${group[0]!.severity} `,
-  waits !== '' && soft(waits),
+  <span class={reasons.every(Boolean) ? 'soft' : 'soft rest'}>{waitsText(reasons)}</span>,
 ]
 
 /** Whose value it is, of several. */
 const worstText = ([worst, ...others]: AlertGroup) =>
-  others.length > 0 && soft(`worst: ${named({ ...worst!, alert: '' })} `)
+  others.length > 0 && <span class="soft rest">{`worst: ${named({ ...worst!, alert: '' })} `}</span>
 
 /** When the first one began. */
 function sinceOf(group: AlertGroup, state: State) {
@@ -60,24 +75,22 @@ function sinceOf(group: AlertGroup, state: State) {
   return [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))]
 }
 
-/** A link to the worst alert, and the names of others. */
-const nameOf = ([worst, ...others]: AlertGroup) => [
-  linkOf({ ...worst!, since: worst!.firing_since }),
-  others.length > 0 && soft(` and ${others.map((one) => named({ ...one, target: '' })).join(', ')}`),
+/** A link to the worst alert of a target, and what tells it and others from those of other targets. */
+const targetOf = (group: AlertGroup, rule: string) => [
+  <a href={addressOfAlert(group[0]!, group[0]!.firing_since)}>{group[0]!.target}</a>,
+  ' ',
+  soft(group.map((one) => named({ ...one, target: '', alert: rule === '' ? one.alert : '' })).join(' and ')),
 ]
 
 /** A link to the alert, or to all alerts of this rule. */
 function ruleOf(alerts: AlertGroup, all: number) {
-  const worst = alerts[0]!
-  const name = worst.alert
-  if (alerts.length === 1) return nameOf(alerts)
-  const targets = new Set(alerts.map(({ target }) => target)).size
-  const on = targets === 1 ? `on ${worst.target}` : `on ${formatNumber(targets)} of ${formatNumber(all)} targets`
-  return [
-    <a href={changedAddress({ alert: name })}>{name}</a>,
-    ' ',
-    soft(`${formatNumber(alerts.length)} alerts ${on}`),
-  ]
+  const [worst] = alerts
+  const { alert, target, firing_since: since } = worst!
+  if (alerts.length === 1) return linkOf({ ...worst!, since })
+  const { size } = new Set(alerts.map((one) => one.target))
+  const on = size === 1 ? target : `${formatNumber(size)} of ${formatNumber(all)} targets`
+  const several = size === alerts.length ? '' : `${formatNumber(alerts.length)} alerts on `
+  return [<a href={changedAddress({ alert })}>{alert}</a>, ' ', soft(`${several}${on}`)]
 }
 
 /** As many rows are shown. */

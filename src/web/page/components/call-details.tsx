@@ -93,17 +93,13 @@ function corrections({ call, at_its_end: before, status_now: status }: Details) 
 
 function transitions({ events, events_since: kept, first_seen }: Details, now: string) {
   const isCut = kept !== undefined && events[0]?.data.from !== 'none' && Date.parse(kept) > Date.parse(first_seen)
-  const missing =
-    kept === undefined
-      ? 'No events are kept.'
-      : isCut
-        ? `Events before ${momentInZone(kept, now)} are not kept.`
-        : undefined
+  const before = isCut && `Events before ${momentInZone(kept, now)} are not kept.`
+  const missing = kept === undefined ? 'No events are kept.' : before
   const shown = events.filter(({ type }) => type !== 'callwatch.call.details')
   return (
     <Section id="call-events" title="Transitions" note={soft(zone(now))}>
-      {missing !== undefined && quiet(missing)}
-      {shown.length === 0 && missing === undefined && quiet('No transition is known.')}
+      {missing && quiet(missing)}
+      {shown.length === 0 && !missing && quiet('No transition is known.')}
       <ol class="plain feed">
         {shown.map((event) => {
           const { time, data } = event

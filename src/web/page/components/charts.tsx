@@ -8,7 +8,6 @@ import { callsAddress, DEFAULT_SINCE, PERIODS, widerPeriod, zoomAddress, type Sh
 import { isoOf, someOf, span, zoneName } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
-import { shownTargets } from '../model/totals.ts'
 import { EpisodeTable, togetherOf } from './alerts.tsx'
 import { Chart, inLegend } from './chart.tsx'
 import { Choice, Filters, kindChoices, PeriodChoice, TargetChoice } from './fields.tsx'
@@ -28,7 +27,7 @@ export function FinishedPerMinute({ state }: { state: State }) {
     () => perMinute && bandsOf(blindOf(perMinute, target, unpolled), [], 0),
     [perMinute, target, unpolled],
   )
-  return chart && shownTargets(state).length > 0 && <Chart chart={chart} state={state} bands={bands} />
+  return chart && <Chart chart={chart} state={state} bands={bands} />
 }
 
 const MINUTES = [
@@ -43,15 +42,19 @@ export function Charts({ state }: { state: State }) {
   const zoom = (from: number, to: number) => goTo(zoomAddress(from, to))
   const open = (from: number, to: number) => goTo(callsAddress(state.query, from, to))
   const zoomOut = () => shown && zoom(...widerPeriod(shown, serverTime() / 1000))
+  const zoomButton = (
+    <Button onClick={zoomOut} isDisabled={shown === undefined}>
+      Zoom out
+    </Button>
+  )
   return (
     <>
-      <Section id="charts" title="Charts">
+      <Section id="charts" title="Charts" note={zoomButton}>
         <Filters query={state.query}>
           <PeriodChoice state={state} presets={PERIODS} otherwise={DEFAULT_SINCE} asOf={shown?.asOf} />
           <TargetChoice state={state} />
           {kindChoices(state.query)}
           <Choice name="minutes" label="Minutes" query={state.query} options={MINUTES} />
-          {shown !== undefined && <Button onClick={zoomOut}>Zoom out</Button>}
         </Filters>
         <Note id="charts-note" problem={problem} isLoading={shown === undefined} />
         <dl class="legend">{KEY}</dl>

@@ -20,7 +20,7 @@ export function Feed({ state }: { state: State }) {
   return (
     <Section id="feed" title="Live feed" note={note}>
       <SkipLink to="after-feed">Skip the feed</SkipLink>
-      <Scrollable label="Live feed of transitions" isTall>
+      <Scrollable label="Live feed of transitions" look="tall">
         {lines.length === 0 && quiet(noCallsYet(state) ?? 'No events yet.')}
         <ol class="plain feed">
           {lines.map((line) => (

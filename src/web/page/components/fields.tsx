@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../../ledger/call.ts'
+import { formatNumber } from '../../../text/format.ts'
 import { changeAddress } from '../model/address.ts'
 import { momentOf, zone } from '../model/format.ts'
 import { addressTime, inputTime, presetOf, presetPeriod, type Preset } from '../model/period.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { LinkButton } from './layout.tsx'
+import { WINDOW, type Searched } from '../model/search.ts'
+import { Button, LinkButton } from './layout.tsx'
 
 /** Values with their names. */
 export type Options = readonly (readonly [value: string, name: string])[]
@@ -49,6 +51,19 @@ export function TargetChoice({ state: { query, snapshot }, most = Infinity }: { 
     <Choice name="target" label="Target" query={new URLSearchParams({ target: selected.join() })} options={options} />
   )
 }
+
+/** A choice of yes or no. */
+export const Check = (props: { id?: string; label: string; isOn: boolean; onChange: (isOn: boolean) => unknown }) => (
+  <label class="check">
+    <input
+      id={props.id}
+      type="checkbox"
+      checked={props.isOn}
+      onChange={({ currentTarget }) => void props.onChange(currentTarget.checked)}
+    />
+    {` ${props.label}`}
+  </label>
+)
 
 /** Selects calls by type, mode and receiver type. */
 export const kindChoices = (query: URLSearchParams) => [
@@ -141,6 +156,27 @@ export function TextInput(props: Typed) {
   )
 }
 
+/** The search of a list with more rows than are shown at a time. */
+export function Search({ of, states }: { of: Searched; states: readonly string[] }) {
+  const { text, is, first, count, rows, show } = of
+  const last = first + rows.length
+  return (
+    <Form>
+      <TextInput id="find" label="Target or alert" value={text} onInput={(text) => show({ text })} />
+      <Select id="state" label="State" value={is} options={allOr(states)} onSelect={(is) => show({ is })} />
+      <Button label="Previous page" isDisabled={first === 0} onClick={() => show({ from: first - WINDOW })}>
+        ‹
+      </Button>
+      <span class="window" aria-live="polite">
+        {`${formatNumber(Math.min(first + 1, count))}–${formatNumber(last)} of ${formatNumber(count)}`}
+      </span>
+      <Button label="Next page" isDisabled={last >= count} onClick={() => show({ from: last })}>
+        ›
+      </Button>
+    </Form>
+  )
+}
+
 /** A form that its button sends without leaving the page. */
 export function Form({ onSend, children }: { onSend?: (() => unknown) | undefined; children: ComponentChildren }) {
   const send = (event: Event) => {
@@ -178,11 +214,8 @@ export function Download({ request, format, name }: { request: string; format: '
   const href = `api/v1/${request}&format=${format}`
   const text = `Download ${format.toUpperCase()}`
   const asked = new URLSearchParams(request.slice(request.indexOf('?') + 1))
-  const parts = ['callwatch', name, ...asked.getAll('target'), asked.get('since'), asked.get('until')]
-  const file = parts
-    .filter(Boolean)
-    .join('-')
-    .replaceAll(/[^\w.-]/g, '')
+  const parts = ['callwatch', name, ...asked.getAll('target'), asked.get('since'), asked.get('until')].filter(Boolean)
+  const file = parts.join('-').replaceAll(/[^\w.-]/g, '')
   return (
     <LinkButton href={href} download={`${file}.${format}`}>
       {text}

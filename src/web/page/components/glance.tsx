@@ -148,9 +148,7 @@ type Period = 'participant_minutes_today' | 'participant_minutes_this_month'
 
 /** The time since which callwatch counts: the start of the period, or the set-up of the first target if that is later. */
 function sinceNote(targets: Target[], period: Period) {
-  const [first] = targets
-  if (first === undefined) return ''
-  const { since } = first[period]
+  const { since } = targets[0]![period]
   const counted = targets.map((target) => target.counted_since).toSorted()[0] ?? since
   const begin = counted > since ? counted : since
   return `since ${local(begin).slice(0, 16).replace('T', ' ')} ${zone(begin)}`
@@ -179,15 +177,17 @@ export function InProgress({ state }: { state: State }) {
   const columns: Column<(typeof rows)[number]>[] = [
     ['Mode', ({ name }) => name],
     ...types.map((type): Column<(typeof rows)[number]> => [type, ({ modes }) => formatNumber(calls([type], modes))]),
-    [
-      'all',
-      ({ name, modes }) =>
-        name === 'all' ? <strong>{inProgress(targets)}</strong> : formatNumber(calls(types, modes)),
-    ],
+    ['all', ({ modes }) => formatNumber(calls(types, modes))],
   ]
   return (
     <Section id="in-progress" title="Calls in progress">
-      <Table caption="Calls in progress by mode and type" columns={columns} items={rows} isNumeric />
+      <Table
+        caption="Calls in progress by mode and type"
+        columns={columns}
+        items={rows}
+        look={({ name }) => (name === 'all' ? 'total' : '')}
+        isNumeric
+      />
       <h3>Participant minutes, also of calls in progress</h3>
       {facts([
         ['Today (UTC)', used(targets, 'minutes-today', 'participant_minutes_today')],

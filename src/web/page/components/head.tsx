@@ -6,7 +6,7 @@ import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident, Target } from '../model/api.ts'
-import { named, valueOf } from '../model/format.ts'
+import { capital, named, valueOf } from '../model/format.ts'
 import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
@@ -22,11 +22,8 @@ export function Head({ state }: { state: State }) {
     <section id="head" aria-label="What is wrong now">
       {shown.length === 0 && (
         <p class="calm">
-          {shownTargets(state).length > 0 && <span class="dot" style={coloured(isCalm(state) ? 'good' : 'warning')} />}
+          <span class="dot" style={coloured(isCalm(state) ? 'good' : 'warning')} />
           {calmText(state)}
-          {shownTargets(state).length === 0 && state.target !== '' && (
-            <LinkButton href={addressOf('overview')}>All targets</LinkButton>
-          )}
         </p>
       )}
       {shown.slice(0, MOST_INCIDENTS).map((one) => incidentCard(state, one))}
@@ -45,17 +42,14 @@ const isCalm = (state: State) =>
 function calmText(state: State) {
   const targets = shownTargets(state)
   const polled = polledTargets(state).length
-  const [first] = targets
-  const all = targets.length === 1 ? first!.name : `All ${formatNumber(targets.length)} targets`
-  if (first === undefined) return 'There is nothing to show.'
+  const all = targets.length === 1 ? targets[0]!.name : `All ${formatNumber(targets.length)} targets`
   if (!targets.some(isPolled)) return 'Nothing is known yet.'
   const waiting = shownAlerts(state).length
   const pending = waiting === 0 ? '' : `, ${plural(waiting, 'alert')} pending`
   // The list says which ones are not polled.
   if (polled < targets.length) return `No alert fires${pending}.`
-  const none = noCallsYet(state)
-  if (none !== undefined) return `No alert fires${pending}. ${none}`
-  return `No alert fires${pending}. ${all} ${targets.length === 1 ? 'is' : 'are'} polled; ${failedText(targets)}.`
+  const is = targets.length === 1 ? 'is' : 'are'
+  return `No alert fires${pending}. ${noCallsYet(state) ?? `${all} ${is} polled; ${failedText(targets)}.`}`
 }
 
 /** `18% of 4,120 calls failed in 15m, highest: shop-01, 24% of 40 (HighFailureRate fires above 30%)`. */
@@ -69,9 +63,9 @@ function failedText(targets: Target[]) {
 }
 
 function incidentCard({ snapshot }: State, shown: ShownIncident) {
-  const { incident, lead, lines, targets, others, waits, isQuiet, told, match } = shown
+  const { incident, lead, lines, reasons, targets, others, waits, isQuiet, told, match } = shown
   const { severity, summary, details, group, course } = incident
-  const hasList = lines.length > 1
+  const [hasList, ofAll] = [lines.length > 1, `of ${formatNumber(targets.size)}`]
   const tone = !isQuiet && course !== 'ends' ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
@@ -81,14 +75,18 @@ function incidentCard({ snapshot }: State, shown: ShownIncident) {
       </div>
       <p>
         {badge(severity, tone)} {waits !== '' && <strong>{`${waits} `}</strong>}
-        {details.filter(({ about }) => about !== 'worst').map(lineAbout)}
+        {details.filter(({ about }) => about !== 'worst' && (about !== 'cause' || reasons.length === 0)).map(lineAbout)}
         {told !== '' && soft(` · Notified: ${told}`)}
       </p>
       {incident.calls && sparkline(snapshot!.perMinute.targets.filter(({ name }) => targets.has(name)))}
       {hasList && [
-        <h3>{lines[0]!.failed === null ? 'Worst' : 'Most failed calls'}</h3>,
+        <h3>{reasons.length > 0 ? 'Targets by reason' : lines[0]!.failed === null ? 'Worst' : 'Most failed calls'}</h3>,
         <ul class="plain rows" {...ROWS}>
-          {lines.map(lineOf)}
+          {reasons.length > 0
+            ? reasons.map(({ reason, share, count }) =>
+                row(reason, addressOfIncident(incident, reason), capital(reason), share, count, ofAll),
+              )
+            : lines.map(lineOf)}
         </ul>,
       ]}
       {(hasList ? incident.targets.firing > 1 : others > 0) && (
@@ -139,14 +137,18 @@ function lineOf(line: WorstLine) {
   const { target, alert, key, value, calls, failed, live, share } = line
   const [number, isSaid] = [formatNumber(calls ?? 0), calls === null || calls === value]
   const ofCalls = failed !== null ? `${formatNumber(failed)} of ${number}` : isSaid ? '' : number
-  return (
-    <li key={`${target}|${key}`}>
-      <a href={addressOfLine(line)}>
-        <span class="name">{key === alert ? target : `${target} ${key.slice(alert.length)}`}</span>
-        {share > 0 && bar(share, 'bad')}
-        <b>{live === undefined ? formatNumber(value ?? 0) : valueOf(live, value)}</b>
-        {soft(ofCalls)}
-      </a>
-    </li>
-  )
+  const name = key === alert ? target : `${target} ${key.slice(alert.length)}`
+  const text = live === undefined ? formatNumber(value ?? 0) : valueOf(live, value)
+  return row(`${target}|${key}`, addressOfLine(line), name, share, text, ofCalls)
 }
+
+const row = (key: string, address: string, name: string, share: number, value: string, about: string) => (
+  <li key={key}>
+    <a href={address}>
+      <span class="name">{name}</span>
+      {share > 0 && bar(share, 'bad')}
+      <b>{value}</b>
+      {soft(about)}
+    </a>
+  </li>
+)

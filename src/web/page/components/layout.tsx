@@ -22,32 +22,23 @@ export function Section(props: { id: string; title: string; note?: ComponentChil
 }
 
 /** Scrolls content that is wider or longer than its place, also by keyboard, so that the page does not scroll sideways. */
-export function Scrollable(props: {
-  label: string
-  isTall?: boolean
-  hasCards?: boolean
-  children?: ComponentChildren
-}) {
-  const { label, isTall = false, hasCards = false, children } = props
-  const look = ['wide', isTall && 'tall', hasCards && 'cards'].filter(Boolean).join(' ')
-  return (
-    <div class={look} role="group" aria-label={label} tabindex={0} {...ROWS}>
-      {children}
-    </div>
-  )
-}
+export const Scrollable = (props: { label: string; look: string; children?: ComponentChildren }) => (
+  <div class={`wide ${props.look}`} role="group" aria-label={props.label} tabindex={0} {...ROWS}>
+    {props.children}
+  </div>
+)
 
 /** A column by its heading, what it has of an item, and the class of its cells. */
 export type Column<Item> = readonly [title: string, cell: (item: Item) => ComponentChildren, look?: string]
 
-/** The row of an item, which the first column names. Each other cell has the heading of its column too, for narrow screens. */
+/** The row of an item, which the first column names. Each other cell has the heading of its column too, without a zone, for narrow screens. */
 const rowOf = <Item,>(item: Item, columns: readonly Column<Item>[], look?: string) => (
   <tr class={look}>
     {columns.map(([title, cell, look], i) =>
       i === 0 ? (
         <th scope="row">{cell(item)}</th>
       ) : (
-        <td data-label={title} class={look}>
+        <td data-label={title.replace(/ \(.*/, '')} class={look}>
           {cell(item)}
         </td>
       ),
@@ -78,7 +69,7 @@ export function Table<Item>(props: {
   const { caption, columns, items, empty, look: lookOf, isNumeric = false, isTall = false } = props
   if (items.length === 0 && empty !== undefined) return quiet(empty)
   return (
-    <Scrollable label={caption} isTall={isTall} hasCards={columns.length > MOST_COLUMNS}>
+    <Scrollable label={caption} look={`${isTall ? 'tall' : ''} ${columns.length > MOST_COLUMNS ? 'cards' : ''}`}>
       <table class={isNumeric ? 'numbers' : ''}>
         <caption class="announced">{caption}</caption>
         <thead>
@@ -106,14 +97,9 @@ export function Table<Item>(props: {
 export const coloured = (name: string) => `--status: var(--${name})`
 
 /** The name of a status, with a dot if the status has a colour. */
-export const statusName = (name: string) =>
-  OUTCOMES.some((one) => one === name) ? (
-    <b class="dot" style={coloured(name)}>
-      {name}
-    </b>
-  ) : (
-    <b>{name}</b>
-  )
+export const statusName = (name: string) => (
+  <b {...(OUTCOMES.some((one) => one === name) && { class: 'dot', style: coloured(name) })}>{name}</b>
+)
 
 export const soft = (text: ComponentChildren) => <span class="soft">{text}</span>
 export const badge = (text: ComponentChildren, tone = '') => <span class={`badge ${tone}`}>{text}</span>

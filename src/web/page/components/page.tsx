@@ -1,11 +1,11 @@
 import { changeAddress, addressOf, OF_ONE } from '../model/address.ts'
 import { clock, readerZone, zone, zoneName } from '../model/format.ts'
-import { isAllStale, isLive, isSyncing, noticesOf, snapshotAge, staleTargets } from '../model/notices.ts'
+import { isAllStale, isLive, isSyncing, noticesOf, snapshotAge } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
-import { shownAlerts } from '../model/totals.ts'
+import { isUnknown, shownAlerts } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
 import { Select, TargetChoice, type Options } from './fields.tsx'
-import { badge, PageSkeleton, SkipLink, soft } from './layout.tsx'
+import { badge, LinkButton, PageSkeleton, quiet, Section, SkipLink, soft } from './layout.tsx'
 
 /** The page as a function of the state. */
 export function Page({ state }: { state: State }) {
@@ -22,6 +22,8 @@ export function Page({ state }: { state: State }) {
       <main id="content" tabindex={-1} data-commits={commits}>
         {snapshot === undefined ? (
           <PageSkeleton view={view} />
+        ) : OF_ONE.includes(view) && isUnknown(state) ? (
+          unknownTarget(state)
         ) : (
           parts.map((Part) => <Part key={Part.name} state={state} />)
         )}
@@ -29,6 +31,14 @@ export function Page({ state }: { state: State }) {
     </div>
   )
 }
+
+/** Instead of a view whose address names no target of the configuration. */
+const unknownTarget = ({ target, view }: State) => (
+  <Section id="unknown-target" title={`There is no target ${target}.`}>
+    {quiet('Its name may be mistyped, or it is no longer in the configuration.')}
+    <LinkButton href={addressOf(view)}>All targets</LinkButton>
+  </Section>
+)
 
 /** As many targets are in the choice of the header. */
 const MOST_CHOICES = 30
@@ -76,10 +86,7 @@ function liveness(state: State) {
   if (isSyncing(state)) return badge('initial sync', 'warning')
   if (!isLive(state)) return badge('not live', 'bad')
   const time = new Date(Date.parse(snapshot.now) + snapshotAge(state) * 1000).toISOString()
-  return [
-    staleTargets(state).length === 0 && [badge('live', 'good'), ' '],
-    <time>{`${clock(time)} ${zone(time)}`}</time>,
-  ]
+  return [badge('live', 'good'), ' ', <time>{`${clock(time)} ${zone(time)}`}</time>]
 }
 
 /** Says why the data below are not live, and why notifications do not arrive; to screen readers without ages, which change each second. */

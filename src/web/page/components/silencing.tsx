@@ -15,7 +15,7 @@ import {
   silencesIn,
 } from '../model/silences.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { allOr, Choice, Form, kindChoices, Select, TextInput, TimeChoice, type Options } from './fields.tsx'
+import { allOr, Check, Choice, Form, kindChoices, Select, TextInput, TimeChoice, type Options } from './fields.tsx'
 import { Button, LinkButton, Note, quiet, Section, soft, Table, words, type Column } from './layout.tsx'
 
 const LENGTHS: Options = [
@@ -89,6 +89,7 @@ function SilenceForm({ state }: { state: State }) {
   const now = nowOf(state)
   const [isNew, length] = [editedIn(query) === '', lengthIn(query)]
   const rules = [...new Set(targets.flatMap(({ rules }) => rules.map(({ name }) => name)))]
+  const names = targets.map(({ name }) => name)
   const text = (name: string, names: readonly string[] = []) => {
     const set = (value: string) => changeAddress({ [name]: value })
     const value = query.get(name) ?? ''
@@ -98,10 +99,7 @@ function SilenceForm({ state }: { state: State }) {
   return (
     <Form onSend={saveSilence}>
       {text('alert', rules)}
-      {text(
-        'target',
-        targets.map(({ name }) => name),
-      )}
+      {text('target', names)}
       <Choice name="severity" label="Severity" query={query} options={allOr(SEVERITIES)} />
       {kindChoices(query)}
       <Select
@@ -114,15 +112,12 @@ function SilenceForm({ state }: { state: State }) {
       {length === 'until' && <TimeChoice name="until" label="Until" query={query} time={Date.parse(now)} now={now} />}
       {text('reason')}
       {Object.keys(matchOf(query)).length === 0 && (
-        <label class="check">
-          <input
-            id="all"
-            type="checkbox"
-            checked={query.get('all') === 'true'}
-            onChange={({ currentTarget }) => changeAddress({ all: currentTarget.checked ? 'true' : '' })}
-          />
-          {' every alert'}
-        </label>
+        <Check
+          id="all"
+          label="every alert"
+          isOn={query.get('all') === 'true'}
+          onChange={(isOn) => changeAddress({ all: isOn ? 'true' : '' })}
+        />
       )}
       <button type="submit" class="primary" disabled={silencing.isSending}>
         {sendText(state)}

@@ -4,53 +4,35 @@ import { addressOf } from '../model/address.ts'
 import type { PerMinute, Target, Webhook } from '../model/api.ts'
 import { capital, moment, zone } from '../model/format.ts'
 import { ageOfTargets, healthOf, problemText, snapshotAge, syncText } from '../model/notices.ts'
-import { moveWindow, searchTargets, targetWindow, type OverviewRow } from '../model/overview.ts'
+import { overviewOf, type OverviewRow } from '../model/overview.ts'
+import { searched } from '../model/search.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { isPolled, once, onlyOf, OUTCOMES, shownTargets, toneOf } from '../model/totals.ts'
-import { Form, sameNames, Select, TextInput, type Options } from './fields.tsx'
-import { badge, Button, facts, Section, soft, sparkline, stateBadges, Table, words, type Column } from './layout.tsx'
+import { Search } from './fields.tsx'
+import { badge, facts, Section, soft, sparkline, stateBadges, Table, words, type Column } from './layout.tsx'
 
 const HEALTH_TONES = { down: 'bad', stale: 'bad', 'initial sync': 'warning', up: 'good' }
-const STATES: Options = [['', 'all'], ['alerts', 'with alerts'], ...sameNames(Object.keys(HEALTH_TONES))]
+const STATES = ['with alerts', ...Object.keys(HEALTH_TONES)]
 
 /** A line for each target, worst first; absent where one target is shown. */
 export function Overview({ state }: { state: State }) {
   const all = shownTargets(state).length
   if (all < 2) return false
-  const { found, first, rows } = targetWindow(state)
-  const { text, health } = state.targetSearch
-  const numbers = `${formatNumber(Math.min(first + 1, found.length))}–${formatNumber(first + rows.length)}`
+  const found = searched(state, 'targets', overviewOf(state), ({ target: { name }, health, alerts }) => ({
+    names: [name, ...alerts.map(({ alert }) => alert)],
+    states: [health, ...(alerts.length > 0 ? ['with alerts'] : [])],
+  }))
   return (
     <Section
       id="overview"
       title={`${formatNumber(all)} targets`}
       note={soft('targets that are not polled first, then those with alerts, then by failed share')}
     >
-      <Form>
-        <TextInput id="find-target" label="Target or alert" value={text} onInput={(text) => searchTargets({ text })} />
-        <Select
-          id="target-state"
-          label="State"
-          value={health}
-          options={STATES}
-          onSelect={(health) => searchTargets({ health })}
-        />
-        <Button label="Previous targets" isDisabled={first === 0} onClick={() => moveWindow(first, -1)}>
-          ‹
-        </Button>
-        <span class="window" aria-live="polite">{`${numbers} of ${formatNumber(found.length)}`}</span>
-        <Button
-          label="Next targets"
-          isDisabled={first + rows.length >= found.length}
-          onClick={() => moveWindow(first, 1)}
-        >
-          ›
-        </Button>
-      </Form>
+      <Search of={found} states={STATES} />
       <Table
         caption="Status of each target, worst first"
         columns={columnsOf(state)}
-        items={rows}
+        items={found.rows}
         empty="No target matches."
         look={(row) =>
           `${HEALTH_TONES[row.health] === 'bad' ? 'critical' : toneOf(row.alerts[0])} ${row.stale ? 'stale' : ''}`

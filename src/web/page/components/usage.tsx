@@ -9,7 +9,7 @@ import { change, nowOf, type State } from '../model/state.ts'
 import { OUTCOMES, sum } from '../model/totals.ts'
 import { daysChart, isWhole, KEYS, keysOf, type Usage as Answer } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
-import { Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
+import { Check, Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
 import { tile } from './glance.tsx'
 import { Button, Note, quiet, Section, Table, words, type Column } from './layout.tsx'
 
@@ -40,10 +40,7 @@ export function Usage({ state }: { state: State }) {
           <fieldset>
             <legend>A row for each</legend>
             {KEYS.map((key) => (
-              <label class="check">
-                <input type="checkbox" checked={by.includes(key)} onChange={() => toggle(key)} />
-                {` ${nameOf(key).toLowerCase()}`}
-              </label>
+              <Check label={nameOf(key).toLowerCase()} isOn={by.includes(key)} onChange={() => toggle(key)} />
             ))}
           </fieldset>
         </Filters>

@@ -1,19 +1,22 @@
 import { addressOf } from './address.ts'
 import type { Alert, Incident } from './api.ts'
 import { labelText, named } from './format.ts'
-import { isPart, waitsFor } from './incidents.ts'
+import { callsOf, isPart, reasonOf, waitsFor } from './incidents.ts'
 import type { State } from './state.ts'
 import { steady } from './steady.ts'
 import { shownAlerts, urgencyOf } from './totals.ts'
 
-/** The address of all alerts that fire of an incident. */
-export const addressOfIncident = ({ group }: Incident) => addressOf('alerts', { incident: labelText(group) })
+/** The address of all alerts that fire of an incident, or of those whose targets have the same problem. */
+export const addressOfIncident = ({ group }: Incident, reason = '') =>
+  addressOf('alerts', { incident: labelText(group), reason })
 
-/** Which alerts the address selects: those of an incident or of a rule; undefined where it selects none of them. */
-export function selectedAlerts({ query, snapshot }: State): ((alert: Alert) => boolean) | undefined {
-  const [group, rule] = [query.get('incident'), query.get('alert')]
+/** Which alerts the address selects: those of an incident, also for one reason, or of a rule; undefined where it selects none of them. */
+export function selectedAlerts(state: State): ((alert: Alert) => boolean) | undefined {
+  const { query, snapshot } = state
+  const [group, rule, reason] = [query.get('incident'), query.get('alert'), query.get('reason')]
   const incident = snapshot?.incidents.find((one) => labelText(one.group) === group)
-  if (group) return (alert) => incident !== undefined && isPart(alert, incident)
+  const isFor = (alert: Alert) => reason === null || reasonOf(state, alert) === reason
+  if (group) return (alert) => incident !== undefined && isPart(alert, incident) && isFor(alert)
   return rule ? ({ alert }) => alert === rule : undefined
 }
 
@@ -35,10 +38,7 @@ export function alertGroups(state: State): readonly AlertGroup[] {
   return steady(state, `alerts ${state.query}`, inOrder, ([first]) => keyOf(first!), rankOf)
 }
 
-/** How many calls failed; 0 of an alert that is not about their share. */
-const failedOf = ({ signal, value, calls }: Alert) => (signal === 'failure_ratio' ? value * (calls ?? 0) : 0)
-
 /** How bad a value is: the greater it is past its threshold, the worse. */
 const worstFirst = (a: Alert, b: Alert) =>
   urgencyOf(a) - urgencyOf(b) || (b.value - a.value) * (a.breach === 'above' ? 1 : -1)
-const mostFailed = (a: Alert, b: Alert) => failedOf(b) - failedOf(a) || worstFirst(a, b)
+const mostFailed = (a: Alert, b: Alert) => callsOf(b).failed - callsOf(a).failed || worstFirst(a, b)

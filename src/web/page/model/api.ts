@@ -57,9 +57,8 @@ async function request<Answer>(path: string, options: Options = {}, timeout = TI
     throw new Refused(body.detail)
   } catch (error) {
     if (error instanceof Refused) throw error
-    throw new Error(inTime.aborted ? 'callwatch did not answer in time' : 'callwatch cannot be reached', {
-      cause: error,
-    })
+    const what = inTime.aborted ? 'did not answer in time' : 'cannot be reached'
+    throw new Error(`callwatch ${what}`, { cause: error })
   }
 }
 

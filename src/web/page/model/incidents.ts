@@ -1,6 +1,7 @@
 import { instanceKey } from '../../../alerts/groups.ts'
 import { bySeverity, matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
 import { failText, formatNumber } from '../../../text/format.ts'
+import { plainText } from '../../../text/plain-text.ts'
 import type { Alert, Incident, PastAlert, Rule } from './api.ts'
 import { labelText, minute, moment, momentInZone, unitOf, valueOf } from './format.ts'
 import { nowOf, type State } from './state.ts'
@@ -18,8 +19,11 @@ const keyOfLive = ({ target, alert, labels }: Alert) => keyOf({ target, key: ins
 
 /** The head of the overview has as many incidents, the worst ones. */
 export const MOST_INCIDENTS = 3
-/** Bars that differ by less than a tenth say nothing. */
+/** Values that differ by less than a tenth rank nothing. */
 const ALIKE = 0.9
+/** So many alerts that are alike are named, and as many reasons at most. */
+const FEW = 3
+const MOST_REASONS = 5
 
 /** The incidents of the selected targets, the worst first. Failed requests to targets without polls are part of the incident of these. */
 export function shownIncidents(state: State) {
@@ -40,12 +44,15 @@ export function shownIncidents(state: State) {
     const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
     const values = worst.map(({ value }) => value ?? 0)
     const [lowest, highest] = [Math.min(...values), Math.max(...values)]
+    const isAlike = lowest > ALIKE * highest
     const lines = worst.map((one, i): WorstLine => {
       const alert = live.get(keyOf(one))
       const isShare = alert !== undefined && unitOf(alert) === 'ratio'
       const share = Math.min(1, values[i]! / (isShare ? 1 : highest || 1))
-      return { ...one, live: alert, share: lowest > ALIKE * highest ? 0 : share }
+      return { ...one, live: alert, share: isAlike ? 0 : share }
     })
+    // Failed calls rank what is alike.
+    const isUnranked = isAlike && lines.length > FEW && lines[0]!.failed === null
     // One that another one of the incident inhibits says nothing of it.
     const isLess = ({ suppressed = [], ...one }: Alert) =>
       suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
@@ -56,8 +63,10 @@ export function shownIncidents(state: State) {
       incident,
       /** The worst alert, or one that is within its threshold again. */
       lead: incident.worst.map((one) => live.get(keyOf(one)))[0] ?? first,
-      lines,
-      targets: new Set(own.map(({ target }) => target)),
+      lines: isUnranked ? lines.slice(0, FEW) : lines,
+      /** Why it fires on how many targets, where that tells more than values that are alike. */
+      reasons: isUnranked ? reasonsOf(state, incident, own) : [],
+      targets: new Set(own.map(targetName)),
       /** On how many other targets it is, where one is selected. */
       others,
       /** Of which of its alerts nobody is notified, and why; and whether that is all of them. */
@@ -69,6 +78,24 @@ export function shownIncidents(state: State) {
     }
   })
 }
+
+/** The most frequent reasons first; none if none is known. */
+function reasonsOf(state: State, { group }: Incident, alerts: readonly Alert[]) {
+  const byReason = Map.groupBy(alerts, (alert) => reasonOf(state, alert))
+  byReason.delete('')
+  const all = new Set(alerts.map(targetName)).size
+  const reasons = [...byReason].map(([reason, same]) => {
+    const { size } = new Set(same.map(targetName))
+    return { reason, count: formatNumber(size), share: size / all }
+  })
+  const inOrder = reasons.toSorted((a, b) => b.share - a.share).slice(0, MOST_REASONS)
+  return steady(state, `reasons ${JSON.stringify(group)}`, inOrder, ({ reason }) => reason)
+}
+
+const targetName = ({ target }: Alert) => target
+
+/** What is wrong with the target of an alert; '' if nothing is. */
+export const reasonOf = (state: State, alert: Pick<Alert, 'target'>) => plainText(targetOf(state, alert)?.problem ?? '')
 
 /** The most severe first, of these those with most failed calls. */
 const byFailures = (a: Alert, b: Alert) => bySeverity(a, b) || callsOf(b).failed - callsOf(a).failed
@@ -104,7 +131,7 @@ export const beganAt = (state: State, alert: Alert) =>
   (isOfPolls(alert) && targetOf(state, alert)?.last_success) || alert.since
 
 /** The calls whose share of failed ones the value of an alert is; none of any other value. */
-function callsOf({ signal, value, calls, compared }: Alert) {
+export function callsOf({ signal, value, calls, compared }: Alert) {
   const total = signal === 'failure_ratio' && compared === undefined ? (calls ?? 0) : 0
   return { total, failed: value * total }
 }
@@ -173,7 +200,9 @@ export function waitsFor(state: State) {
 }
 
 /** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited: `2 silenced until 15:13 by ops`. */
-export function waitsText(reasons: readonly string[]) {
+export function waitsText(all: readonly string[]) {
+  // The first reason is enough.
+  const reasons = all.map((each) => each.split(', ')[0]!)
   const [first = ''] = reasons
   if (reasons.every((reason) => reason === first)) return first
   const kinds = Map.groupBy(reasons, (reason) => reason.split(/\W/)[0]!)

@@ -21,7 +21,7 @@ export const noticesOf = (state: State) => [...liveNotices(state), ...deliveryNo
 
 /** The reason why the shown data are not live, the one that explains others; none if they are. */
 function liveNotices(state: State): Notice[] {
-  const { snapshot, connected, target } = state
+  const { snapshot, connected } = state
   if (snapshot === undefined) return connected ? [] : [{ text: 'Not connected to callwatch. No data yet.', age: '' }]
   const { now, problem } = snapshot
   if (!connected) {
@@ -29,7 +29,6 @@ function liveNotices(state: State): Notice[] {
     return [{ text, age: `${formatSeconds(snapshotAge(state))} ago` }]
   }
   if (problem !== null) return [{ text: sentence(problem), age: '' }]
-  if (target !== '' && shownTargets(state).length === 0) return [{ text: `There is no target ${target}.`, age: '' }]
   // Of those that fail alike, the one that has waited longest, as messages say it.
   const [first, ...others] = staleTargets(state).toSorted(
     (a, b) => Number(isFirst(a)) - Number(isFirst(b)) || b.lag_seconds - a.lag_seconds,

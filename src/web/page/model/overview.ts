@@ -1,6 +1,6 @@
 import { ageOfTargets, healthOf, isStale } from './notices.ts'
 import type { Target } from './api.ts'
-import { change, current, type State } from './state.ts'
+import type { State } from './state.ts'
 import { steady } from './steady.ts'
 import { mainRatio, once, shownAlerts, shownTargets, urgencyOf } from './totals.ts'
 
@@ -14,29 +14,6 @@ export function overviewOf(state: State): readonly OverviewRow[] {
   )
   return steady(state, 'targets', worstFirst, ({ target }) => target.name, rankOf)
 }
-
-/** As many targets are shown at a time. */
-const WINDOW = 30
-
-/** The targets that the search and the state select, and those of them that are shown. Several parts of the page need them. */
-export const targetWindow = once((state: State) => {
-  const { text, health, from } = state.targetSearch
-  const searched = text.trim().toLowerCase()
-  const found = overviewOf(state).filter(
-    (row) =>
-      (health === '' || health === row.health || (health === 'alerts' && row.alerts.length > 0)) &&
-      [row.target.name, ...row.alerts.map(({ alert }) => alert)].some((name) => name.toLowerCase().includes(searched)),
-  )
-  const first = from < found.length ? from : 0
-  return { found, first, rows: found.slice(first, first + WINDOW) }
-})
-
-/** Shows other targets, by default from the first one that is selected. */
-export const searchTargets = (changed: Partial<State['targetSearch']>) =>
-  change({ targetSearch: { ...current().targetSearch, from: 0, ...changed } })
-
-/** @param steps how many windows forward, or back if below zero */
-export const moveWindow = (first: number, steps: number) => searchTargets({ from: Math.max(0, first + steps * WINDOW) })
 
 const ratioOf = once((target: Target) => mainRatio([target]))
 

@@ -94,10 +94,6 @@ export function periodBefore(since: number, until: number) {
 
 /** The preset that has this period; '' for any other period. */
 export function presetOf(query: URLSearchParams, now: number, presets: readonly (readonly [Preset, string])[]) {
-  const [preset = ''] =
-    presets.find(([name]) => {
-      const { since, until } = presetPeriod(name, now)
-      return since === query.get('since') && until === (query.get('until') ?? '')
-    }) ?? []
-  return preset
+  const asked = [query.get('since'), query.get('until')].join()
+  return presets.find(([name]) => Object.values(presetPeriod(name, now)).join() === asked)?.[0] ?? ''
 }

@@ -8,12 +8,7 @@ import { change, current, load, messageOf, nowOf, serverTime, type Snapshot, typ
 
 /** The match that the address names. */
 export function matchOf(query: URLSearchParams): Record<string, string> {
-  return Object.fromEntries(
-    MATCH_KEYS.flatMap((key) => {
-      const value = query.get(key) ?? ''
-      return value === '' ? [] : [[key, value]]
-    }),
-  )
+  return Object.fromEntries(MATCH_KEYS.map((key) => [key, query.get(key) ?? ''] as const).filter(([, value]) => value))
 }
 
 /** The number of the silence that the address names for editing; '' for a new one. */
@@ -23,14 +18,10 @@ export const editedIn = (query: URLSearchParams) => query.get('edit') ?? ''
 export const lengthIn = (query: URLSearchParams) => query.get('for') ?? (editedIn(query) === '' ? '1h' : '')
 
 /** The address at which a silence is edited. */
-export const editAddress = ({ id, match, reason, edits }: Silence) =>
-  addressOf('silences', {
-    ...match,
-    ...(Object.keys(match).length === 0 && { all: 'true' }),
-    reason,
-    edit: `${id}`,
-    edits: `${edits}`,
-  })
+export function editAddress({ id, match, reason, edits }: Silence) {
+  const all = Object.keys(match).length === 0 ? 'true' : ''
+  return addressOf('silences', { ...match, all, reason, edit: `${id}`, edits: `${edits}` })
+}
 
 /**
  * The body that adds or edits the silence of the address.

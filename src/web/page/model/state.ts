@@ -65,8 +65,8 @@ export const initialState = {
   query: new URLSearchParams(),
   /** The target that the overview shows, or '' for all. */
   target: '',
-  /** Which targets the overview lists: by text, by state, and from which one on. */
-  targetSearch: { text: '', health: '', from: 0 },
+  /** Which rows the list of this name has: by text, by state, and from which one on. */
+  search: { list: '', text: '', is: '', from: 0 },
   /** Those of the last seven days, newest first. */
   pastAlerts: undefined as PastAlert[] | undefined,
   /** Whether there are more of them, which are not loaded. */

@@ -16,6 +16,9 @@ export function shownTargets({ snapshot, target }: State): Target[] {
   return (snapshot?.targets ?? []).filter(({ name }) => target === '' || name === target)
 }
 
+/** Whether the selected target is none of the configuration. */
+export const isUnknown = (state: State) => state.target !== '' && shownTargets(state).length === 0
+
 /** Whether anything is known of a target. */
 export const isPolled = ({ last_success }: Target) => last_success !== null
 

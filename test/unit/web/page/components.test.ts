@@ -78,8 +78,8 @@ describe('the alerts of the page', () => {
     const [, ...lines] = rowsOf(elements)
     const short = lines.map((text) => text.replace(/ above.*/, ''))
     expect(short).toEqual([
-      'VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical 1 silenced until 15:13 by ops worst: t2 62%',
-      'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 worst: t0 70%',
+      'VeryHighFailureRate 3 of 14 targets 3 firing critical 1 silenced until 15:13 by ops worst: t2 62%',
+      'HighFailureRate 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 worst: t0 70%',
     ])
     expect(elements.filter(({ props }) => String(props['class']).includes('stale'))).toEqual([])
     expect(elements.find(({ props }) => props['class'] === 'old')?.text).toBe('62%')
@@ -89,33 +89,51 @@ describe('the alerts of the page', () => {
       rowsOf(render(Alerts, { ...state, query }))
         .slice(-2)
         .map((text) => text.replace(/ above.*/, '')),
-    ).toEqual([
-      'HighFailureRate t0 firing warning inhibited by VeryHighFailureRate 70%',
-      'HighFailureRate t5 firing warning muted until 14:14 42.5%',
-    ])
+    ).toEqual(['t0 firing warning inhibited by VeryHighFailureRate 70%', 't5 firing warning muted until 14:14 42.5%'])
     for (const target of ['t0', 't2']) find(target, critical.name).suppressed = [...silenced]
     const classesOf = () =>
       render(Alerts, state).flatMap(({ type, props, text }) =>
-        type === 'tr' && text.includes('alerts') ? [[text.replace(/ above.*/, ''), props['class']]] : [],
+        type === 'tr' && text.includes(' of 14 ') ? [[text.replace(/ above.*/, ''), props['class']]] : [],
       )
     expect(classesOf()).toEqual([
       [
-        'HighFailureRate 14 alerts on 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 worst: t0 70%',
+        'HighFailureRate 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 worst: t0 70%',
         'warning',
       ],
-      [
-        'VeryHighFailureRate 3 alerts on 3 of 14 targets 3 firing critical silenced until 15:13 by ops worst: t2 62%',
-        '',
-      ],
+      ['VeryHighFailureRate 3 of 14 targets 3 firing critical silenced until 15:13 by ops worst: t2 62%', ''],
     ])
     expect(render(Alerts, { ...state, target: 'none' }).at(-1)?.text).toBe('No alert is pending or firing.')
+  })
+
+  test('of a rule are thirty at a time, and are searched where there are more', () => {
+    const fired = (count: number) =>
+      Array.from({ length: count }, (_, i) => {
+        const alert = i < 35 ? firing(RULE) : { ...firing(RULE), state: 'pending' as const }
+        return shownTarget({ target: `t${i}`, rules: [RULE], alerts: [alert], sync: POLLED })
+      })
+    const query = new URLSearchParams({ alert: RULE.name })
+    const shown = (count: number, search: Partial<State['search']> = {}) => {
+      const state = stateOf(fired(count), { query })
+      const elements = render(Alerts, { ...state, search: { ...state.search, list: `alerts ${query}`, ...search } })
+      return { rows: rowsOf(elements).length - 1, window: textOf(elements, { class: 'window' }), elements }
+    }
+    expect(shown(30)).toMatchObject({ rows: 30, window: undefined })
+    expect(shown(40)).toMatchObject({ rows: 30, window: '1–30 of 40' })
+    expect(shown(40, { from: 30 })).toMatchObject({ rows: 10, window: '31–40 of 40' })
+    expect(shown(40, { is: 'pending' })).toMatchObject({ rows: 5, window: '1–5 of 5' })
+    const found = shown(40, { text: 'T39' })
+    expect([found.rows, textOf(found.elements, { id: 'alerts-title' })]).toEqual([1, 'HighFailureRate: 40 alerts'])
+    // Fewer than thirty, the search stays as long as it leaves some out.
+    expect(shown(20, { text: 't1' })).toMatchObject({ rows: 11, window: '1–11 of 11' })
+    expect(shown(20, { text: 'none' })).toMatchObject({ rows: -1, window: '0–0 of 0' })
   })
 
   test('name the zone of their times', () => {
     vi.stubEnv('TZ', 'Asia/Kolkata')
     const elements = render(Alerts, twoTargets())
     expect(elements.filter(({ type }) => type === 'th').map(({ text }) => text)).toContain('Since (GMT+5:30)')
-    expect(textOf(elements, { 'data-label': 'Since (GMT+5:30)' })).toBe('19:40:20 3m')
+    // A card of a phone has less room.
+    expect(textOf(elements, { 'data-label': 'Since' })).toBe('19:40:20 3m')
   })
 })
 
@@ -315,10 +333,7 @@ describe('the tiles of polls and messages', () => {
     suppress(2, { by: 'poll_age' }, { by: 'mute', until: isoTime(NOW + 60) })
     suppress(3, { by: 'mute', until: isoTime(NOW + 60) })
     suppress(5, { by: 'inhibition', alert: 'B' })
-    expect(tile('alerts-firing', state)).toEqual([
-      '5',
-      '2 inhibited, 1 unpolled, muted until 14:14, 1 muted until 14:14, 1 pending',
-    ])
+    expect(tile('alerts-firing', state)).toEqual(['5', '2 inhibited, 1 unpolled, 1 muted until 14:14, 1 pending'])
   })
 
   test('say what waits, what fails, and who got the newest notification', () => {
@@ -470,8 +485,9 @@ describe('the banner of the page', () => {
     expect(banner({ ...one, view: 'alert', query })).toEqual([])
     expect(banner({ ...one, view: 'alert', query: new URLSearchParams({ alert: 'Other' }) })).toHaveLength(1)
     expect([recovering, stateOf([])].map(isAllStale)).toEqual([true, false])
+    // The page itself is connected.
     expect(textOf(render(Page, { ...all, view: 'calls', isWaiting: false }), { class: 'now' })).toBe(
-      '14:13:20 UTC version 1.2.3',
+      'live 14:13:20 UTC version 1.2.3',
     )
   })
 
@@ -531,8 +547,16 @@ describe('the banner of the page', () => {
     expect(isSyncing(twoTargets())).toBe(false)
   })
 
-  test('says that there is no target of this name', () => {
-    expect(banner(twoTargets({ target: 'gone' }))).toEqual(['There is no target gone.'])
+  test('has nothing to say of a target that there is not, which the page says instead of its numbers', () => {
+    for (const view of ['overview', 'alerts']) {
+      const state = twoTargets({ target: 'gone', view })
+      expect(banner(state)).toEqual([])
+      expect(textOf(render(Page, state), { id: 'content' })).toBe(
+        'There is no target gone. Its name may be mistyped, or it is no longer in the configuration. All targets',
+      )
+    }
+    const known = twoTargets({ target: 'staging', view: 'alerts' })
+    expect(textOf(render(Page, known), { id: 'content' })).toBe('Alerts No alert is pending or firing.')
   })
 
   test('has the problem of the store alone, which explains the others', () => {
@@ -671,19 +695,21 @@ describe('the overview of the page', () => {
   })
 
   test('lists the targets that are searched by their name, their alerts or their state, thirty at a time', () => {
-    const names = (search: Partial<State['targetSearch']>) =>
-      lines(render(Overview, { ...state, targetSearch: { ...state.targetSearch, ...search } })).map(
+    const names = (search: Partial<State['search']>) =>
+      lines(render(Overview, { ...state, search: { ...state.search, list: 'targets', ...search } })).map(
         (line) => line.split(' ')[0],
       )
     expect(names({ text: 'FAILURErate' })).toEqual(['critical', 'warning', 'pending'])
-    expect(names({ text: 'te', health: 'stale' })).toEqual(['late'])
+    expect(names({ text: 'te', is: 'stale' })).toEqual(['late'])
     expect(names({ text: 'wOrse ', from: 30 })).toEqual(['worse'])
-    expect(names({ health: 'alerts' })).toEqual(['critical', 'warning', 'pending'])
+    expect(names({ is: 'with alerts' })).toEqual(['critical', 'warning', 'pending'])
     const many = stateOf(Array.from({ length: 70 }, (_, i) => shownTarget({ ...made, target: `t${i}` })))
-    const at = (from: number) => ({ ...many, targetSearch: { text: '', health: '', from } })
+    const at = (from: number) => ({ ...many, search: { list: 'targets', text: '', is: '', from } })
     const [first, last] = [at(0), at(60)]
     expect([lines(render(Overview, first)).length, lines(render(Overview, last)).length]).toEqual([30, 10])
     expect(textOf(render(Overview, last), { class: 'window' })).toBe('61–70 of 70')
+    // The search of another list is none of this one.
+    expect(names({ list: 'alerts', text: 'critical' })).toHaveLength(7)
   })
 
   test('has no 0 where nobody has counted', () => {

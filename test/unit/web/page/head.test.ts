@@ -82,8 +82,8 @@ describe('the head of the overview', () => {
       return rowsOf(render(Alerts, { ...state, query })).slice(1).map((text) => text.replace(/ firing.*/, '')) // oxfmt-ignore
     }
     const [, all] = linksOf(state).find(([text]) => text === 'All 2 targets')!
-    expect(shown(all)).toEqual(['VeryHighFailureRate both and HighFailureRate 2', 'HighFailureRate mild'])
-    expect(shown('./?alert=HighFailureRate#alerts')).toEqual(['HighFailureRate both', 'HighFailureRate mild'])
+    expect(shown(all)).toEqual(['both VeryHighFailureRate and HighFailureRate 2', 'mild HighFailureRate'])
+    expect(shown('./?alert=HighFailureRate#alerts')).toEqual(['both', 'mild'])
     expect(shown('./?incident=alert%3DGone#alerts')).toEqual([])
   })
 
@@ -95,7 +95,7 @@ describe('the head of the overview', () => {
     state.snapshot!.alerts.at(-1)!.suppressed = [{ by: 'mute' }]
     const query = new URLSearchParams({ incident: 'alert=VeryHighFailureRate' })
     const elements = render(Alerts, { ...state, query })
-    expect(rowsOf(elements).slice(1).map((row) => row.split(' ')[1])).toEqual(['t2', 't1', 't3', 't0', 't4']) // oxfmt-ignore
+    expect(rowsOf(elements).slice(1).map((row) => row.split(' ')[0])).toEqual(['t2', 't1', 't3', 't0', 't4']) // oxfmt-ignore
     expect(textOf(elements, { id: 'alerts-title' })).toBe('5 targets')
   })
 
@@ -277,6 +277,41 @@ describe('the head of the overview', () => {
     expect(render(Head, state).find(({ type }) => type === 'p')?.text).toMatch(
       / · Notified: mail 14:12:50, slack 14:12:30$|Notified: slack 14:12:30, mail 14:12:50$/,
     )
+  })
+
+  test('of targets that fail alike has a line for each reason, which leads to its targets', () => {
+    const [slow, refused] = ['no answer in 5 s', 'the service answered 503']
+    const failing = (problems: readonly (string | undefined)[]) =>
+      amid(
+        problems.map((problem, i) =>
+          shownTarget({
+            target: `t${i}`,
+            rules: [POLL_AGE],
+            alerts: [{ ...firing(POLL_AGE), value: 400 + i, calls: undefined, counts: undefined }],
+            sync: POLLED,
+            pollAge: 400,
+            ...(problem !== undefined && { problem }),
+          }),
+        ),
+      )
+    const state = failing([slow, refused, refused, refused])
+    state.snapshot!.incidents.at(0)!.details.push({ about: 'cause', text: 'Cause: the service answered 503' })
+    const elements = render(Head, state)
+    expect(elements.find(({ type }) => type === 'h3')?.text).toBe('Targets by reason')
+    expect(linesOf(state)).toEqual(['The service answered 503 3 of 4', 'No answer in 5 s 1 of 4'])
+    expect(elements.some(({ text }) => text.includes('Cause'))).toBe(false)
+    const [, address] = linksOf(state).find(([text]) => String(text).startsWith('The service'))!
+    const query = new URLSearchParams(String(address).replace(/#.*/, '').slice(2))
+    const listed = render(Alerts, { ...state, query })
+    expect(textOf(listed, { id: 'alerts-title' })).toBe('3 targets: the service answered 503')
+    expect(rowsOf(listed).slice(1).map((row) => row.split(' ')[0])).toEqual(['t3', 't2', 't1']) // oxfmt-ignore
+    // Few are named, and of many without a reason the first ones.
+    expect(linesOf(failing([slow, refused, refused]))).toHaveLength(3)
+    expect(linesOf(failing([undefined, undefined, undefined, undefined])).map((line) => line.split(' ')[0])).toEqual([
+      't3',
+      't2',
+      't1',
+    ])
   })
 
   test('has no bars where all values are alike', () => {
