@@ -322,7 +322,7 @@ function AlertNewest({ state }: { state: State }) {
   const isOpen = calls[0]!.finished === undefined
   const columns: Column<Call>[] = [
     isOpen ? [`Began (${zone(now)})`, ({ began }) => moment(began, now)] : finishedAt(now),
-    ['Call', callLink, 'session'],
+    ['Call', callLink, 'session said'],
     ['Type', ({ type, mode }) => `${type} ${mode}`],
     STATUS,
     durationAt(now),

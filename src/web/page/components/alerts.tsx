@@ -189,12 +189,13 @@ const keyOf = ([first]: Together) => `${first!.alert} ${first!.since}`
 function togetherText(all: Together, { openEpisodes }: State) {
   const [name, key] = [all[0]!.alert, keyOf(all)]
   const isOpen = openEpisodes === key
-  const on = plural(new Set(all.map(({ target }) => target)).size, 'target')
+  const { size } = new Set(all.map(({ target }) => target))
+  const alerts = size === all.length ? '' : `${plural(all.length, 'alert')} `
   const toggle = () => change({ openEpisodes: isOpen ? '' : key })
   const text = isOpen ? 'Hide' : 'Show'
   return [
     `${name} `,
-    soft(`${plural(all.length, 'alert')} on ${on} `),
+    soft(`${alerts}on ${plural(size, 'target')} `),
     <Button label={`${text} alerts of ${name}`} isOpen={isOpen} onClick={toggle}>
       {text}
     </Button>,

@@ -130,14 +130,14 @@ export const finishedAt = (now: string): Column<Call> => [
   `Finished (${zone(now)})`,
   ({ finished }) => (finished === undefined ? 'in progress' : moment(finished, now)),
 ]
-export const STATUS: Column<Call> = ['Status', ({ status }) => statusName(status), 'status']
+export const STATUS: Column<Call> = ['Status', ({ status }) => statusName(status), 'status said']
 
 /** Calls, newest first: the same elements until the list is another one, so that thousands of rows cost nothing each second. */
 const tableOf = once(({ calls, asOf: now }: State['calls']) => {
   const columns: Column<Call>[] = [
     finishedAt(now),
     STATUS,
-    ['Session', callLink, 'session'],
+    ['Session', callLink, 'session said'],
     ['Target', ({ target }) => target],
     ['Type', ({ type }) => type],
     ['Mode', ({ mode }) => mode],

@@ -2,7 +2,7 @@ import { MODES, TYPES } from '../../../ledger/call.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Alert, Receiver, Rule, Target } from '../model/api.ts'
-import { labelText, local, moment, zone } from '../model/format.ts'
+import { labelText, minute, moment, zone } from '../model/format.ts'
 import { ruleOf, shownIncidents, waitsFor, waitsText, type ShownIncident } from '../model/incidents.ts'
 import { ageOfTargets, failureText, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
@@ -146,14 +146,6 @@ function newestSent({ pastAlerts = [], target }: State) {
 
 type Period = 'participant_minutes_today' | 'participant_minutes_this_month'
 
-/** The time since which callwatch counts: the start of the period, or the set-up of the first target if that is later. */
-function sinceNote(targets: Target[], period: Period) {
-  const { since } = targets[0]![period]
-  const counted = targets.map((target) => target.counted_since).toSorted()[0] ?? since
-  const begin = counted > since ? counted : since
-  return `since ${local(begin).slice(0, 16).replace('T', ' ')} ${zone(begin)}`
-}
-
 /** The budgets for the month. */
 function budgets(targets: Target[]) {
   const rules = new Map(targets.flatMap(({ rules }) => rules).map((rule) => [rule.name, rule]))
@@ -190,19 +182,21 @@ export function InProgress({ state }: { state: State }) {
       />
       <h3>Participant minutes, also of calls in progress</h3>
       {facts([
-        ['Today (UTC)', used(targets, 'minutes-today', 'participant_minutes_today')],
-        ['This month (UTC)', used(targets, 'minutes-month', 'participant_minutes_this_month', budgets(targets))],
+        ['Today (UTC)', used(state, 'minutes-today', 'participant_minutes_today')],
+        ['This month (UTC)', used(state, 'minutes-month', 'participant_minutes_this_month', budgets(targets))],
       ])}
     </Section>
   )
 }
 
-/** Minutes, since when, and what else is known. */
-const used = (targets: Target[], id: string, period: Period, notes: string[] = []) => [
-  <strong id={id}>{formatNumber(sum(targets, (one) => one[period].minutes))}</strong>,
-  ' ',
-  soft([sinceNote(targets, period), ...notes].join('; ')),
-]
+/** Minutes since the start of the period, or the set-up of the first target if that is later, and what else is known. */
+function used(state: State, id: string, period: Period, notes: string[] = []) {
+  const targets = shownTargets(state).filter(isPolled)
+  const [counted = ''] = targets.map((target) => target.counted_since).toSorted()
+  const begin = [targets[0]![period].since, counted].toSorted()[1]!
+  const about = [`since ${minute(begin, nowOf(state))} ${zone(begin)}`, ...notes].join('; ')
+  return [<strong id={id}>{formatNumber(sum(targets, (one) => one[period].minutes))}</strong>, ' ', soft(about)]
+}
 
 /** The failure ratio of each window by reason, and of each rule with its threshold where one target is shown. */
 export function FailureRatio({ state }: { state: State }) {

@@ -22,6 +22,7 @@ export function Overview({ state }: { state: State }) {
     names: [name, ...alerts.map(({ alert }) => alert)],
     states: [health, ...(alerts.length > 0 ? ['with alerts'] : [])],
   }))
+  const windows = [...new Set(found.rows.flatMap(({ main }) => main?.window ?? []))]
   return (
     <Section
       id="overview"
@@ -31,7 +32,7 @@ export function Overview({ state }: { state: State }) {
       <Search of={found} states={STATES} />
       <Table
         caption="Status of each target, worst first"
-        columns={columnsOf(state)}
+        columns={columnsOf(state, windows.length === 1 ? ` in ${windows[0]}` : '')}
         items={found.rows}
         empty="No target matches."
         look={(row) =>
@@ -42,15 +43,15 @@ export function Overview({ state }: { state: State }) {
   )
 }
 
-const columnsOf = (state: State): Column<OverviewRow>[] => [
+const columnsOf = (state: State, inWindow: string): Column<OverviewRow>[] => [
   ['Target', ({ target: { name } }) => <a href={addressOf('overview', { target: name })}>{name}</a>],
   ['Status', (row) => statusOf(row, state), 'state'],
   [
-    'Failed',
-    ({ target, main }) =>
-      isPolled(target)
-        ? [main?.any === undefined ? '–' : formatShare(main.any), ' ', soft(main && `in ${main.window}`)]
-        : soft('not evaluated'),
+    `Failed${inWindow}`,
+    ({ target, main }) => [
+      isPolled(target) ? (main?.any === undefined ? '–' : formatShare(main.any)) : soft('not evaluated'),
+      inWindow === '' && soft(main && ` in ${main.window}`),
+    ],
     'number',
   ],
   [

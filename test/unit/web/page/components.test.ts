@@ -296,7 +296,7 @@ test('the tiles of the page leave out the calls of a target whose list is still 
 test('the minutes of the page name the budgets of the month', () => {
   const elements = render(InProgress, twoTargets())
   expect(textOf(elements, { class: 'facts' })).toBe(
-    'Today (UTC) 0 since 2026-09-21 13:13 UTC This month (UTC) 0 since 2026-09-21 13:13 UTC; Budget fires above 300',
+    'Today (UTC) 0 since 13:13 UTC This month (UTC) 0 since 13:13 UTC; Budget fires above 300',
   )
 })
 
@@ -660,14 +660,23 @@ describe('the overview of the page', () => {
 
   test('has failing targets first, then firing alerts, then the highest failure ratio', () => {
     expect(lines(render(Overview, state))).toEqual([
-      'failing down no answer – in 15m 0 1 5s ago',
-      'late stale – in 15m 0 0 6m 40s ago',
-      'critical up firing 10% in 15m 20 0 5s ago',
-      'warning up firing 10% in 15m 20 0 5s ago',
-      'pending up pending 10% in 15m 20 0 5s ago',
-      'worse up 20% in 15m 20 0 5s ago',
-      'healthy up 5% in 15m 20 0 5s ago',
+      'failing down no answer – 0 1 5s ago',
+      'late stale – 0 0 6m 40s ago',
+      'critical up firing 10% 20 0 5s ago',
+      'warning up firing 10% 20 0 5s ago',
+      'pending up pending 10% 20 0 5s ago',
+      'worse up 20% 20 0 5s ago',
+      'healthy up 5% 20 0 5s ago',
     ])
+    expect(rowsOf(render(Overview, state))[0]).toContain('Failed in 15m')
+    // Of targets whose rules have several windows, each says its own.
+    const other = shownTarget({
+      ...made,
+      target: 'other',
+      rules: [{ ...RATIO_RULE, signal: { name: 'failure_ratio', reason: 'any', window: 300, minCalls: 20 } }],
+    })
+    const both = rowsOf(render(Overview, stateOf([...targets, other])))
+    expect([both[0]!.includes('Failed in'), both.at(-1)]).toEqual([false, 'other up – in 5m 0 0 5s ago'])
   })
 
   test('has the colour of what fires, not of what only waits to resolve', () => {
