@@ -195,7 +195,7 @@ function togetherText(all: Together, { openEpisodes }: State) {
   const text = isOpen ? 'Hide' : 'Show'
   return [
     `${name} `,
-    soft(`${alerts}on ${plural(size, 'target')} `),
+    [soft(`${alerts}on ${plural(size, 'target')}`), ' '],
     <Button label={`${text} alerts of ${name}`} isOpen={isOpen} onClick={toggle}>
       {text}
     </Button>,

@@ -45,7 +45,7 @@ export function Overview({ state }: { state: State }) {
 
 const columnsOf = (state: State, inWindow: string): Column<OverviewRow>[] => [
   ['Target', ({ target: { name } }) => <a href={addressOf('overview', { target: name })}>{name}</a>],
-  ['Status', (row) => statusOf(row, state), 'state'],
+  ['Status', (row) => statusOf(row, state), 'state said'],
   [
     `Failed${inWindow}`,
     ({ target, main }) => [
