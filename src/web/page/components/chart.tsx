@@ -81,7 +81,7 @@ function numbers(chart: Shown, now: string) {
   const { title, times, complete, series } = chart
   const begin = (at: number) => moment(isoOf(at), now).replace(/:00(?= |$)/, '')
   const columns: Column<number>[] = [
-    [`From (${zone(now)})`, (i) => [begin(times[i] ?? 0), i >= complete && soft(' so far')]],
+    [`From (${zone(now)})`, (i) => [begin(times[i] ?? 0), ' ', i >= complete && soft('so far')]],
     ...series.map(({ name, values }): Column<number> => [name, (i) => valueText(chart, values[i])]),
   ]
   const items = [...times.keys()].toReversed()
