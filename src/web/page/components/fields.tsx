@@ -5,7 +5,7 @@ import { changeAddress } from '../model/address.ts'
 import { momentOf, zone } from '../model/format.ts'
 import { addressTime, inputTime, presetOf, presetPeriod, type Preset } from '../model/period.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { WINDOW, type Searched } from '../model/search.ts'
+import { WINDOW, type Searched } from '../model/steady.ts'
 import { Button, LinkButton } from './layout.tsx'
 
 /** Values with their names. */

@@ -166,6 +166,7 @@ export function InProgress({ state }: { state: State }) {
   const types = TYPES.filter((type) => type !== 'other' || calls([type], MODES) > 0)
   const modes = MODES.filter((mode) => mode !== 'other' || calls(TYPES, [mode]) > 0)
   const rows = [...modes.map((mode) => ({ name: mode, modes: [mode] })), { name: 'all', modes }]
+  const look = ({ name }: (typeof rows)[number]) => (name === 'all' ? 'total' : '')
   const columns: Column<(typeof rows)[number]>[] = [
     ['Mode', ({ name }) => name],
     ...types.map((type): Column<(typeof rows)[number]> => [type, ({ modes }) => formatNumber(calls([type], modes))]),
@@ -173,13 +174,7 @@ export function InProgress({ state }: { state: State }) {
   ]
   return (
     <Section id="in-progress" title="Calls in progress">
-      <Table
-        caption="Calls in progress by mode and type"
-        columns={columns}
-        items={rows}
-        look={({ name }) => (name === 'all' ? 'total' : '')}
-        isNumeric
-      />
+      <Table caption="Calls in progress by mode and type" columns={columns} items={rows} look={look} isNumeric />
       <h3>Participant minutes, also of calls in progress</h3>
       {facts([
         ['Today (UTC)', used(state, 'minutes-today', 'participant_minutes_today')],

@@ -65,7 +65,7 @@ function failedText(targets: Target[]) {
 function incidentCard({ snapshot }: State, shown: ShownIncident) {
   const { incident, lead, lines, reasons, targets, others, waits, isQuiet, told, match } = shown
   const { severity, summary, details, group, course } = incident
-  const [hasList, ofAll] = [lines.length > 1, `of ${formatNumber(targets.size)}`]
+  const hasList = lines.length > 1
   const tone = !isQuiet && course !== 'ends' ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
@@ -79,16 +79,7 @@ function incidentCard({ snapshot }: State, shown: ShownIncident) {
         {told !== '' && soft(` · Notified: ${told}`)}
       </p>
       {incident.calls && sparkline(snapshot!.perMinute.targets.filter(({ name }) => targets.has(name)))}
-      {hasList && [
-        <h3>{reasons.length > 0 ? 'Targets by reason' : lines[0]!.failed === null ? 'Worst' : 'Most failed calls'}</h3>,
-        <ul class="plain rows" {...ROWS}>
-          {reasons.length > 0
-            ? reasons.map(({ reason, share, count }) =>
-                row(reason, addressOfIncident(incident, reason), capital(reason), share, count, ofAll),
-              )
-            : lines.map(lineOf)}
-        </ul>,
-      ]}
+      {hasList && listOf(shown)}
       {(hasList ? incident.targets.firing > 1 : others > 0) && (
         <LinkButton href={addressOfIncident(incident)}>
           {others > 0
@@ -98,6 +89,21 @@ function incidentCard({ snapshot }: State, shown: ShownIncident) {
       )}
     </article>
   )
+}
+
+/** The reasons of an incident, or its worst alerts. */
+function listOf({ incident, lines, reasons, targets }: ShownIncident) {
+  const title = reasons.length > 0 ? 'Targets by reason' : lines[0]!.failed === null ? 'Worst' : 'Most failed calls'
+  const all = `of ${formatNumber(targets.size)}`
+  const byReason = reasons.map(({ reason, share, count }) =>
+    row(reason, addressOfIncident(incident, reason), capital(reason), share, count, all),
+  )
+  return [
+    <h3>{title}</h3>,
+    <ul class="plain rows" {...ROWS}>
+      {reasons.length > 0 ? byReason : lines.map(lineOf)}
+    </ul>,
+  ]
 }
 
 /** A line of an incident; a list says which ones are the worst. */

@@ -42,17 +42,7 @@ export function shownIncidents(state: State) {
     const incident = others > 0 ? onTarget(state, whole, [first, ...rest]) : whole
     const names = new Set(own.map(keyOfLive))
     const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
-    const values = worst.map(({ value }) => value ?? 0)
-    const [lowest, highest] = [Math.min(...values), Math.max(...values)]
-    const isAlike = lowest > ALIKE * highest
-    const lines = worst.map((one, i): WorstLine => {
-      const alert = live.get(keyOf(one))
-      const isShare = alert !== undefined && unitOf(alert) === 'ratio'
-      const share = Math.min(1, values[i]! / (isShare ? 1 : highest || 1))
-      return { ...one, live: alert, share: isAlike ? 0 : share }
-    })
-    // Failed calls rank what is alike.
-    const isUnranked = isAlike && lines.length > FEW && lines[0]!.failed === null
+    const { lines, isUnranked } = ranked(worst, live)
     // One that another one of the incident inhibits says nothing of it.
     const isLess = ({ suppressed = [], ...one }: Alert) =>
       suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
@@ -63,7 +53,7 @@ export function shownIncidents(state: State) {
       incident,
       /** The worst alert, or one that is within its threshold again. */
       lead: incident.worst.map((one) => live.get(keyOf(one)))[0] ?? first,
-      lines: isUnranked ? lines.slice(0, FEW) : lines,
+      lines,
       /** Why it fires on how many targets, where that tells more than values that are alike. */
       reasons: isUnranked ? reasonsOf(state, incident, own) : [],
       targets: new Set(own.map(targetName)),
@@ -77,6 +67,20 @@ export function shownIncidents(state: State) {
       match: matchOfAll(whole.group, [first, ...rest, ...causes]),
     }
   })
+}
+
+/** The worst alerts with the lengths of their bars, a few of them if nothing ranks them: failed calls rank what is alike. */
+function ranked(worst: readonly Incident['worst'][number][], live: ReadonlyMap<string, Alert>) {
+  const values = worst.map(({ value }) => value ?? 0)
+  const highest = Math.max(...values)
+  const isAlike = Math.min(...values) > ALIKE * highest
+  const isUnranked = isAlike && worst.length > FEW && worst[0]!.failed === null
+  const lines = worst.slice(0, isUnranked ? FEW : undefined).map((one, i): WorstLine => {
+    const alert = live.get(keyOf(one))
+    const isShare = alert !== undefined && unitOf(alert) === 'ratio'
+    return { ...one, live: alert, share: isAlike ? 0 : Math.min(1, values[i]! / (isShare ? 1 : highest || 1)) }
+  })
+  return { lines, isUnranked }
 }
 
 /** The most frequent reasons first; none if none is known. */

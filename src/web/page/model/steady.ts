@@ -1,4 +1,4 @@
-import type { State } from './state.ts'
+import { change, initialState, type State } from './state.ts'
 
 /** How long a list keeps its order by itself. */
 const STEADY_MS = 30_000
@@ -28,6 +28,34 @@ export function steady<Item>(
     orders.set(list, { at: isKept ? order.at : now, places: new Map(shown.map((item, i) => [keyOf(item), i])) })
   return shown
 }
+
+/** As many rows are shown at a time. */
+export const WINDOW = 30
+
+/**
+ * The rows that the reader searches in a list, and those of them that are shown.
+ *
+ * @param of the names by which a row is found, and its states
+ */
+export function searched<Row>(
+  { search }: Pick<State, 'search'>,
+  list: string,
+  all: readonly Row[],
+  of: (row: Row) => { names: readonly string[]; states: readonly string[] },
+) {
+  const { text, is, from } = search.list === list ? search : initialState.search
+  const part = text.trim().toLowerCase()
+  const found = all.filter((row) => {
+    const { names, states } = of(row)
+    return (is === '' || states.includes(is)) && names.some((name) => name.toLowerCase().includes(part))
+  })
+  const first = from < found.length ? from : 0
+  const show = (changed: Partial<State['search']>) => change({ search: { list, text, is, from: 0, ...changed } })
+  return { text, is, first, count: found.length, rows: found.slice(first, first + WINDOW), show }
+}
+
+/** What a list shows, and how to show other rows. */
+export type Searched = Omit<ReturnType<typeof searched>, 'rows'> & { rows: readonly unknown[] }
 
 /** Whether the reader points at a list, or has the focus in one. */
 export const isPointedAt = () =>
