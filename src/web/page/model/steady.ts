@@ -1,4 +1,4 @@
-import { change, initialState, type State } from './state.ts'
+import { change, current, initialState, type State } from './state.ts'
 
 /** How long a list keeps its order by itself. */
 const STEADY_MS = 30_000
@@ -32,6 +32,9 @@ export function steady<Item>(
 /** As many rows are shown at a time. */
 export const WINDOW = 30
 
+const searchOf = ({ search }: Pick<State, 'search'>, list: string) =>
+  search.list === list ? search : initialState.search
+
 /**
  * The rows that the reader searches in a list, and those of them that are shown.
  *
@@ -43,14 +46,14 @@ export function searched<Row>(
   all: readonly Row[],
   of: (row: Row) => { names: readonly string[]; states: readonly string[] },
 ) {
-  const { text, is, from } = search.list === list ? search : initialState.search
+  const { text, is, from } = searchOf({ search }, list)
   const part = text.trim().toLowerCase()
   const found = all.filter((row) => {
     const { names, states } = of(row)
     return (is === '' || states.includes(is)) && names.some((name) => name.toLowerCase().includes(part))
   })
   const first = from < found.length ? from : 0
-  const show = (changed: Partial<State['search']>) => change({ search: { list, text, is, from: 0, ...changed } })
+  const show = (changed: Partial<State['search']>) => change({ search: { ...searchOf(current(), list), list, from: 0, ...changed } })
   return { text, is, first, count: found.length, rows: found.slice(first, first + WINDOW), show }
 }
 
