@@ -35,7 +35,8 @@ class SimulationsFirst extends BaseSequencer {
 }
 
 const shared = {
-  testTimeout: 10_000,
+  // Some start processes while other tests, and other programs, keep both cores busy.
+  testTimeout: 30_000,
 }
 
 /** Temporary files here cost no waiting for a disk, but memory. */
@@ -68,7 +69,7 @@ export default defineConfig({
         },
       },
       { test: { ...shared, name: 'alone', include: ALONE } },
-      { test: { name: 'slow', include: SLOW, exclude: CONTAINER, testTimeout: 30_000, hookTimeout: 60_000 } },
+      { test: { ...shared, name: 'slow', include: SLOW, exclude: CONTAINER, hookTimeout: 60_000 } },
       { test: { ...shared, name: 'container', include: CONTAINER, hookTimeout: 60_000, fileParallelism: false } },
     ],
   },

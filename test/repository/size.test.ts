@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2176,
   'src/web': 2048,
   'src/web/page': 5433,
-  test: 67678,
+  test: 67769,
 }
 
 /** How far a folder of src may be below its line. */

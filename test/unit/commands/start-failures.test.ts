@@ -115,7 +115,7 @@ describe('a start that may succeed later ends with exit code 1:', () => {
         cwd,
         env: { ...ENV, CALLWATCH_STORE_PATH: 'data/callwatch.db' },
         encoding: 'utf8',
-        timeout: 5000,
+        timeout: 20_000,
         ...(process.getuid?.() === 0 && { uid: UID, gid: UID }),
       })
       return { code: started.status, said: started.stderr.replaceAll(cwd, 'CWD') }

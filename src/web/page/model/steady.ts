@@ -53,7 +53,8 @@ export function searched<Row>(
     return (is === '' || states.includes(is)) && names.some((name) => name.toLowerCase().includes(part))
   })
   const first = from < found.length ? from : 0
-  const show = (changed: Partial<State['search']>) => change({ search: { ...searchOf(current(), list), list, from: 0, ...changed } })
+  const show = (changed: Partial<State['search']>) =>
+    change({ search: { ...searchOf(current(), list), list, from: 0, ...changed } })
   return { text, is, first, count: found.length, rows: found.slice(first, first + WINDOW), show }
 }
 
