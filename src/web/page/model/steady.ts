@@ -32,8 +32,7 @@ export function steady<Item>(
 /** As many rows are shown at a time. */
 export const WINDOW = 30
 
-const searchOf = ({ search }: Pick<State, 'search'>, list: string) =>
-  search.list === list ? search : initialState.search
+const ofList = (search: State['search'], list: string) => (search.list === list ? search : initialState.search)
 
 /**
  * The rows that the reader searches in a list, and those of them that are shown.
@@ -46,7 +45,7 @@ export function searched<Row>(
   all: readonly Row[],
   of: (row: Row) => { names: readonly string[]; states: readonly string[] },
 ) {
-  const { text, is, from } = searchOf({ search }, list)
+  const { text, is, from } = ofList(search, list)
   const part = text.trim().toLowerCase()
   const found = all.filter((row) => {
     const { names, states } = of(row)
@@ -54,7 +53,7 @@ export function searched<Row>(
   })
   const first = from < found.length ? from : 0
   const show = (changed: Partial<State['search']>) =>
-    change({ search: { ...searchOf(current(), list), list, from: 0, ...changed } })
+    change({ search: { ...ofList(current().search, list), list, from: 0, ...changed } })
   return { text, is, first, count: found.length, rows: found.slice(first, first + WINDOW), show }
 }
 
