@@ -54,7 +54,7 @@ export function subcommand(above: ConfiguredCommand, name: string, about: string
 }
 
 /** The option of every command that prints a wide table. */
-export const WIDE = ['--wide', 'print all columns, also those for which the terminal has no room', false] as const
+export const WIDE = ['--wide', 'print all, also what the terminal has no room for', false] as const
 
 /** The width of what is printed: that of the terminal, unless all columns are wanted. */
 export function widthOf({ stdout }: Pick<CommandContext, 'stdout'>, { wide }: { wide: boolean }): number {

@@ -58,9 +58,9 @@ const LONGEST = 'reappeared'.length
 
 function callDetails({ type, mode, duration_seconds: duration, inferred, backfilled, ...data }: CallChange): string[] {
   return [
+    ...changes(data),
     `${type} ${mode}`,
     ...(duration === undefined ? [] : [formatSeconds(duration)]),
-    ...changes(data),
     ...(inferred === true ? ['inferred'] : []),
     ...(backfilled ? ['backfilled'] : []),
   ]
@@ -83,7 +83,7 @@ function alertDetails(alert: AlertChange, isShort: boolean): string[] {
   const { severity, expired_because: reason, signal, value, threshold } = alert
   const { unit } = definitionOf({ name: signal })
   const measured = `${isShort ? '' : `${signal} `}${formatIn(unit, value)}`
-  return [severity, ...(reason === undefined ? [] : [reason]), measured, `threshold ${formatIn(unit, threshold)}`]
+  return [...(reason === undefined ? [] : [reason]), severity, measured, `threshold ${formatIn(unit, threshold)}`]
 }
 
 const NEWEST = 50

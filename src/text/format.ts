@@ -26,9 +26,15 @@ export function formatTime(seconds: number): string {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** A time (UNIX seconds) as `08:15:30 UTC`; with its date if that is a day away. */
+/** A time (UNIX seconds) as `08:15:30 UTC`; with its date if that is not the date of now. */
 export function clockOf(seconds: number, now: number): string {
-  return formatTime(seconds).slice(Math.abs(now - seconds) < 86_400 ? -12 : 0)
+  const [text, today] = [formatTime(seconds), formatTime(now).slice(0, 10)]
+  return text.startsWith(today) ? text.slice(-12) : text
+}
+
+/** A reason without counts and durations, which differ from target to target; a status is a reason. */
+export function withoutNumbers(reason: string): string {
+  return reason.replaceAll(/(?<!answered )\b\d[\d,.]*(?: ?[smhd]\b)? ?/g, '')
 }
 
 /** `81,204` or `37.5`, with at most this many decimals. */

@@ -69,7 +69,7 @@ export const declare: Declare = (command, context) =>
       await printEvents(
         config,
         { follow, after: cursor, type: types, target: options.target, json: false },
-        context,
+        options.wide ? { ...context, print: context.printWhole } : context,
         // An event has no minutes of participants, and no time at which the call was noticed.
         {
           selects: (event) => isWanted(filter, event),

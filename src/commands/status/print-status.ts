@@ -2,7 +2,7 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import { byName } from '../../alerts/incidents.ts'
 import { bySeverity } from '../../alerts/match-keys.ts'
 import { formatIn } from '../../alerts/signal.ts'
-import { clockOf, formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
+import { clockOf, formatNumber, formatSeconds, formatTime, plural, withoutNumbers } from '../../text/format.ts'
 import type { StoredStatus } from '../../views/status.ts'
 import { shellQuoted } from '../alerts/alert-calls.ts'
 import { tableLines, type CommandContext } from '../command.ts'
@@ -61,11 +61,8 @@ type TargetStatus = StoredStatus['targets'][number]
 type ReceiverStatus = StoredStatus['receivers'][number]
 type TextOf = (target: TargetStatus, lastPoll: string) => string
 
-/** Counts and durations, which differ from target to target; a status is a reason. */
-const NUMBERS = /(?<!answered )\b\d[\d,.]*(?: ?[smhd]\b)? ?/g
-
 const groupByReason = (targets: readonly TargetStatus[], textOf: TextOf) =>
-  Map.groupBy(targets, (target) => textOf(target, '').replaceAll(NUMBERS, ''))
+  Map.groupBy(targets, (target) => withoutNumbers(textOf(target, '')))
 
 /** One line for all targets with the same reason: their names, or how many they are. Where numbers differ, it is about the first one. */
 function onTargets(targets: readonly TargetStatus[], textOf: TextOf): string[] {

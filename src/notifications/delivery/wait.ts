@@ -51,7 +51,7 @@ export function lasting(
  *
  * | Told of | What goes out |
  * |---|---|
- * | an incident that still fires, or whose end waits | all, if one of the alerts is news, has waited, and the interval is over, an interval later on one target where all that fires recovers; all at once, if the incident has grown, became more severe, or is over |
+ * | an incident that still fires, or whose end waits | all, if one of the alerts is news, has waited, and the interval is over, but on one target where all that fires recovers no end that is newer than an interval; all at once, if the incident has grown, became more severe, or is over |
  * | an incident that ended less than an interval ago, and has begun again too often | nothing |
  * | nothing, or an incident that is over | all, once a new alert has waited for others; before that, only the ends of alerts that were told of, and after the interval those that came and went |
  */
@@ -68,8 +68,12 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
   const ageOf = waitedBy(alerts, told, moment)
   const hasWaited = (alert: ReadyAlert) => ageOf(alert) >= least
   if (told !== undefined && interval > 0) {
+    // What soon ends on its only target is one message with its end.
+    const held = firingIn(group, moment) === 1 && moment.incident(key)?.course === 'ends' ? interval : 0
     const isDue =
-      isIntervalOver(told, group, moment) && all.some((each) => hasWaited(each) && isNews(each, told, group, moment))
+      isIntervalOver(told, group, moment) &&
+      all.some((each) => hasWaited(each) && isNews(each, told, interval)) &&
+      all.every((each) => isUntold(each) || ageOf(each) >= held)
     return isDue || hasGrown(all.filter(isUntold), told, firingIn(group, moment), sinceLast >= least) ? all : []
   }
   const isSoon = sinceLast < interval
@@ -127,11 +131,10 @@ function hasGrown(added: readonly ReadyAlert[], told: ToldGroup, firing: number,
 
 /**
  * On several targets three things are no news: that an alert came and went, that one of which the receiver was told fires again, and that
- * one still fires soon after a message that said so. On one target, while all of it recovers, nothing is for an interval: its end follows.
+ * one still fires soon after a message that said so.
  */
-function isNews(each: ReadyAlert, { targets, at }: ToldGroup, { key, interval }: Group, moment: Moment): boolean {
-  const { freeSince = -Infinity } = each
-  if (targets === 1) return moment.incident(key)?.course !== 'ends' || moment.now - freeSince >= interval
+function isNews(each: ReadyAlert, { targets, at }: ToldGroup, interval: number): boolean {
+  if (targets === 1) return true
   if ('times' in each.merged) return false
   const { kind, at: changedAt } = each.merged.notification
   if (kind === 'reminder') return changedAt - at >= interval

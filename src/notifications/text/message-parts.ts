@@ -70,8 +70,12 @@ export function groupParts(message: AlertMessage, now: number): { lines: string[
 }
 
 /** What silences all that fires of the incident; its URL is undefined if nothing does. */
-function silenceOf({ incident, links }: AlertMessage): Link {
-  return { name: incident?.firing.length === 1 ? 'Silence' : 'Silence all', url: incident && links?.silence }
+function silenceOf({ incident, links, alerts }: AlertMessage): Link {
+  const isOther = alerts.length === 1 && hasEnded(alerts[0]!.notification)
+  return {
+    name: incident?.firing.length === 1 && !isOther ? 'Silence' : 'Silence all',
+    url: incident && links?.silence,
+  }
 }
 
 /** Since when its alerts are no longer silenced, and when a late message was made: `made 2026-11-20 08:15:30 UTC, delivered 3h later`. */

@@ -124,6 +124,12 @@ test('an event is one line of a terminal: without the date of today, a call with
   expect(lineOf('callwatch.alert.firing', alert, time, COLUMNS)).toBe(
     `${clock}  firing      HighFailureRate  warning, 67.4%`,
   )
+  const corrected = { ...call, before: { status: 'ended', minutes: {} }, after: { status: 'rejected' }, minutes: {} }
+  expect(lineOf('callwatch.call.corrected', corrected, time, COLUMNS)).toMatch(/  ended → rejected/)
+  const midnight = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)
+  expect(lineOf('callwatch.alert.firing', alert, midnight.toISOString(), COLUMNS)).toMatch(/^00:00:00 UTC/)
+  const before = new Date(midnight.getTime() - 1000).toISOString()
+  expect(lineOf('callwatch.alert.firing', alert, before, COLUMNS)).toMatch(`${before.slice(0, 10)} 23:59:59 UTC`)
   const whole = `2026-09-21 14:13:20 UTC  production  ended       ${SESSION}  video call, 1m 1s`
   expect(lineOf('callwatch.call.ended', call, '2026-09-21T14:13:20Z')).toBe(whole)
   expect(lineOf('callwatch.call.ended', call, '2026-09-21T14:13:20Z', COLUMNS)).toMatch(/^2026-09-21 14:13:20 UTC .*…/)

@@ -73,6 +73,9 @@ export function AlertFacts({ state }: { state: State }) {
 function missing({ query, snapshot }: State, live: Alert | undefined) {
   if (live?.fires_at !== undefined) return pendingText(live, live.fires_at, snapshot!.now)
   if (live !== undefined) return 'Its history is not loaded yet.'
+  const target = query.get('target')
+  if (!snapshot!.targets.some(({ name }) => name === target))
+    return `There is no target ${target}, or no daemon has loaded it yet.`
   if (query.has('since')) return 'No such alert fired then, or it has expired from the history.'
   return 'It is neither pending nor firing, and has not fired in 7 days.'
 }

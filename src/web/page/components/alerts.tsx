@@ -14,6 +14,7 @@ import { Search } from './fields.tsx'
 import { badge, Button, LinkButton, Section, soft, stateBadges, Table, type Column } from './layout.tsx'
 
 const STATES = ['firing', 'recovering', 'pending']
+const NONE_OF_THESE = 'None of these alerts is pending or firing now, or none for this reason.'
 
 /** The alerts that are pending or firing: a row for each rule, for each target of the incident that the address selects, or for each alert of its rule. */
 export function Alerts({ state }: { state: State }) {
@@ -45,12 +46,12 @@ export function Alerts({ state }: { state: State }) {
       title={isSelected ? [rule, plural(groups.length, noun), reason].filter(Boolean).join(': ') : 'Alerts'}
       note={note}
     >
-      {(groups.length > WINDOW || found.count < groups.length) && <Search of={found} states={STATES} />}
+      {(groups.length > WINDOW || found.text + found.is !== '') && <Search of={found} states={STATES} />}
       <Table
         caption="Alerts that are pending or firing, by rule, silenced ones last"
         columns={columns}
         items={found.rows}
-        empty={isSelected ? 'None of these alerts is pending or firing now.' : 'No alert is pending or firing.'}
+        empty={groups.length > 0 ? 'No alert matches.' : isSelected ? NONE_OF_THESE : 'No alert is pending or firing.'}
         look={(group) => (group.every(why) ? '' : toneOf(group[0]))}
       />
     </Section>

@@ -95,8 +95,8 @@ function incidentCard({ snapshot }: State, shown: ShownIncident) {
 function listOf({ incident, lines, reasons, targets }: ShownIncident) {
   const title = reasons.length > 0 ? 'Targets by reason' : lines[0]!.failed === null ? 'Worst' : 'Most failed calls'
   const all = `of ${formatNumber(targets.size)}`
-  const byReason = reasons.map(({ reason, share, count }) =>
-    row(reason, addressOfIncident(incident, reason), capital(reason), share, count, all),
+  const byReason = reasons.map(({ reason, text, share, count }) =>
+    row(reason, addressOfIncident(incident, reason), capital(text), share, count, all),
   )
   return [
     <h3>{title}</h3>,

@@ -35,7 +35,7 @@ export function Page({ state }: { state: State }) {
 /** Instead of a view whose address names no target of the configuration. */
 const unknownTarget = ({ target, view }: State) => (
   <Section id="unknown-target" title={`There is no target ${target}.`}>
-    {quiet('Its name may be mistyped, or it is no longer in the configuration.')}
+    {quiet('Its name may be mistyped, it is no longer in the configuration, or no daemon has loaded it yet.')}
     <LinkButton href={addressOf(view)}>All targets</LinkButton>
   </Section>
 )

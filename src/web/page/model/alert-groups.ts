@@ -1,3 +1,4 @@
+import { withoutNumbers } from '../../../text/format.ts'
 import { addressOf } from './address.ts'
 import type { Alert, Incident } from './api.ts'
 import { labelText, named } from './format.ts'
@@ -15,7 +16,7 @@ export function selectedAlerts(state: State): ((alert: Alert) => boolean) | unde
   const { query, snapshot } = state
   const [group, rule, reason] = [query.get('incident'), query.get('alert'), query.get('reason')]
   const incident = snapshot?.incidents.find((one) => labelText(one.group) === group)
-  const isFor = (alert: Alert) => reason === null || reasonOf(state, alert) === reason
+  const isFor = (alert: Alert) => reason === null || withoutNumbers(reasonOf(state, alert)) === reason
   if (group) return (alert) => incident !== undefined && isPart(alert, incident) && isFor(alert)
   return rule ? ({ alert }) => alert === rule : undefined
 }

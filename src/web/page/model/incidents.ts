@@ -1,6 +1,6 @@
 import { instanceKey } from '../../../alerts/groups.ts'
 import { bySeverity, matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
-import { failText, formatNumber } from '../../../text/format.ts'
+import { failText, formatNumber, withoutNumbers } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import type { Alert, Incident, PastAlert, Rule } from './api.ts'
 import { labelText, minute, moment, momentInZone, unitOf, valueOf } from './format.ts'
@@ -55,7 +55,7 @@ export function shownIncidents(state: State) {
       lead: incident.worst.map((one) => live.get(keyOf(one)))[0] ?? first,
       lines,
       /** Why it fires on how many targets, where that tells more than values that are alike. */
-      reasons: isUnranked ? reasonsOf(state, incident, own) : [],
+      reasons: isUnranked && isOfThese ? reasonsOf(state, incident, own) : [],
       targets: new Set(own.map(targetName)),
       /** On how many other targets it is, where one is selected. */
       others,
@@ -83,14 +83,15 @@ function ranked(worst: readonly Incident['worst'][number][], live: ReadonlyMap<s
   return { lines, isUnranked }
 }
 
-/** The most frequent reasons first; none if none is known. */
+/** The most frequent reasons first; none if none is known. Where numbers differ, the text is that of one target. */
 function reasonsOf(state: State, { group }: Incident, alerts: readonly Alert[]) {
-  const byReason = Map.groupBy(alerts, (alert) => reasonOf(state, alert))
-  byReason.delete('')
+  const byReason = Map.groupBy(alerts, (alert) => withoutNumbers(reasonOf(state, alert)))
+  if (byReason.size === 1 && byReason.has('')) return []
   const all = new Set(alerts.map(targetName)).size
   const reasons = [...byReason].map(([reason, same]) => {
     const { size } = new Set(same.map(targetName))
-    return { reason, count: formatNumber(size), share: size / all }
+    const text = reasonOf(state, same[0]!) || 'the reason is not known'
+    return { reason, text, count: formatNumber(size), share: size / all }
   })
   const inOrder = reasons.toSorted((a, b) => b.share - a.share).slice(0, MOST_REASONS)
   return steady(state, `reasons ${JSON.stringify(group)}`, inOrder, ({ reason }) => reason)

@@ -187,3 +187,29 @@ test('on one target, what recovers is in one message with its end, an interval l
     ])
   }
 })
+
+test('the end of an alert waits an interval at most, also while other incidents begin', async () => {
+  const run = sending({ groupBy: ['target'], groupWait: 20, groupInterval: 60, targets: 30, rules: RULES })
+  await run.fire(high(0))
+  await run.fire(veryHigh(0))
+  await run.clock.advance(100)
+  run.see(high(0), { state: 'recovering' })
+  await run.resolve(veryHigh(0))
+  for (let n = 1; n < 10; n++) {
+    await run.fire(veryHigh(n))
+    await run.clock.advance(50)
+  }
+  const [at] = run.received.find(([, text]) => text.includes('resolved VeryHigh'))!
+  expect(at).toBeGreaterThan(150)
+  expect(at).toBeLessThan(165)
+})
+
+test('a new alert on the only target of an incident is told although it is back within its threshold', async () => {
+  const { run } = incident()
+  await run.fire(high(0))
+  await run.clock.advance(100)
+  await run.fire({ ...high(0), name: 'Other' })
+  for (const one of [high(0), { ...high(0), name: 'Other' }]) run.see(one, { state: 'recovering' })
+  await run.clock.advance(25)
+  expect(run.received.at(-1)![1]).toContain('Other')
+})

@@ -123,9 +123,12 @@ describe('the alerts of the page', () => {
     expect(shown(40, { is: 'pending' })).toMatchObject({ rows: 5, window: '1–5 of 5' })
     const found = shown(40, { text: 'T39' })
     expect([found.rows, textOf(found.elements, { id: 'alerts-title' })]).toEqual([1, 'HighFailureRate: 40 alerts'])
-    // Fewer than thirty, the search stays as long as it leaves some out.
+    // Fewer than thirty, the search stays as long as something is searched.
     expect(shown(20, { text: 't1' })).toMatchObject({ rows: 11, window: '1–11 of 11' })
-    expect(shown(20, { text: 'none' })).toMatchObject({ rows: -1, window: '0–0 of 0' })
+    expect(shown(20, { text: 't' })).toMatchObject({ rows: 20, window: '1–20 of 20' })
+    const none = shown(20, { text: 'none' })
+    expect(none).toMatchObject({ rows: -1, window: '0–0 of 0' })
+    expect(none.elements.at(-1)?.text).toBe('No alert matches.')
   })
 
   test('name the zone of their times', () => {
@@ -552,7 +555,7 @@ describe('the banner of the page', () => {
       const state = twoTargets({ target: 'gone', view })
       expect(banner(state)).toEqual([])
       expect(textOf(render(Page, state), { id: 'content' })).toBe(
-        'There is no target gone. Its name may be mistyped, or it is no longer in the configuration. All targets',
+        'There is no target gone. Its name may be mistyped, it is no longer in the configuration, or no daemon has loaded it yet. All targets',
       )
     }
     const known = twoTargets({ target: 'staging', view: 'alerts' })

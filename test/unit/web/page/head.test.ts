@@ -305,6 +305,10 @@ describe('the head of the overview', () => {
     const listed = render(Alerts, { ...state, query })
     expect(textOf(listed, { id: 'alerts-title' })).toBe('3 targets: the service answered 503')
     expect(rowsOf(listed).slice(1).map((row) => row.split(' ')[0])).toEqual(['t3', 't2', 't1']) // oxfmt-ignore
+    expect(linesOf(failing([undefined, 'wait 30 s', 'wait 31 s', 'wait 32 s']))).toEqual([
+      expect.stringMatching(/^Wait 3\d s 3 of 4$/),
+      'The reason is not known 1 of 4',
+    ])
     // Few are named, and of many without a reason the first ones.
     expect(linesOf(failing([slow, refused, refused]))).toHaveLength(3)
     expect(linesOf(failing([undefined, undefined, undefined, undefined])).map((line) => line.split(' ')[0])).toEqual([
@@ -321,6 +325,10 @@ describe('the head of the overview', () => {
     for (const [i, one] of state.snapshot!.incidents.at(0)!.worst.entries()) one.value = 0.7 + i / 100
     expect(bars()).toBe(0)
     expect(linesOf(state)).toHaveLength(4)
+    // Why polls fail is no reason of anything else.
+    for (const target of state.snapshot!.targets) target.problem = 'the service answered 503'
+    for (const one of state.snapshot!.incidents.at(0)!.worst) one.failed = null
+    expect(render(Head, state).find(({ type }) => type === 'h3')?.text).toBe('Worst')
   })
 
   test('keeps the order of its lines while the reader points at them', () => {

@@ -389,6 +389,9 @@ describe('buttons', () => {
         'Silence all',
       ])
       expect(buttons([[own], { links: pages }])!.at(-1)).toBe('Silence')
+      // What the button silences is not the alert that the message names.
+      const ended = { ...update(RESOLVED), links: own.links }
+      expect(buttons([[ended], { incident: incidentOf([FIRING]), links: pages }])!.at(-1)).toBe('Silence all')
       expect(JSON.stringify(actions)).not.toContain(own.links.silence)
     })
 
