@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 105,
   'src/metrics': 683,
   'src/network': 204,
-  'src/notifications': 3307,
+  'src/notifications': 3310,
   'src/pipeline': 1307,
   'src/polling': 2153,
   'src/rx': 126,

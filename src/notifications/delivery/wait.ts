@@ -68,12 +68,9 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
   const ageOf = waitedBy(alerts, told, moment)
   const hasWaited = (alert: ReadyAlert) => ageOf(alert) >= least
   if (told !== undefined && interval > 0) {
-    // What soon ends on its only target is one message with its end.
-    const held = firingIn(group, moment) === 1 && moment.incident(key)?.course === 'ends' ? interval : 0
+    const latest = Math.min(...all.filter((each) => !isUntold(each)).map(ageOf))
     const isDue =
-      isIntervalOver(told, group, moment) &&
-      all.some((each) => hasWaited(each) && isNews(each, told, interval)) &&
-      all.every((each) => isUntold(each) || ageOf(each) >= held)
+      isTime(latest, told, group, moment) && all.some((each) => hasWaited(each) && isNews(each, told, interval))
     return isDue || hasGrown(all.filter(isUntold), told, firingIn(group, moment), sinceLast >= least) ? all : []
   }
   const isSoon = sinceLast < interval
@@ -101,6 +98,18 @@ function waitedBy(alerts: readonly WaitingAlert[], told: ToldGroup | undefined, 
 /** From when the interval counts after a message that is sent now (UNIX seconds). A message about growth does not begin it again. */
 export function intervalAfter(told: ToldGroup | undefined, group: Group, moment: Moment): number {
   return told === undefined || isIntervalOver(told, group, moment) ? moment.now : told.interval
+}
+
+/**
+ * Whether the interval is over. While all that fires on its only target is back within its threshold, that is an interval after the latest
+ * end, so that one message tells of all.
+ *
+ * @param latest how long what the receiver knows of has waited (seconds)
+ */
+function isTime(latest: number, told: ToldGroup, group: Group, moment: Moment): boolean {
+  const { course, targets } = moment.incident(group.key) ?? {}
+  const endsSoon = targets?.firing === 1 && course === 'ends'
+  return isIntervalOver(told, group, moment) && (!endsSoon || latest >= group.interval)
 }
 
 function isIntervalOver(told: ToldGroup, { interval }: Group, { toldAge }: Moment): boolean {
