@@ -52,6 +52,8 @@ export type Incident = AlertGroup & {
   targets: { firing: number; recovering: number; pending: number; of: number }
   /** On how many targets it fired when a receiver was told of it; only in a message that follows another one. */
   told?: number
+  /** The receivers that know of it, and when each got its latest message; not in a message. */
+  messages?: readonly { receiver: string; at: number }[]
   /** The targets whose alerts were not evaluated for long, and since when: their numbers are from before. */
   unpolled?: { targets: number; since: number }
   /** All that fires. */

@@ -111,7 +111,7 @@ function receiverText(receiver: ReceiverStatus): string[] {
 function remarks({ now, targets, receivers, alerts, pending }: StoredStatus): string[] {
   const suppressed = Map.groupBy(
     alerts.filter((alert) => alert.suppressed.length > 0),
-    (alert) => alert.suppressed.join(', '),
+    (alert) => alert.suppressed.join('; '),
   )
   return [
     ...onTargets(targets, ({ state, problem = '' }) => (state === 'initial sync' ? problem : '')),
@@ -121,7 +121,7 @@ function remarks({ now, targets, receivers, alerts, pending }: StoredStatus): st
       return `pending: ${rulesText([rule], targets.length)} fires from ${clockOf(Date.parse(rule.fires_at) / 1000, Date.parse(now) / 1000)} on if it lasts`
     }),
     ...[...suppressed].map(
-      ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}, ${reasons}`,
+      ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}: ${reasons}`,
     ),
   ]
 }

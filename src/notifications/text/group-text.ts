@@ -22,7 +22,7 @@ const NAMED = 3
 /**
  * `295 of 300 targets: 84% of 4,120 calls (mode=call) in 15m fail, mostly unanswered`; a target alone by its name; what is no share of calls by
  * its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where most values are back within their threshold,
- * and ends with the time of its numbers if all are old.
+ * and ends with the time of its numbers if they are old on most targets.
  */
 export function incidentSentence(incident: Incident): string {
   const { targets, alerts, calls, course, unpolled } = incident
@@ -31,7 +31,9 @@ export function incidentSentence(incident: Incident): string {
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
   const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
   const what = calls === undefined ? breachText(incident) : failText({ ...calls, ...which }, reason)
-  const asOf = unpolled?.targets === targets.firing ? `, as of ${clockOf(unpolled.since, incident.at)}` : ''
+  const { targets: old, since } = unpolled ?? { targets: 0, since: 0 }
+  const those = old === targets.firing ? '' : `on ${formatNumber(old)} `
+  const asOf = 2 * old > targets.firing ? `, ${those}as of ${clockOf(since, incident.at)}` : ''
   return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
@@ -62,18 +64,31 @@ function callsOf(alerts: Incident['alerts']): string {
 }
 
 /** What a line about an incident says. */
-export const ABOUT = ['course', 'unpolled', 'cause', 'outcomes', 'oldest', 'worst', 'mostly', 'others', 'rule'] as const
+export const ABOUT = [
+  'course',
+  'unpolled',
+  'cause',
+  'outcomes',
+  'messages',
+  'oldest',
+  'worst',
+  'mostly',
+  'others',
+  'rule',
+] as const
 type Line = { about: (typeof ABOUT)[number]; text: string }
 
 /** What else is known of an incident, a line each; numbers instead of lists of names. */
 export function incidentLines(incident: Incident): Line[] {
-  const { alerts, worst, calls, contributor, causes, others, unpolled } = incident
+  const { alerts, worst, calls, contributor, causes, others, unpolled, messages = [], at } = incident
+  const latest = messages.map((one) => `${one.receiver} ${clockOf(one.at, at)}`)
   const rules = [...new Map(alerts.map((alert) => [alert.alert, alert])).values()].slice(0, NAMED)
   const texts: Record<Line['about'], (string | false | undefined)[]> = {
     course: [courseText(incident)],
     unpolled: [unpolled && unpolledText(unpolled, incident)],
     cause: [causes.map((cause) => causeText(cause, incident)).find(Boolean)],
     outcomes: [calls && `Outcomes: ${splitOf(calls)}`],
+    messages: [latest.length > 0 && `Last message: ${latest.join(', ')}`],
     oldest: [oldestText(alerts)],
     worst: [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
     mostly: [contributor && `Mostly: ${contributor.label} ${contributor.value}`],

@@ -403,7 +403,7 @@ describe('an incident', () => {
     const incidents = all(lives)
     expect(incidents.map(incidentSentence)).toEqual([
       '2 of 300 targets: no successful poll since 08:14:28 UTC',
-      '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered',
+      '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered, on 2 as of 08:14:28 UTC',
     ])
     expect(linesOf(incidents[0]!)[0]).toMatch(/^Since 2026-11-20 08:14:28 UTC/)
     // A receiver was told of a target that can be read again.

@@ -329,7 +329,7 @@ describe('status', () => {
     const { lines } = await status(config)
     expect(lines.slice(lines.indexOf('') + 1)).toEqual([
       NO_DAEMON,
-      'suppressed now: HighFailureRate, silence 1 until TIME: known',
+      'suppressed now: HighFailureRate: silence 1 until TIME: known',
       expect.stringMatching(/^next: /),
     ])
     const { stdout } = await callwatch(['status', '--json', '--config', config])

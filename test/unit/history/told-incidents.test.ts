@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { incidentsOf } from '../../../src/alerts/incidents.ts'
+import { incidentLines } from '../../../src/notifications/text/group-text.ts'
 import { begunAsTold, withToldBeginnings } from '../../../src/history/told-incidents.ts'
 import { firing, NOW } from '../../kit/metrics/hand-made-target.ts'
 
@@ -20,8 +21,23 @@ test('what was told of far fewer targets at most is not the beginning of an inci
 })
 
 test('an incident begins as the receiver says that was told of enough targets', () => {
-  const told = new Map([['group', [WARNED, { ...WARNED, targets: 20, since: NOW - 5000 }]]])
-  expect(withToldBeginnings([incidentOn(30)], told)[0]!.since).toBe(NOW - 5000)
+  const to = (receiver: string, told: object) => ({ ...WARNED, receiver, ...told })
+  const told = new Map([['group', [to('mail', {}), to('slack', { targets: 20, since: NOW - 5000, at: NOW + 60 })]]])
+  const [incident] = withToldBeginnings([incidentOn(30)], told)
+  expect(incident!.since).toBe(NOW - 5000)
+  expect(incidentLines(incident!)).toContainEqual({
+    about: 'messages',
+    text: expect.stringMatching(/^Last message: mail \d\d:\d\d:20 UTC, slack \d\d:\d\d:20 UTC$/),
+  })
+  expect(incidentLines(withToldBeginnings([incidentOn(30)], new Map())[0]!).map(({ about }) => about)).not.toContain(
+    'messages',
+  )
+})
+
+test('an incident of which nothing fired when its receiver was told last begins anew', () => {
+  const firedAt = firing().firingSince!
+  const begins = (at: number) => begunAsTold(incidentOn(1), { ...WARNED, at }).since
+  expect([begins(firedAt - 61), begins(firedAt - 59)]).toEqual([since, NOW - 9000])
 })
 
 test('the beginning of an incident does not move, although the alerts that began earlier last longer', () => {

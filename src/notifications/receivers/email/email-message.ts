@@ -54,7 +54,8 @@ function groupContent(message: AlertMessage, now: number): Content {
   const { severity, incident, alerts } = message
   const kind = incident === undefined ? (alerts[0]?.notification.kind ?? 'resolved') : 'firing'
   return {
-    subject: `[${kind}] ${severity} ${title}`,
+    // The title says that it recovers.
+    subject: incident?.course === 'ends' ? title : `[${kind}] ${severity} ${title}`,
     parts: [{ title: oneLine(title, MAX_SUBJECT), lines, links }],
     notes: notes.map(asSentence),
   }

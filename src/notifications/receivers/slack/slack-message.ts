@@ -62,8 +62,8 @@ function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): Sla
   ])
 }
 
-/** The first thing a reader sees: red for firing, a tick for resolved, white for unknown. */
-const EMOJI = { critical: '🔴', warning: '🟠', info: '🔵', resolved: '✅', expired: '⚪' } as const
+/** The first thing a reader sees: red for firing, yellow for recovering, a tick for resolved, white for unknown. */
+const EMOJI = { critical: '🔴', warning: '🟠', info: '🔵', ends: '🟡', resolved: '✅', expired: '⚪' } as const
 
 function emojiOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): string {
   return EMOJI[kind === 'resolved' || kind === 'expired' ? kind : severity]
@@ -182,8 +182,9 @@ function titleOfPast(flapped: readonly FlappedAlert[], on: string): string {
 function titleOfGroup(message: AlertMessage): string {
   const { severity, incident, alerts } = message
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
-  const emoji = incident === undefined ? EMOJI[hasExpired ? 'expired' : 'resolved'] : EMOJI[severity]
-  return `${emoji} ${incident === undefined ? '' : `${severity}: `}${nameIn(groupTitle(message), 130)}`
+  const title = nameIn(groupTitle(message), 130)
+  if (incident === undefined) return `${EMOJI[hasExpired ? 'expired' : 'resolved']} ${title}`
+  return incident.course === 'ends' ? `${EMOJI.ends} ${title}` : `${EMOJI[severity]} ${severity}: ${title}`
 }
 
 function stateWord(kind: string): string {

@@ -120,7 +120,7 @@ function messagesTile(state: State) {
       const refused = refuses(one) ? `, ${failureText(one, nowOf(state))}` : ''
       return `${name}:${failed} ${formatNumber(pending)} to be sent${refused}`
     })
-  const [none, never] = state.pastAlerts === undefined ? ['–', ''] : ['none', 'no notification in 7 days']
+  const [none, never] = state.pastAlerts === undefined ? ['–', ''] : ['none', 'no alert was sent in 7 days']
   const last = newest === undefined ? never : `${newest.receiver} ${moment(newest.at, nowOf(state))}`
   const [value, tone] = messagesState(receivers, newest ? 'delivered' : waiting.length > 0 ? 'waiting' : none)
   const notes = tone === undefined && newest !== undefined ? [last, ...waiting] : waiting

@@ -63,7 +63,7 @@ function failedText(targets: Target[]) {
 }
 
 function incidentCard({ snapshot }: State, shown: ShownIncident) {
-  const { incident, lead, lines, reasons, targets, others, waits, isQuiet, told, match } = shown
+  const { incident, lead, lines, reasons, targets, others, waits, isQuiet, match } = shown
   const { severity, summary, details, group, course } = incident
   const hasList = lines.length > 1
   const tone = !isQuiet && course !== 'ends' ? severity : ''
@@ -76,7 +76,6 @@ function incidentCard({ snapshot }: State, shown: ShownIncident) {
       <p>
         {badge(severity, tone)} {waits !== '' && <strong>{`${waits} `}</strong>}
         {details.filter(({ about }) => about !== 'worst' && (about !== 'cause' || reasons.length === 0)).map(lineAbout)}
-        {told !== '' && soft(` · Notified: ${told}`)}
       </p>
       {incident.calls && sparkline(snapshot!.perMinute.targets.filter(({ name }) => targets.has(name)))}
       {hasList && listOf(shown)}

@@ -62,7 +62,6 @@ export function shownIncidents(state: State) {
       /** Of which of its alerts nobody is notified, and why; and whether that is all of them. */
       waits: waitsText(waits),
       isQuiet: waits.length > 0 && waits.every(Boolean),
-      told: toldText(state, names, incident.since),
       /** Selects all that fires of it. */
       match: matchOfAll(whole.group, [first, ...rest, ...causes]),
     }
@@ -118,7 +117,10 @@ function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...
     ...whole,
     severity: alert.severity,
     summary: `${isBack ? 'Recovering: ' : ''}${alertSentence(state, alert)}`,
-    details: [{ about: 'course', text }, ...whole.details.filter(({ about }) => about === 'rule')],
+    details: [
+      { about: 'course', text },
+      ...whole.details.filter(({ about }) => about === 'rule' || about === 'messages'),
+    ],
     course: isBack ? 'ends' : 'lasts',
     calls: total > 0 ? { total, failed, before: null, outcome: null } : null,
     worst: whole.worst.filter(({ target }) => target === alert.target),
@@ -148,22 +150,6 @@ export function alertSentence(state: State, alert: Alert) {
   const value = calls.total > 0 ? failText(calls, reason) : `${alert.alert}, ${valueOf(alert, alert.value)}`
   const since = momentInZone(beganAt(state, alert), nowOf(state))
   return `${alert.target}: ${isOfPolls(alert) ? `no successful poll since ${since}` : value}`
-}
-
-const NONE: readonly PastAlert[] = []
-const lastingByKey = once(
-  (past: readonly PastAlert[]) => new Map(past.filter(({ until }) => until === null).map((one) => [keyOf(one), one])),
-)
-
-/** Which receivers were notified of some alerts that fire, and when first since a time: `slack 12:49:44`. */
-function toldText(state: State, names: ReadonlySet<string>, since: string) {
-  const past = lastingByKey(state.pastAlerts ?? NONE)
-  const sent = [...names]
-    .flatMap((name) => past.get(name)?.notified ?? [])
-    .filter(({ outcome, at }) => outcome === 'sent' && Date.parse(at) >= Date.parse(since))
-    .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  const first = new Map(sent.map(({ receiver, at }) => [receiver, moment(at, nowOf(state))]))
-  return [...first].map((each) => each.join(' ')).join(', ')
 }
 
 /** What silences an alert, with what else fires of its incident on its target. */

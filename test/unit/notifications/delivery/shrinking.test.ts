@@ -156,6 +156,10 @@ test('an alert that recovers before it is told is told with its severity', async
   }
   await run.clock.advance(100)
   expect(last().message).toMatchObject({ severity: 'critical', incident: { course: 'ends' } })
+  // It wakes nobody: it is neither red nor critical.
+  const about = { now: AT, dashboardUrl: undefined }
+  expect(JSON.stringify(slackMessage(last().message, about))).toContain('"🟡 Recovering: 2 of 30 targets')
+  expect(emailMessage(last().message, about).subject).toMatch(/^Recovering: 2 of 30 targets/)
 })
 
 test('an incident on twice as many targets as its receiver was told grows, however soon after the first they fired', async () => {

@@ -250,7 +250,7 @@ test('the tiles of the page add up the targets', () => {
     '10 finished calls',
     '0 pending',
     'production: 5s ago',
-    'no notification in 7 days',
+    'no alert was sent in 7 days',
   ])
   expect(textOf(render(Tiles, twoTargets({ target: 'production' })), { id: 'calls-now' })).toBe('2')
 })
@@ -342,7 +342,7 @@ describe('the tiles of polls and messages', () => {
   test('say what waits, what fails, and who got the newest notification', () => {
     const state = twoTargets()
     const set = (receivers: NonNullable<State['snapshot']>['receivers']) => (state.snapshot!.receivers = receivers)
-    expect(tile('messages', state)).toEqual(['none', 'no notification in 7 days'])
+    expect(tile('messages', state)).toEqual(['none', 'no alert was sent in 7 days'])
     expect(tile('messages', { ...state, pastAlerts: undefined })).toEqual(['–', ''])
     const sent = { receiver: 'slack', kind: 'firing', at: isoTime(NOW - 60), outcome: 'sent' } as const
     const dropped = { ...sent, receiver: 'pager', at: isoTime(NOW), outcome: 'dropped' } as const

@@ -263,20 +263,13 @@ describe('the head of the overview', () => {
     expect(row?.text.match(/7/g)).toHaveLength(1)
   })
 
-  test('has the calls of its targets by the minute, and who was notified first', () => {
+  test('has the calls of its targets by the minute', () => {
     const state = amid(several(2))
     const none = [0, 0]
     const counts = (name: string) => ({ name, ended: [9, 1], unanswered: [1, 3], rejected: none, canceled: none, other: none }) // oxfmt-ignore
     state.snapshot!.perMinute.targets = ['t0', 't1', 'else'].map(counts)
     const paths = () => render(Head, state).flatMap(({ type, props }) => (type === 'path' ? [props['d']] : []))
     expect(paths()).toEqual(['M0.5 20v-20.00M1.5 20v-8.00', 'M0.5 20v-2.00M1.5 20v-6.00'])
-    const notice = (receiver: string, ago: number, outcome = 'sent') => ({ receiver, kind: 'firing', at: isoTime(NOW - ago), outcome }) // oxfmt-ignore
-    const past = { target: 't0', key: CRITICAL.name, until: null, notified: [notice('slack', 20), notice('slack', 50), notice('mail', 30), notice('pager', 9, 'dropped'), notice('before', 99_999)] } // oxfmt-ignore
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the incident uses of an alert
-    state.pastAlerts = [past, { ...past, until: isoTime(NOW), notified: [notice('old', 90)] }] as never
-    expect(render(Head, state).find(({ type }) => type === 'p')?.text).toMatch(
-      / · Notified: mail 14:12:50, slack 14:12:30$|Notified: slack 14:12:30, mail 14:12:50$/,
-    )
   })
 
   test('of targets that fail alike has a line for each reason, which leads to its targets', () => {
