@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2176,
   'src/web': 2048,
   'src/web/page': 5439,
-  test: 67823,
+  test: 67832,
 }
 
 /** How far a folder of src may be below its line. */

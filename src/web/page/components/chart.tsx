@@ -26,10 +26,10 @@ export function Chart(props: {
   onOpen?: (at: number, to: number) => unknown
 }) {
   const { chart, state, bands, onZoom, onOpen } = props
-  const { id, title, times, complete, series, thresholds = [] } = chart
+  const { id, title, times, series, thresholds = [] } = chart
   const now = nowOf(state)
   const index = shownStep(chart, state)
-  const time = times.length === 0 ? '' : `${stepText(chart, index, now)}${index >= complete ? ', so far' : ''}`
+  const time = times.length === 0 ? '' : stepText(chart, index, now, bands)
   const texts = series.map(({ name, values }) => `${name} ${valueText(chart, values[index])}`)
   // Rendered again when the numbers change, and not when the cursor moves.
   const table = useMemo(() => numbers(chart, now), [chart])
@@ -108,8 +108,15 @@ const entry = (name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>
     ? inLegend(name, 10, <rect class="fill" style={coloured(colour)} width="10" height="10" />, value)
     : inLegend(name, 24, <line class={shape} style={coloured(colour)} x1="0" x2="24" y1="5" y2="5" />, value)
 
-function stepText({ times, step, isInstant = false }: Shown, index: number, now: string) {
+export function stepText(
+  { times, step, complete, isInstant = false }: Pick<Shown, 'times' | 'step' | 'complete' | 'isInstant'>,
+  index: number,
+  now: string,
+  bands?: Bands,
+) {
   const at = times[index] ?? 0
+  const isBlind = bands?.blind.some(({ from, to }) => at >= from && at < to)
   // A minute has the name of its beginning.
-  return span(isoOf(at), isoOf(isInstant || step === 60 ? at : at + step), now)
+  const text = span(isoOf(at), isoOf(isInstant || step === 60 ? at : at + step), now)
+  return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not covered' : ''}`
 }

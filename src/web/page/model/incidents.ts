@@ -2,11 +2,11 @@ import { instanceKey } from '../../../alerts/groups.ts'
 import { bySeverity, matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
 import { failText, formatNumber, withoutNumbers } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
-import type { Alert, Incident, PastAlert, Rule } from './api.ts'
-import { labelText, minute, moment, momentInZone, unitOf, valueOf } from './format.ts'
+import type { Alert, Incident, Rule } from './api.ts'
+import { labelText, minute, momentInZone, unitOf, valueOf } from './format.ts'
 import { nowOf, type State } from './state.ts'
 import { steady } from './steady.ts'
-import { once, shownAlerts } from './totals.ts'
+import { shownAlerts } from './totals.ts'
 
 /** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1; 0 where all are alike. */
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }

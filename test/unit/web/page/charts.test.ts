@@ -23,6 +23,7 @@ import { isoTime } from '../../../../src/clock/times.ts'
 import { RATIO } from '../../../kit/alerts/sample-rules.ts'
 import { NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { targetView } from '../../../../src/views/target.ts'
+import { stepText } from '../../../../src/web/page/components/chart.tsx'
 import { shownTarget } from '../../../kit/web/serve.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
@@ -381,4 +382,14 @@ test('the chart of the last hour marks what is not covered of the targets that i
   expect(blindOf(perMinute, 'b', unpolled.since)).toEqual([unpolled])
   // The store cannot be read.
   expect(blindOf({ since: '', step_seconds: 60, targets: [] }, '', unpolled.since)).toEqual([])
+})
+
+test('a step of a chart is named by its time, and whether it is complete and covered', () => {
+  const chart = { times: [NOW - 180, NOW - 120, NOW - 60], step: 60, complete: 2 }
+  const bands = bandsOf([{ since: isoTime(NOW - 180), until: isoTime(NOW - 120) }], [], NOW)
+  expect([0, 1, 2].map((index) => stepText(chart, index, isoTime(NOW), bands))).toEqual([
+    '14:10 UTC, not covered',
+    '14:11 UTC',
+    '14:12 UTC, so far',
+  ])
 })
