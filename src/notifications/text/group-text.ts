@@ -210,12 +210,14 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }
 
-/** `The incident was on up to 150 targets`: in its last message, if that is about fewer. */
+/** `The incident was on up to 150 targets; on the others it ended earlier, or nobody was notified of it`: in its last message, if that is about fewer. */
 export function wholeText({ incident, most = 0, alerts }: AlertMessage): string[] {
   const ended = targetsOf(alerts.map(({ notification }) => notification)).size
   return incident !== undefined || ended === 0 || most <= ended
     ? []
-    : [`The incident was on up to ${plural(most, 'target')}`]
+    : [
+        `The incident was on up to ${plural(most, 'target')}; on the others it ended earlier, or nobody was notified of it`,
+      ]
 }
 
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */

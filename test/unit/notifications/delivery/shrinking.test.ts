@@ -65,7 +65,9 @@ test.each([1, 2])(
     expect(said()).not.toContain('The incident')
     for (let n = 0; n < left; n++) await run.resolve(high(n))
     await run.clock.advance(100)
-    expect(said()).toContain('\nThe incident was on up to 10 targets')
+    expect(said()).toContain(
+      '\nThe incident was on up to 10 targets; on the others it ended earlier, or nobody was notified of it',
+    )
   },
 )
 
