@@ -44,13 +44,13 @@ function smallStyle(style: string): string {
 }
 
 /**
- * Removes the kinds of lines, the logarithmic axes, the formats of times, the legend, the methods and the other modes of uPlot that no chart has, and what
- * it offers besides charts. The minifier removes what is behind a condition that is constant.
+ * Removes the kinds of lines, the logarithmic axes, the formats of times, the legend, the lock of the cursor and its link to other charts, the methods
+ * and the other modes of uPlot that no chart has, and what it offers besides charts. The minifier removes what is behind a condition that is constant.
  */
 const withoutRest = (code: string) =>
   code
     .replaceAll(
-      /\(paths\.s\w+ += \w+\);|uPlot\.(?!tz|px)\w+ += \w+;|^function (?:range)?(?:log|asinh)\w*\(.*?^\}|^\tself\.(?:add|del|batch|setSer|setB|posToI)\w+ = \w+;|^\t\w+:\t[^\n]*(?:WWW|M{4}|'p|seconds|slice\(2)[^\n]*|^\t\t\[\w[^\n]* 1\],$/gims,
+      /\(paths\.s\w+ += \w+\);|uPlot\.(?!tz|px)\w+ += \w+;|^function (?:range)?(?:log|asinh)\w*\(.*?^\}|^\tself\.(?:add|del|batch|setSer|setB|posToI)\w+ = \w+;|^\t\w+:\t[^\n]*(?:WWW|M{4}|'p|seconds|slice\(2)[^\n]*|^\t\t\[\w[^\n]* 1\],$|^\t+if \(cursor\._lock\)\n.*?;|^\t{4}if \(syncKey .*?^\t{4}\}|^\t{3}if \(src != .*?^\t{3}else|^\t\telse \{\n\t+if \(_l <.*?^\t\t\}/gims,
       '',
     )
     .replaceAll('mode == 1', 'true')

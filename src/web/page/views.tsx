@@ -6,7 +6,7 @@ import { CallsExplorer } from './components/calls.tsx'
 import { Charts, FinishedPerMinute } from './components/charts.tsx'
 import { Feed } from './components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
-import { Head } from './components/head.tsx'
+import { Head, SelectedIncident } from './components/head.tsx'
 import { Silencing } from './components/silencing.tsx'
 import { Overview, TargetFacts, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
@@ -40,17 +40,11 @@ const OVERVIEW: View = {
 /** In the order of their links. A view is an entry. */
 export const VIEWS: readonly View[] = [
   OVERVIEW,
-  { name: 'alerts', title: 'Alerts', parts: [Alerts, PastAlerts] },
+  { name: 'alerts', title: 'Alerts', parts: [SelectedIncident, Alerts, PastAlerts] },
   { name: 'charts', title: 'Charts', parts: [Charts], load: openCharts, stop: () => stopLoading('charts') },
   { name: 'calls', title: 'Calls', parts: [CallsExplorer], load: loadCalls, stop: stopSearch },
   { name: 'call', title: 'Call', parts: [CallDetails], load: loadCall, isHidden: true },
-  {
-    name: 'alert',
-    title: 'Alert',
-    parts: [AlertFacts, AlertBody],
-    load: loadAlert,
-    isHidden: true,
-  },
+  { name: 'alert', title: 'Alert', parts: [AlertFacts, AlertBody], load: loadAlert, isHidden: true },
   { name: 'usage', title: 'Usage', parts: [Usage], load: loadUsage },
   { name: 'silences', title: 'Silences', parts: [Silencing], load: loadSilencing },
 ]

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { nameOf } from '../../../src/alerts/alert.ts'
+import type { Suppression } from '../../../src/alerts/episode.ts'
+import { NOW } from '../../kit/metrics/hand-made-target.ts'
 import { serve } from '../../kit/web/serve.ts'
 import { inChromium, type Opened } from './chromium.ts'
 import { contrasts, graphicContrasts, layoutShift } from './in-page.ts'
@@ -61,6 +64,31 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
     await page.waitForURL(new RegExp(`target=${before[0]![5]}&alert=VeryHighFailureRate.*#alert`))
+  })
+
+  test('has tables of alerts that fit, whatever suppresses them', { timeout: 60_000 }, async () => {
+    const until = NOW + 90_000
+    const why: Suppression[][] = [
+      [{ by: 'silence', at: NOW, until, alert: 'somebody.with.a.long.name@operations.example.com' }],
+      [{ by: 'mute', at: NOW, until }],
+      [{ by: 'inhibition', at: NOW, alert: 'NoAnswerFromTheServiceForAVeryLongTime', target: 'the-region-behind-it' }],
+    ]
+    const { url } = await serve(incidentTargets(), {
+      suppressed: (alerts) =>
+        new Map(alerts.map(({ target, instance: { key } }, i) => [nameOf({ target, key }), why[i % 3]!])),
+    })
+    const page = await open(url)
+    const all = await page.getByRole('link', { name: 'All 295 targets' }).getAttribute('href')
+    for (const address of [all, '#alerts', '?alert=VeryHighFailureRate#alerts'])
+      for (const width of [1440, 1280]) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.goto(`${url}/${address}`)
+        await page.locator('#alerts tbody tr').first().waitFor()
+        const table = page.locator('#alerts .wide')
+        expect(await page.evaluate('scrollY'), 'the card is above the table').toBe(0)
+        expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+        expect(await table.innerText()).toMatch(/muted[^]*inhibited|inhibited[^]*muted/)
+      }
   })
 
   test('moves little while it loads', { timeout: 30_000 }, async () => {

@@ -3,6 +3,8 @@ import { POLL_AGE } from '../../kit/alerts/sample-rules.ts'
 import { finish, finishedCall, firing, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 import { inChromium } from './chromium.ts'
+import { hardToTouch } from './in-page.ts'
+import { incidentTargets } from './thirty-targets.ts'
 
 inChromium('the incidents on a phone', (open) => {
   test('say since when their numbers stand, also those below the first', { timeout: 30_000 }, async () => {
@@ -18,6 +20,25 @@ inChromium('the incidents on a phone', (open) => {
     const second = page.locator('.incident ~ .incident')
     await second.getByText('Numbers stand since 2026-09-21 14:03:20 UTC: no successful poll').waitFor()
     expect(await second.getByText('Also firing').isVisible()).toBe(false)
+  })
+})
+
+inChromium('an incident on a phone', (open) => {
+  test('has navigation, buttons and rows that a finger meets, and its failed calls', { timeout: 30_000 }, async () => {
+    const { url } = await serve(incidentTargets())
+    const page = await open(url, { viewport: { width: 390, height: 844 } })
+    await page.locator('#feed').waitFor()
+    expect(await hardToTouch(page)).toEqual([])
+    await page.getByRole('link', { name: 'All 295 targets' }).click()
+    const [first] = await page.locator('#alerts tbody tr').allInnerTexts()
+    expect(first).toMatch(/87.2%[^]*34 of 39/)
+    expect(
+      await page
+        .locator('.incident')
+        .getByRole('link', { name: /^Silence/ })
+        .isVisible(),
+    ).toBe(true)
+    expect(await hardToTouch(page)).toEqual([])
   })
 })
 
@@ -55,7 +76,7 @@ inChromium('the calls on a phone', (open) => {
     expect(await page.locator('#explorer thead').isVisible()).toBe(false)
     const filters = page.locator('#explorer .filters > summary')
     expect(await filters.innerText()).toBe('Filters: target=production, type=audio')
-    expect((await filters.boundingBox())!.height).toBeLessThan(40)
+    expect((await filters.boundingBox())!.height).toBeLessThan(50)
     expect(await page.getByLabel('Type').isVisible()).toBe(false)
     await filters.click()
     await page.getByLabel('Type').selectOption('video')

@@ -5,7 +5,7 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-groups.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { beganAt, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
+import { beganAt, callsOf, ownWaits, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
 import { staleTargets } from '../model/notices.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { searched, WINDOW } from '../model/steady.ts'
@@ -32,19 +32,18 @@ export function Alerts({ state }: { state: State }) {
     stale.has(alert.target) ? <span class="old">{valueOf(alert, of)}</span> : valueOf(alert, of)
   const columns: Column<AlertGroup>[] = [
     isSelected ? ['Target', (group) => targetOf(group, rule!)] : ['Alert', (group) => ruleOf(group, all)],
-    ['State', (group) => statesOf(group, group.map(why)), 'state said'],
+    ['State', (group) => statesOf(group, ownWaits(group, why)), 'state said'],
     ['Value', (group) => [isSelected || worstText(group), value(group[0]!, group[0]!.value)], 'number said'],
     ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number said'],
     ['Peak', ([worst]) => value(worst!, worst!.peak), 'number rest'],
-    ['Calls', ([worst]) => (worst!.calls === null ? '–' : formatNumber(worst!.calls)), 'number rest'],
+    ['Calls', ([worst]) => callsText(worst!), isSelected ? 'number' : 'number rest'],
     [`Since (${zone(now)})`, (group) => sinceOf(group, state), 'number'],
   ]
-  const note = isSelected && <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
   return (
     <Section
       id="alerts"
       title={isSelected ? [rule, plural(groups.length, noun), reason].filter(Boolean).join(': ') : 'Alerts'}
-      note={note}
+      note={isSelected && <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>}
     >
       {(groups.length > WINDOW || found.text + found.is !== '') && <Search of={found} states={STATES} />}
       <Table
@@ -64,6 +63,12 @@ const statesOf = (group: AlertGroup, reasons: readonly string[]) => [
   `${group[0]!.severity} `,
   <span class={reasons.every(Boolean) ? 'soft' : 'soft rest'}>{waitsText(reasons)}</span>,
 ]
+
+/** How many calls an alert is about, and which of them failed. */
+function callsText(alert: Alert) {
+  const [{ total, failed }, all] = [callsOf(alert), alert.calls === null ? '–' : formatNumber(alert.calls)]
+  return total > 0 ? `${formatNumber(failed, 0)} of ${all}` : all
+}
 
 /** Whose value it is, of several. */
 const worstText = ([worst, ...others]: AlertGroup) =>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { AlertMatch } from '../../../alerts/match-keys.ts'
 import { runbookOf } from '../../../alerts/runbook.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
@@ -6,7 +7,7 @@ import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident, Target } from '../model/api.ts'
-import { capital, named, valueOf } from '../model/format.ts'
+import { capital, labelText, named, valueOf } from '../model/format.ts'
 import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
@@ -26,7 +27,7 @@ export function Head({ state }: { state: State }) {
           {calmText(state)}
         </p>
       )}
-      {shown.slice(0, MOST_INCIDENTS).map((one) => incidentCard(state, one))}
+      {shown.slice(0, MOST_INCIDENTS).map((one) => incidentCard(state, one, listOf(one)))}
       {others > 0 && (
         <p>
           <LinkButton href={addressOf('alerts')}>{`${plural(others, 'more incident')}: all alerts`}</LinkButton>
@@ -35,6 +36,12 @@ export function Head({ state }: { state: State }) {
     </section>
   )
 }
+
+/** The incident that the address selects, above the list of its targets. */
+export const SelectedIncident = ({ state }: { state: State }) =>
+  shownIncidents(state)
+    .filter(({ incident }) => labelText(incident.group) === state.query.get('incident'))
+    .map((one) => incidentCard(state, one))
 
 const isCalm = (state: State) =>
   polledTargets(state).length === shownTargets(state).length && shownAlerts(state).length === 0
@@ -62,15 +69,16 @@ function failedText(targets: Target[]) {
   return `${formatShare(any)} of ${plural(calls, 'call')} failed in ${window}${where}${limit}`
 }
 
-function incidentCard({ snapshot }: State, shown: ShownIncident) {
-  const { incident, lead, lines, reasons, targets, others, waits, isQuiet, match } = shown
+/** An incident. @param list of its targets */
+function incidentCard({ snapshot }: State, shown: ShownIncident, list?: ComponentChildren) {
+  const { incident, lead, lines, targets, waits, isQuiet, match } = shown
   const { severity, summary, details, group, course } = incident
-  const hasList = lines.length > 1
+  const reasons = list === undefined ? [] : shown.reasons
   const tone = !isQuiet && course !== 'ends' ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
       <div class="title">
-        <h2>{hasList ? summary : <a href={addressOfAlert(lead, lead.firing_since)}>{summary}</a>}</h2>
+        <h2>{lines.length > 1 ? summary : <a href={addressOfAlert(lead, lead.firing_since)}>{summary}</a>}</h2>
         {actions(lead, match)}
       </div>
       <p>
@@ -78,30 +86,31 @@ function incidentCard({ snapshot }: State, shown: ShownIncident) {
         {details.filter(({ about }) => about !== 'worst' && (about !== 'cause' || reasons.length === 0)).map(lineAbout)}
       </p>
       {incident.calls && sparkline(snapshot!.perMinute.targets.filter(({ name }) => targets.has(name)))}
-      {hasList && listOf(shown)}
-      {(hasList ? incident.targets.firing > 1 : others > 0) && (
-        <LinkButton href={addressOfIncident(incident)}>
-          {others > 0
-            ? `Also on ${plural(others, 'other target')}`
-            : `All ${formatNumber(incident.targets.firing)} targets`}
-        </LinkButton>
-      )}
+      {list}
     </article>
   )
 }
 
-/** The reasons of an incident, or its worst alerts. */
-function listOf({ incident, lines, reasons, targets }: ShownIncident) {
-  const title = reasons.length > 0 ? 'Targets by reason' : lines[0]!.failed === null ? 'Worst' : 'Most failed calls'
+/** The reasons of an incident, or its worst alerts, where it has several, and a link to all. */
+function listOf({ incident, lines, reasons, targets, others }: ShownIncident) {
+  const [{ firing }, hasReasons] = [incident.targets, reasons.length > 0]
+  const title = hasReasons ? 'Targets by reason' : lines[0]?.failed === null ? 'Worst' : 'Most failed calls'
   const all = `of ${formatNumber(targets.size)}`
   const byReason = reasons.map(({ reason, text, share, count }) =>
     row(reason, addressOfIncident(incident, reason), capital(text), share, count, all),
   )
   return [
-    <h3>{title}</h3>,
-    <ul class="plain rows" {...ROWS}>
-      {reasons.length > 0 ? byReason : lines.map(lineOf)}
-    </ul>,
+    lines.length > 1 && [
+      <h3>{title}</h3>,
+      <ul class="plain rows" {...ROWS}>
+        {hasReasons ? byReason : lines.map(lineOf)}
+      </ul>,
+    ],
+    firing > 1 && (
+      <LinkButton href={addressOfIncident(incident)}>
+        {others > 0 ? `Also on ${plural(others, 'other target')}` : `All ${formatNumber(firing)} targets`}
+      </LinkButton>
+    ),
   ]
 }
 

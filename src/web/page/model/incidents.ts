@@ -43,10 +43,7 @@ export function shownIncidents(state: State) {
     const names = new Set(own.map(keyOfLive))
     const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
     const { lines, isUnranked } = ranked(worst, live)
-    // One that another one of the incident inhibits says nothing of it.
-    const isLess = ({ suppressed = [], ...one }: Alert) =>
-      suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
-    const waits = own.filter((alert) => !isLess(alert)).map(why)
+    const waits = ownWaits(own, why)
     // Failed requests are why no poll succeeds.
     const causes = isOfThese ? firing.filter((one) => isOfRequests(one) && isUnpolled(one)) : []
     return {
@@ -188,6 +185,14 @@ export function waitsFor(state: State) {
       .map(textOf)
       .map(({ what, more }) => `${what} ${more}`.trim())
       .join(', ')
+}
+
+/** What suppresses each of some alerts, without those that another one of them inhibits. */
+export function ownWaits(alerts: readonly Alert[], why: (alert: Alert) => string) {
+  const names = new Set(alerts.map(keyOfLive))
+  const isLess = ({ suppressed = [], ...one }: Alert) =>
+    suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
+  return alerts.filter((alert) => !isLess(alert)).map(why)
 }
 
 /** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited: `2 silenced until 15:13 by ops`. */

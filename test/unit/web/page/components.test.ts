@@ -48,7 +48,7 @@ const twoTargets = (differing: Partial<State> = {}) =>
 describe('the alerts of the page', () => {
   test('show an alert with its value, threshold, peak, calls and age', () => {
     expect(rowsOf(render(Alerts, twoTargets()))[1]).toBe(
-      'HighFailureRate production firing warning 42.5% above 30% 50% 40 14:10:20 3m',
+      'HighFailureRate production firing warning 42.5% above 30% 50% 17 of 40 14:10:20 3m',
     )
   })
 
@@ -103,6 +103,33 @@ describe('the alerts of the page', () => {
       ['VeryHighFailureRate 3 of 14 targets 3 firing critical silenced until 15:13 by ops worst: t2 62%', ''],
     ])
     expect(render(Alerts, { ...state, target: 'none' }).at(-1)?.text).toBe('No alert is pending or firing.')
+  })
+
+  test('of an incident are below its card, with the failed calls by which they are sorted', () => {
+    const critical: Rule = { ...RULE, name: 'VeryHighFailureRate', severity: 'critical' }
+    const targets = [24, 30].map((failed, i) => {
+      const alerts = [RULE, critical].map((rule) => ({ ...firing(rule), value: failed / 40 }))
+      return shownTarget({ target: `t${i}`, rules: [RULE, critical], alerts, sync: POLLED })
+    })
+    const group = { key: critical.name, labels: { alert: critical.name } }
+    const query = new URLSearchParams({ incident: 'alert=VeryHighFailureRate' })
+    const state = amid(targets, { view: 'alerts', query }, () => group)
+    for (const one of state.snapshot!.alerts)
+      if (one.alert === RULE.name) one.suppressed = [{ by: 'inhibition', alert: critical.name }]
+    const elements = render(Page, state)
+    const texts = (of: string) => elements.flatMap(({ type, text }) => (type === of ? [text] : []))
+    expect(texts('h2')).toEqual([state.snapshot!.incidents.at(0)!.summary, '2 targets'])
+    expect(texts('article')[0]).toMatch(/Silence Runbook critical Since 2026-09-21 14:10:20 UTC, lasting/)
+    // The table has all of its targets.
+    expect(texts('article')[0]).not.toMatch(/Most failed calls|All 2 targets/)
+    const line = 'VeryHighFailureRate and HighFailureRate 2 firing critical'
+    expect(rowsOf(elements).slice(1)).toEqual([
+      `t1 ${line} 75% above 30% 50% 30 of 40 14:10:20 3m`,
+      `t0 ${line} 60% above 30% 50% 24 of 40 14:10:20 3m`,
+    ])
+    // The alerts of a rule are those of no incident.
+    const ofRule = render(Page, { ...state, query: new URLSearchParams({ alert: RULE.name }) })
+    expect(ofRule.filter(({ type }) => type === 'article')).toEqual([])
   })
 
   test('of a rule are thirty at a time, and are searched where there are more', () => {
