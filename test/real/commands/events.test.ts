@@ -98,7 +98,7 @@ test('events prints what happened, a line each, in the order in which it was fou
     '2026-09-21 14:13:21 UTC  staging  initiated   y  video call, inferred',
     '2026-09-21 14:13:25 UTC  staging  ongoing     y  video call, inferred',
     '2026-09-21 14:14:25 UTC  staging  ended       y  video call, 1m, backfilled',
-    '2026-09-21 14:14:40 UTC  staging  corrected   y  video call, 1m, ended → rejected, video minutes 3 → 2',
+    '2026-09-21 14:14:40 UTC  staging  corrected   y  ended → rejected, video minutes 3 → 2, video call, 1m',
   ])
 })
 
@@ -126,7 +126,7 @@ test('an alert that expired says why, and one without a value that it is unknown
     await watched('production')
   )('first', completePoll(5), { notifications })
   expect((await events()).stdout).toBe(
-    '2026-09-21 14:13:25 UTC  production  expired     NoGoodPoll  critical, rule removed, poll_age unknown, threshold 5m\n',
+    '2026-09-21 14:13:25 UTC  production  expired     NoGoodPoll  rule removed, critical, poll_age unknown, threshold 5m\n',
   )
 })
 
