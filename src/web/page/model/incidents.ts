@@ -40,7 +40,6 @@ export function shownIncidents(state: State) {
     if (first === undefined || (isOfRequests(first) && own.filter(isUnpolled).length * 2 > own.length)) return []
     const others = state.target === '' ? 0 : whole.targets.firing - 1
     const incident = others > 0 ? onTarget(state, whole, [first, ...rest]) : whole
-    const names = new Set(own.map(keyOfLive))
     const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
     const { lines, isUnranked } = ranked(worst, live)
     const waits = ownWaits(own, why)
