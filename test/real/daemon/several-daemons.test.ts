@@ -162,7 +162,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const daemons = [await start(), await start()]
     await split(...daemons)
     // Long enough to be seen between a claim and what follows it; a connection takes eight of them, and 1 s at most.
-    proxy.delay = 80
+    proxy.delay = 50
     const highest = new Map<string, number>()
     const falls: string[] = []
     async function scrape() {
