@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2176,
   'src/web': 2048,
   'src/web/page': 5444,
-  test: 67916,
+  test: 67917,
 }
 
 /** How far a folder of src may be below its line. */

@@ -68,9 +68,9 @@ export function wait({ group, alerts }: Batch, moment: Moment): readonly ReadyAl
   const ageOf = waitedBy(alerts, told, moment)
   const hasWaited = (alert: ReadyAlert) => ageOf(alert) >= least
   if (told !== undefined && interval > 0) {
-    const latest = Math.min(...all.filter((each) => !isUntold(each)).map(ageOf))
+    const newest = Math.min(...all.filter((each) => !isUntold(each)).map(ageOf))
     const isDue =
-      isTime(latest, told, group, moment) && all.some((each) => hasWaited(each) && isNews(each, told, interval))
+      mayTellAgain(newest, told, group, moment) && all.some((each) => hasWaited(each) && isNews(each, told, interval))
     return isDue || hasGrown(all.filter(isUntold), told, firingIn(group, moment), sinceLast >= least) ? all : []
   }
   const isSoon = sinceLast < interval
@@ -104,12 +104,11 @@ export function intervalAfter(told: ToldGroup | undefined, group: Group, moment:
  * Whether the interval is over. While all that fires on its only target is back within its threshold, that is an interval after the latest
  * end, so that one message tells of all.
  *
- * @param latest how long what the receiver knows of has waited (seconds)
+ * @param newest how long the newest change has waited of what the receiver knows (seconds)
  */
-function isTime(latest: number, told: ToldGroup, group: Group, moment: Moment): boolean {
-  const { course, targets } = moment.incident(group.key) ?? {}
-  const endsSoon = targets?.firing === 1 && course === 'ends'
-  return isIntervalOver(told, group, moment) && (!endsSoon || latest >= group.interval)
+function mayTellAgain(newest: number, told: ToldGroup, group: Group, moment: Moment): boolean {
+  const endsSoon = firingIn(group, moment) === 1 && moment.incident(group.key)?.course === 'ends'
+  return isIntervalOver(told, group, moment) && (!endsSoon || newest >= group.interval)
 }
 
 function isIntervalOver(told: ToldGroup, { interval }: Group, { toldAge }: Moment): boolean {

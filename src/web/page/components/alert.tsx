@@ -24,7 +24,7 @@ import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { OUTCOMES, sum, toneOf } from '../model/totals.ts'
+import { isUnknown, OUTCOMES, sum, toneOf } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
 import { callLink, durationAt, finishedAt, STATUS } from './calls.tsx'
 import { Chart } from './chart.tsx'
@@ -70,12 +70,12 @@ export function AlertFacts({ state }: { state: State }) {
   )
 }
 
-function missing({ query, snapshot }: State, live: Alert | undefined) {
+function missing(state: State, live: Alert | undefined) {
+  const { query, snapshot } = state
   if (live?.fires_at !== undefined) return pendingText(live, live.fires_at, snapshot!.now)
   if (live !== undefined) return 'Its history is not loaded yet.'
-  const target = query.get('target')
-  if (!snapshot!.targets.some(({ name }) => name === target))
-    return `There is no target ${target}, or no daemon has loaded it yet.`
+  const target = query.get('target') ?? ''
+  if (isUnknown({ ...state, target })) return `There is no target ${target}, or no daemon has loaded it yet.`
   if (query.has('since')) return 'No such alert fired then, or it has expired from the history.'
   return 'It is neither pending nor firing, and has not fired in 7 days.'
 }

@@ -69,7 +69,7 @@ function failedText(targets: Target[]) {
   return `${formatShare(any)} of ${plural(calls, 'call')} failed in ${window}${where}${limit}`
 }
 
-/** An incident. @param list of its targets */
+/** @param list of the incident's targets; absent above a table of them */
 function incidentCard({ snapshot }: State, shown: ShownIncident, list?: ComponentChildren) {
   const { incident, lead, lines, targets, waits, isQuiet, match } = shown
   const { severity, summary, details, group, course } = incident
