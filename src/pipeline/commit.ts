@@ -1,5 +1,5 @@
 import { newEvents } from '../events/new-events.ts'
-import { applyDelta } from '../ledger/state.ts'
+import { applyDelta, type SyncState } from '../ledger/state.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Gap } from '../store/store.ts'
@@ -25,7 +25,7 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   const { notifications } = decision.alerts
   const backfilled = isBackfilled(target)
   const events = newEvents({ ledger: decision.ledger, notifications, backfilled }, clock.wall())
-  const gap = gapOf(target, decision)
+  const gap = longGap(target, decision)
   const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
   try {
     await store.commit(name, { ...decision, routedChanges, events, gap })
@@ -46,16 +46,25 @@ function isBackfilled({ ledger, settings, clock }: Target): boolean {
 }
 
 /** The time before this successful poll without any, if it was long. */
-function gapOf({ ledger, settings }: Target, { ledger: { sync } }: Decision): Gap | undefined {
-  const ended = sync.lastSuccess
-  if (ended === undefined || ended === ledger.sync.lastSuccess) return undefined
-  const began = sync.previousSuccess ?? sync.created
-  // By both clocks, since the service may have sent a wrong time for a while.
-  const { lastSuccessHostTime: hostEnded = Infinity } = sync
-  const { lastSuccessHostTime: hostBegan = -Infinity } = ledger.sync
-  const seconds = Math.min(ended - began, hostEnded - hostBegan)
-  return seconds > BLIND_INTERVALS * settings.poll.interval ? { began: ended - seconds, ended } : undefined
+function longGap({ ledger, settings }: Target, { ledger: { sync } }: Decision): Gap | undefined {
+  const { lastSuccess: serviceTime, lastSuccessHostTime: hostTime = Infinity } = sync
+  if (serviceTime === undefined || serviceTime === ledger.sync.lastSuccess) return undefined
+  const gap = gapBefore({ serviceTime, hostTime }, ledger.sync)
+  return gap.ended - gap.began > BLIND_INTERVALS * settings.poll.interval ? gap : undefined
 }
+
+/**
+ * The time before a successful poll without any, by the service's clock; since the target was created, if there was none.
+ *
+ * @param before as before the poll
+ */
+export function gapBefore({ serviceTime: ended, hostTime }: Polled, before: SyncState): Gap {
+  const { lastSuccess = before.created, lastSuccessHostTime = -Infinity } = before
+  // The shorter time by the two clocks, since the service may have sent a wrong time for a while.
+  return { began: Math.max(lastSuccess, ended - (hostTime - lastSuccessHostTime)), ended }
+}
+
+type Polled = Pick<PollSuccess, 'serviceTime' | 'hostTime'>
 
 /** While the first poll reads pages, no rule misses a poll before the next page is so late (seconds). */
 const NEXT_PAGE_SECONDS = 60

@@ -2,6 +2,7 @@ import { offsetOf } from '../alerts/signal.ts'
 import { windowOfOnlyIf, windowsThen } from '../alerts/relative.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import type { Period } from '../ledger/finished-calls.ts'
+import { gapBefore } from './commit.ts'
 import type { Target } from './target.ts'
 
 /** How far ahead the earlier calls are read, so that few polls have to read them (seconds). */
@@ -18,22 +19,22 @@ const LONGEST_CALL_SECONDS = 6 * 3600
  */
 export async function readEarlierCalls(
   { name, ledger, settings, store }: EarlierReader,
-  { serviceTime: now, hostTime }: Polled,
+  polled: Pick<PollSuccess, 'serviceTime' | 'hostTime'>,
 ): Promise<void> {
+  const now = polled.serviceTime
   const needed = settings.rules.flatMap((rule): Period[] => {
     const windows = [windowOfOnlyIf(rule, now) ?? [], windowsThen(rule, now)].flat()
     const after = rule.signal.name === 'calls_started' ? LONGEST_CALL_SECONDS : 0
     return windows.map(({ from, to }) => ({ from: from - offsetOf(rule.signal), to: to + after }))
   })
   const isRead = ({ from, to }: Period) => ledger.earlier?.periods.some((read) => read.from <= from && read.to >= to)
-  const { lastSuccess = now, lastSuccessHostTime = hostTime } = ledger.sync
-  // This poll ends a gap, which its commit adds to the store. By both clocks, since the service may have sent a wrong time for a while.
-  const unseen = Math.min(now - lastSuccess, hostTime - lastSuccessHostTime)
-  const endsGap = unseen > settings.poll.lookback
+  // This poll ends it, and its commit adds it to the store.
+  const gap = gapBefore(polled, ledger.sync)
+  const endsGap = gap.ended - gap.began > settings.poll.lookback
   if (needed.length === 0 || (needed.every(isRead) && !endsGap)) return
   const periods = joined(needed.map(({ from, to }) => ({ from, to: to + AHEAD_SECONDS })))
   const earlier = await store.earlierCalls(name, periods, settings.poll.lookback)
-  ledger.earlier = { ...earlier, gaps: [...earlier.gaps, ...(endsGap ? [{ from: now - unseen, to: now }] : [])] }
+  ledger.earlier = { ...earlier, gaps: [...earlier.gaps, ...(endsGap ? [{ from: gap.began, to: gap.ended }] : [])] }
 }
 
 /** Joins periods that overlap. Many rules may have the same windows, and a query takes a limited number of periods. */
@@ -47,5 +48,4 @@ function joined(periods: readonly Period[]): Period[] {
   return all
 }
 
-type Polled = Pick<PollSuccess, 'serviceTime' | 'hostTime'>
 type EarlierReader = Pick<Target, 'name' | 'ledger' | 'settings' | 'store'>

@@ -40,3 +40,9 @@ test('the poll that ends a long time without polls knows of it, also in a window
   expect(await gaps(3 * DAY + 900)).toEqual(gap)
   expect(await gaps(3 * DAY + 1800)).toEqual(gap)
 })
+
+test('the time before the first successful poll is without polls, too', async () => {
+  const target = await targetWith([7 * DAY])
+  await commitObservation(target, completePoll(3 * DAY))
+  expect(target.ledger.earlier?.gaps).toEqual([{ from: CREATED, to: CREATED + 3 * DAY }])
+})
