@@ -76,13 +76,14 @@ function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () 
 
   return {
     /** Notes a hint at a time (UNIX seconds by the host's clock). */
-    note: ({ id, trigger }: Hint, now: number, { calls }: Pick<LedgerState, 'calls'>) => {
+    note: ({ id, trigger }: Hint, now: number, { calls, sync }: Pick<LedgerState, 'calls' | 'sync'>) => {
       heard = hear(heard, 'any', now)
       if (id === undefined) return
       heard = hear(heard, trigger, now)
       const known = calls.ofSession(id)
       if (trigger !== 'other' && known.length === 0) addFirst(unseen, id, now)
-      if (isEnd({ trigger }) && !isLate(id, known, waiting, now)) addFirst(noted, `${trigger} ${id}`, now)
+      if (isEnd({ trigger }) && !isLate(id, known, waiting, now + (sync.clockSkew ?? 0)))
+        addFirst(noted, `${trigger} ${id}`, now)
     },
     /**
      * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Changes nothing else: apply the
@@ -165,10 +166,10 @@ function isLate(
   session: string,
   calls: readonly TrackedCall[],
   waiting: ReadonlyMap<string, End>,
-  now: number,
+  serviceTime: number,
 ): boolean {
   const isOver = ({ finish, marks }: TrackedCall) =>
-    finish !== undefined && (marks & MARK.overAtSetUp) === 0 && now - finish.knownHostTime < LATE_SECONDS
+    finish !== undefined && (marks & MARK.overAtSetUp) === 0 && serviceTime - finish.at < LATE_SECONDS
   if (!calls.some(isOver) || calls.some(({ phase }) => phase === 'open')) return false
   return !waiting.values().some((end) => end.session === session)
 }

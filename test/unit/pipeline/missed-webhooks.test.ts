@@ -102,6 +102,21 @@ test('an end is announced by the webhook that came while only a call from before
   expect(counted()).toEqual([1, 0, 0])
 })
 
+test.each([
+  ['announces the next end, ten minutes after an end that was noticed late', 620, [1, 1, 0]],
+  ['comes late or twice, less than ten minutes after an end', 580, [0, 2, 0]],
+])('the webhook of a session %s', async (_, at, outcomes) => {
+  const { ends, hint, poll, counted, clock } = await listening()
+  ends['a'] = 10
+  await poll(560)
+  expect(counted()).toEqual([0, 1, 0])
+  await clock.advance(at - 560)
+  hint('a')
+  ends['next:a'] = at
+  await poll(at + 61)
+  expect(counted()).toEqual(outcomes)
+})
+
 test('an end waits a minute for its webhook', async () => {
   const { ends, hint, poll, counted } = await listening()
   Object.assign(ends, { late: 10, missed: 10, afterAMinute: 10 })
