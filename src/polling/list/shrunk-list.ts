@@ -25,19 +25,21 @@ const MAX_REBUILD_SECONDS = 86_400
 export function missingCalls({ ended, success }: RunningPoll, { calls, sync }: LedgerState): TrackedCall[] {
   if (success === undefined || ended === undefined) return []
   const { rows, began } = ended.reading
-  const { seen, oldest, replaced } = rows
+  const { seen, replaced } = rows
+  // What began before the horizon may be further down than the reading went, whatever times it has.
+  const from = seen.size === 0 ? -Infinity : Math.max(rows.oldest, sync.horizon ?? -Infinity)
   // Calls that appeared since then do not show what is missing.
   const newest = Math.min(sync.lastSuccess ?? -Infinity, began?.serviceTime ?? Infinity)
   // A call with wrong times began no later than it was first seen.
-  const beganAfterOldest = (call: TrackedCall) => Math.min(beganAt(call), call.firstSeen) > oldest
+  const isExpected = (call: TrackedCall) => Math.min(beganAt(call), call.firstSeen) > from
   let [shown, missing] = [0, 0]
   const outermost = calls.outermost(REQUESTED, (id, time) => {
-    if (time > newest || (seen.size > 0 && time <= oldest)) return false
+    if (time > newest || time <= from) return false
     const isShown = seen.has(id)
     if (isShown) shown += 1
     if (isShown || calls.phase(id) === 'lost') return false
     const call = calls.get(id)!
-    if (replaced.has(sessionOf(call)) || (seen.size > 0 && !beganAfterOldest(call))) return false
+    if (replaced.has(sessionOf(call)) || !isExpected(call)) return false
     missing += 1
     return true
   })

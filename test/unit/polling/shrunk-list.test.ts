@@ -11,8 +11,8 @@ import { INTERVAL, running } from '../pipeline/running.ts'
 describe('the missing calls of a list that has shrunk', () => {
   const ids = (from: number, to: number) => numbered(from, to).map(({ id }) => id)
 
-  /** Of a list that had so many calls, in a poll that has read these back to call `oldest`. */
-  function missing(shown: string[], { before = 40, oldest = 20, later = [] as SeenCall[] } = {}) {
+  /** Of a list that had so many calls, in a poll that has read these back to call `oldest`, and at least to call `horizon`. */
+  function missing(shown: string[], { before = 40, oldest = 20, horizon = 100, later = [] as SeenCall[] } = {}) {
     const { success, answers } = completePoll(1, ...numbered(1, before))
     const book = ledgerBook({ baseline: 'count' })
     book.see({ answers, success: success! })
@@ -22,7 +22,8 @@ describe('the missing calls of a list that has shrunk', () => {
     for (const id of shown) reading.rows.seen.add(id)
     reading.rows.oldest = CREATED - oldest
     const poll = { ...newPoll(), success, ended: { reading, at: 'end' } as const }
-    const idsOf = (of: RunningPoll) => missingCalls(of, book.state).map(({ id }) => id)
+    const ledger = { ...book.state, sync: { ...book.state.sync, horizon: CREATED - horizon } }
+    const idsOf = (of: RunningPoll) => missingCalls(of, ledger).map(({ id }) => id)
     expect([idsOf({ ...poll, success: undefined }), idsOf({ ...poll, ended: undefined })]).toEqual([[], []])
     return idsOf(poll)
   }
@@ -38,6 +39,8 @@ describe('the missing calls of a list that has shrunk', () => {
       missing(['call 1', 'call 3'], { oldest: 14 }),
       ['call 2', ...ids(4, 5), ...ids(11, 13)],
     ],
+    ['those since the horizon', missing(['other'], { horizon: 15 }), [...ids(1, 3), ...ids(12, 14)]],
+    ['none of those before the horizon', missing(['call 1'], { horizon: 9 }), []],
     ['none of a list that has not halved', missing(ids(1, 10)), []],
     ['none of a list that shows as many as it lacks', missing(ids(1, 10), { oldest: 21 }), []],
     ['none of a short list that has halved', missing(ids(1, 2), { before: 9 }), []],
