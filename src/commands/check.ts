@@ -32,7 +32,8 @@ export const declare: Declare = (command, { loader, print, printWhole, succeed }
       try {
         const config = withAddress(load())
         const found = await probed(config, options, options.json ? () => undefined : print)
-        if (!options.json && (!options.probe || options.print)) printWhole(maskConfig(config).trimEnd())
+        if (!options.json && (!options.probe || options.print))
+          printWhole(`${maskConfig(config)}# The configuration is valid.`)
         printJson({ valid: true, warnings: configWarnings(config), config: maskedTree(config), ...found })
         succeed([...(found.probes ?? []), found.store].every((one) => one?.works !== false))
       } catch (error) {

@@ -22,9 +22,10 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
       '295 of 300 targets: 76.1% of 8,695 calls in 15m fail, mostly unanswered',
     )
     expect(await bottomOf('#head h2')).toBeLessThan(250)
-    expect(await bottomOf('#calls-now')).toBeLessThan(700)
-    // Five of the ten worst.
-    expect(await page.locator('.rows li:visible').count()).toBe(5)
+    // The sentence may have two lines more.
+    expect(await bottomOf('#calls-now')).toBeLessThan(640)
+    // Three of the ten worst.
+    expect(await page.locator('.rows li:visible').count()).toBe(3)
     await page.getByRole('link', { name: 'All 295 targets' }).click()
     await page.getByRole('heading', { name: '295 targets' }).waitFor()
   })

@@ -61,7 +61,8 @@ notify:
     const all = [warning('slack', '/triggers/'), warning('on-call', '/workflows/')]
     const { code, stdout } = await callwatch(['check', '--config', config])
     expect(code).toBe(0)
-    expect(stdout.split('\n').filter((line) => line.startsWith('#'))).toEqual(all.map((one) => `# warning: ${one}`))
+    const said = [...all.map((one) => `# warning: ${one}`), '# The configuration is valid.']
+    expect(stdout.split('\n').filter((line) => line.startsWith('#'))).toEqual(said)
     expect(stdout).not.toContain('hunter2')
     const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
     expect(json.warnings).toEqual(all)

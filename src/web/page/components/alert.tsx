@@ -22,7 +22,7 @@ import {
 import type { Alert, Call, PastAlert } from '../model/api.ts'
 import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, suppressedBy } from '../model/incidents.ts'
+import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { isUnknown, OUTCOMES, sum, toneOf } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
@@ -74,9 +74,10 @@ function missing(state: State, live: Alert | undefined) {
   const { query, snapshot } = state
   if (live?.fires_at !== undefined) return pendingText(live, live.fires_at, snapshot!.now)
   if (live !== undefined) return 'Its history is not loaded yet.'
-  const target = query.get('target') ?? ''
+  const [target = '', alert = ''] = ['target', 'alert'].map((name) => query.get(name) ?? '')
   if (isUnknown({ ...state, target })) return `There is no target ${target}, or no daemon has loaded it yet.`
   if (query.has('since')) return 'No such alert fired then, or it has expired from the history.'
+  if (ruleOf(state, { target, alert }).name === undefined) return `${target} has no rule ${alert}.`
   return 'It is neither pending nor firing, and has not fired in 7 days.'
 }
 

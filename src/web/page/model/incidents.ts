@@ -126,7 +126,7 @@ function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...
 const targetOf = ({ snapshot }: State, { target }: Pick<Alert, 'target'>) =>
   snapshot?.targets.find(({ name }) => name === target)
 
-export const ruleOf = (state: State, alert: Alert): Partial<Rule> =>
+export const ruleOf = (state: State, alert: Pick<Alert, 'target' | 'alert'>): Partial<Rule> =>
   targetOf(state, alert)?.rules.find(({ name }) => name === alert.alert) ?? {}
 
 /** Since when it is so what an alert says: of missing polls, since the last successful one. */

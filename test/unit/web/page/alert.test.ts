@@ -126,7 +126,9 @@ describe('the page of an alert', () => {
     const since = isoTime(NOW - 9000)
     expect(note({ alert: 'Other', since })).toBe('No such alert fired then, or it has expired from the history.')
     // As the address of a pending one is, which has gone.
-    expect(note({ alert: 'Other' })).toBe('It is neither pending nor firing, and has not fired in 7 days.')
+    const quiet = shown(undefined, besides([]), { snapshot: stateOf([shownTarget({ rules: [RATIO_RULE] })]).snapshot })
+    expect(texts(quiet, 'alert-note')).toBe('It is neither pending nor firing, and has not fired in 7 days.')
+    expect(note({ alert: 'Other' })).toBe('production has no rule Other.')
     expect(note({ alert: 'Other', target: 'gone' })).toBe('There is no target gone, or no daemon has loaded it yet.')
     expect(note({ alert: RATIO_RULE.name })).toBe('Its history is not loaded yet.')
     const pending = { ...firing({ ...RATIO_RULE, for: 300 }), state: 'pending' as const, credited: 180 }
