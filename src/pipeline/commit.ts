@@ -1,8 +1,8 @@
 import { newEvents } from '../events/new-events.ts'
 import { applyDelta, type SyncState } from '../ledger/state.ts'
+import type { Period } from '../ledger/finished-calls.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError } from '../store/store-error.ts'
-import type { Gap } from '../store/store.ts'
 import type { Decision } from './decide.ts'
 import type { Target } from './target.ts'
 
@@ -46,11 +46,11 @@ function isBackfilled({ ledger, settings, clock }: Target): boolean {
 }
 
 /** The time before this successful poll without any, if it was long. */
-function longGap({ ledger, settings }: Target, { ledger: { sync } }: Decision): Gap | undefined {
+function longGap({ ledger, settings }: Target, { ledger: { sync } }: Decision): Period | undefined {
   const { lastSuccess: serviceTime, lastSuccessHostTime: hostTime = Infinity } = sync
   if (serviceTime === undefined || serviceTime === ledger.sync.lastSuccess) return undefined
   const gap = gapBefore({ serviceTime, hostTime }, ledger.sync)
-  return gap.ended - gap.began > BLIND_INTERVALS * settings.poll.interval ? gap : undefined
+  return gap.to - gap.from > BLIND_INTERVALS * settings.poll.interval ? gap : undefined
 }
 
 /**
@@ -58,10 +58,10 @@ function longGap({ ledger, settings }: Target, { ledger: { sync } }: Decision): 
  *
  * @param before as before the poll
  */
-export function gapBefore({ serviceTime: ended, hostTime }: Polled, before: SyncState): Gap {
+export function gapBefore({ serviceTime: to, hostTime }: Polled, before: SyncState): Period {
   const { lastSuccess = before.created, lastSuccessHostTime = -Infinity } = before
   // The shorter time by the two clocks, since the service may have sent a wrong time for a while.
-  return { began: Math.max(lastSuccess, ended - (hostTime - lastSuccessHostTime)), ended }
+  return { from: Math.max(lastSuccess, to - (hostTime - lastSuccessHostTime)), to }
 }
 
 type Polled = Pick<PollSuccess, 'serviceTime' | 'hostTime'>

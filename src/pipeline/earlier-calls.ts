@@ -30,11 +30,11 @@ export async function readEarlierCalls(
   const isRead = ({ from, to }: Period) => ledger.earlier?.periods.some((read) => read.from <= from && read.to >= to)
   // This poll ends it, and its commit adds it to the store.
   const gap = gapBefore(polled, ledger.sync)
-  const endsGap = gap.ended - gap.began > settings.poll.lookback
+  const endsGap = gap.to - gap.from > settings.poll.lookback
   if (needed.length === 0 || (needed.every(isRead) && !endsGap)) return
   const periods = joined(needed.map(({ from, to }) => ({ from, to: to + AHEAD_SECONDS })))
   const earlier = await store.earlierCalls(name, periods, settings.poll.lookback)
-  ledger.earlier = { ...earlier, gaps: [...earlier.gaps, ...(endsGap ? [{ from: gap.began, to: gap.ended }] : [])] }
+  ledger.earlier = { ...earlier, gaps: [...earlier.gaps, ...(endsGap ? [gap] : [])] }
 }
 
 /** Joins periods that overlap. Many rules may have the same windows, and a query takes a limited number of periods. */

@@ -136,7 +136,7 @@ function stepsOf(commits: readonly Numbered[]): Step[] {
     { statement: SET_ALERT, given: rows(({ alerts }) => alerts.changed.map((one) => [one.key, JSON.stringify(one)])) },
     { statement: END_ALERT, given: rows(({ alerts }) => alerts.ended.map(({ key }) => [key])) },
     { statement: EVALUATE, given: rows(({ evaluated: one }) => (one ? [[hourOf(one), packEvaluation(one)]] : [])) },
-    { statement: ADD_GAP, given: rows(({ gap }) => (gap ? [[gap.ended, gap.began]] : [])) },
+    { statement: ADD_GAP, given: rows(({ gap }) => (gap ? [[gap.to, gap.from]] : [])) },
     markStale(rows(({ ledger }) => [...ledger.stale].map((quarter) => [quarter]))),
   ]
 }

@@ -203,7 +203,7 @@ export type Commit = {
   /** Undefined if there are no events. */
   events?: NewEvents | undefined
   /** The time without a successful poll that this commit ends, if it was long. */
-  gap?: Gap | undefined
+  gap?: Period | undefined
 }
 
 /** Rollups (history/rollups.ts) of a quarter of an hour and of its hour, by the numbers of targets. Times are UNIX seconds. */
@@ -221,9 +221,6 @@ export type RollupUpdate = {
     encoded: { byLabels: Uint8Array; withoutLabels: Uint8Array } | undefined
   }[]
 }
-
-/** A period without a successful poll (UNIX seconds by the service's clock). */
-export type Gap = { began: number; ended: number }
 
 /** The events of a commit, for the event log. */
 export type NewEvents = {

@@ -109,7 +109,7 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
     alerts: { changed: [alert], ended: [], notifications: [notification] },
     routedChanges: [{ change: notification, receivers: ['slack', 'webhook'] }],
     evaluated: { kind: 'tick', at: NOW, pollAge: 42.5 },
-    gap: { began: CREATED + 0.1, ended: CREATED + 60.2 },
+    gap: { from: CREATED + 0.1, to: CREATED + 60.2 },
     events: {
       id: `id of ${target}`,
       at: NOW + 0.1,

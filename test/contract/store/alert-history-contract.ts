@@ -129,7 +129,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
       const other = (seconds: number) => firing(seconds, { key: RATIO.name, rule: RATIO })
       const alert = other(100)
       await see(completePoll(100), begins(alert))
-      await see(completePoll(200), { ...resolves(alert, 200), gap: { began: CREATED + 90, ended: CREATED + 150 } })
+      await see(completePoll(200), { ...resolves(alert, 200), gap: { from: CREATED + 90, to: CREATED + 150 } })
       await see(completePoll(220), begins(other(220)))
       await see(completePoll(221), begins(firing(221)))
       expect((await whole(store)).map(({ alert, blind }) => [alert, blind])).toEqual([

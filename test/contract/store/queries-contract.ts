@@ -228,8 +228,8 @@ export function queriesContract(newPlace: NewPlace): void {
       const store = await (await newPlace()).open()
       const { see } = await openIn(store)
       await see(completePoll(5))
-      await see(completePoll(100), { gap: { began: CREATED + 5, ended: CREATED + 100 } })
-      await see(completePoll(200), { gap: { began: CREATED + 100, ended: CREATED + 200 } })
+      await see(completePoll(100), { gap: { from: CREATED + 5, to: CREATED + 100 } })
+      await see(completePoll(200), { gap: { from: CREATED + 100, to: CREATED + 200 } })
       // Not later than now.
       const seenBy = { configured: ['a', 'b'], now: CREATED + 600 }
       const at = (from: number, to: number) => ({ from: CREATED + from, to: CREATED + to })
@@ -323,7 +323,7 @@ export function queriesContract(newPlace: NewPlace): void {
       const { see, deltaOf, ledger } = await openIn(store)
       await see(completePoll(5))
       const late = seen('late', 'ended', { endedAt: CREATED + 50 })
-      await see(completePoll(100, late), { gap: { began: CREATED + 5, ended: CREATED + 100 } })
+      await see(completePoll(100, late), { gap: { from: CREATED + 5, to: CREATED + 100 } })
       const kinds = async () => {
         const period = { from: CREATED, to: CREATED + 120 }
         return (await coverageOf(store, period, { configured: ['a'], now: CREATED + 120 })).blind.map(

@@ -37,7 +37,7 @@ async function reportIn(columns: number | undefined, ...args: string[]) {
     if (name === 'production') {
       const others = [3, 4, 5].map((i) => seen(`r${i}`, 'rejected', { endedAt: AT(i) }))
       await see(completePoll(6 * 3600, ended('a', 0.5), ended('b', 2), ...others), {
-        gap: { began: AT(1), ended: AT(6) },
+        gap: { from: AT(1), to: AT(6) },
       })
     }
   }

@@ -79,7 +79,7 @@ async function digesting(now: string, setting: Setting = {}) {
     const { delta } = newDraft(ledger.sync)
     const [ended, began] = [utc(at), utc(after ?? at)]
     delta.sync = { ...delta.sync, lastSuccess: ended, previousSuccess: ended - 15 }
-    await store.commit('production', commitOf(delta, after === undefined ? {} : { gap: { began, ended } }))
+    await store.commit('production', commitOf(delta, after === undefined ? {} : { gap: { from: began, to: ended } }))
   }
   return {
     poll,
