@@ -293,13 +293,13 @@ async function historyProblems({ store, history, receivers, drawn, clock }: Run)
 }
 
 /**
- * A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted,
- * and where every tenth row is in another's place.
+ * A healed list is polled by its newest pages, whatever was believed of it before; but for an order that was refuted, where every
+ * tenth row is in another's place, and where no call was ever shown.
  */
-function paceProblems({ latest, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
+function paceProblems({ latest, rows, drawn: { hazards } }: Run, { ledger: { sync } }: Target): string[] {
   const incremental = latest.filter((outcome) => outcome === 'incremental').length
   const { list, lastSuccess = 0 } = sync
-  if (hazards.includes('doubledRows')) return []
+  if (hazards.includes('doubledRows') || rows.size === 0) return []
   if (isUnordered(list, lastSuccess) || incremental * 2 >= latest.length) return []
   return [`of the last ${latest.length} polls of a healed list ${incremental} were incremental`]
 }

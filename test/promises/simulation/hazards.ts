@@ -483,6 +483,7 @@ export const hazards = {
           perPage: 'honoured',
           listedSeconds: 'forever',
           mostListed: 'all',
+          deepestPage: 'any',
           imports: 0,
         },
         spells: [
