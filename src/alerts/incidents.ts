@@ -145,7 +145,7 @@ function incidentOf(
   const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
   const added = pending + addedTo(firing, at)
   const isGrowing = targets.size < of && added > recovering && added >= LEAST_SHARE * targets.size
-  const old = isCause(first!) ? [] : firing.filter(({ evaluatedAt }) => evaluatedAt < freshFrom)
+  const old = isCause(first!) ? [] : alerts.filter(({ evaluatedAt }) => evaluatedAt < freshFrom)
   const begun = beginningOf(alerts.map(({ since }) => since))
   const early = elsewhere.filter(({ since }) => since <= begun + CAUSE_DELAY_SECONDS)
   const contributor = contributorOf(alerts)

@@ -59,7 +59,10 @@ function longGap({ ledger, settings }: Target, { ledger: { sync } }: Decision): 
  * @param before as before the poll
  */
 export function gapBefore({ serviceTime: to, hostTime }: Polled, before: SyncState): Period {
-  const { lastSuccess = before.created, lastSuccessHostTime = -Infinity } = before
+  // By the host's clock, until the service's is known.
+  const [created, hostCreated] =
+    before.clockSkew === undefined ? [-Infinity, before.created] : [before.created, -Infinity]
+  const { lastSuccess = created, lastSuccessHostTime = hostCreated } = before
   // The shorter time by the two clocks, since the service may have sent a wrong time for a while.
   return { from: Math.max(lastSuccess, to - (hostTime - lastSuccessHostTime)), to }
 }

@@ -39,7 +39,8 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
   return {
     ...aboutGroup({ ...content, incident }, moment),
     begun: told?.begun ?? Math.min(...ready.flatMap(({ entries }) => entries.map((entry) => entry.content.at))),
-    most: told?.most ?? told?.targets,
+    // One that begins anew was on no target before.
+    most: incident !== undefined && incident === content.incident ? undefined : (told?.most ?? told?.targets),
     posted: told?.posted,
     isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
     mayBePosted: ready.some(({ entries }) => entries.some(({ claimed }) => claimed)),
@@ -113,7 +114,8 @@ function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined
     at: now,
     begun,
     interval: intervalAfter(told, group, moment),
-    hasGrown: told !== undefined && (told.hasGrown || firing >= FIRST_GROWTH * told.targets),
+    hasGrown:
+      told !== undefined && message.most !== undefined && (told.hasGrown || firing >= FIRST_GROWTH * told.targets),
     begunAgain: told?.begunAgain ?? againAfter(all.get(group.key), group.interval, now),
     targets: firing,
     severity: severityOf(message),

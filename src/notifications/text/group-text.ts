@@ -37,6 +37,9 @@ export function incidentSentence(incident: Incident): string {
   return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
+/** Whether most targets of an incident recover, and nothing is beyond its threshold. */
+export const isRecovering = ({ course, worst }: Incident) => course === 'ends' && worst.length === 0
+
 /**
  * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
  * long at least.

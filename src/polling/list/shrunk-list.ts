@@ -26,12 +26,14 @@ export function missingCalls({ ended, success }: RunningPoll, { calls, sync }: L
   if (success === undefined || ended === undefined) return []
   const { rows, began } = ended.reading
   const { seen, replaced } = rows
-  // What began before the horizon may be further down than the reading went, whatever times it has.
-  const from = seen.size === 0 ? -Infinity : Math.max(rows.oldest, sync.horizon ?? -Infinity)
+  const [from, horizon] = seen.size === 0 ? [-Infinity, -Infinity] : [rows.oldest, sync.horizon ?? -Infinity]
   // Calls that appeared since then do not show what is missing.
   const newest = Math.min(sync.lastSuccess ?? -Infinity, began?.serviceTime ?? Infinity)
-  // A call with wrong times began no later than it was first seen.
-  const isExpected = (call: TrackedCall) => Math.min(beganAt(call), call.firstSeen) > from
+  // A call with wrong times began no later than it was first seen. What was over before the horizon may be further down than the reading went.
+  const isExpected = (call: TrackedCall) => {
+    const began = Math.min(beganAt(call), call.firstSeen)
+    return began > from && (call.finish?.known ?? began) > horizon
+  }
   let [shown, missing] = [0, 0]
   const outermost = calls.outermost(REQUESTED, (id, time) => {
     if (time > newest || time <= from) return false

@@ -439,6 +439,13 @@ describe('an incident', () => {
     expect(linesOf(all([seen('a', 45)])[0]!).join()).not.toContain('Numbers stand')
   })
 
+  test('says so of the numbers of its sentence alone, not of other alerts of a group of all', () => {
+    const stuck = ['b', 'c', 'd'].map((target) => live('StuckCalls', target, { evaluatedAt: AT - 3600 }))
+    const failing = live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 30 }), evaluatedAt: AT })
+    const [incident] = incidentsOf([failing, ...stuck], () => ({ key: '', labels: {} }), 10, AT - 45)
+    expect(incidentSentence(incident!)).toMatch(/^4 of 10 targets: 75% of 40 calls .* unanswered$/)
+  })
+
   test('of failed requests explains why no poll succeeds, and not the other way round; the outage comes first', () => {
     const evidence = { cause: '503' }
     const incidents = all([live('ServiceErrors', 'a'), live('NoGoodPoll', 'a', { evidence })])

@@ -41,8 +41,16 @@ test('the poll that ends a long time without polls knows of it, also in a window
   expect(await gaps(3 * DAY + 1800)).toEqual(gap)
 })
 
-test('the time before the first successful poll is without polls, too', async () => {
+test.each([
+  ['three days', 3 * DAY, 0, [{ from: CREATED, to: CREATED + 3 * DAY }]],
+  ['three days, of a clock two days behind', 3 * DAY, -2 * DAY, [{ from: CREATED - 2 * DAY, to: CREATED + DAY }]],
+  ['five seconds, of a clock two days ahead', 5, 2 * DAY, []],
+])('the time before the first successful poll is without polls, too, if it is long: %s', async (_, at, skew, gaps) => {
   const target = await targetWith([7 * DAY])
-  await commitObservation(target, completePoll(3 * DAY))
-  expect(target.ledger.earlier?.gaps).toEqual([{ from: CREATED, to: CREATED + 3 * DAY }])
+  const { answers, success } = completePoll(at)
+  const [serviceTime, beganServiceTime] = [CREATED + at + skew, CREATED + at + skew]
+  const first = { ...success!, serviceTime, beganServiceTime }
+  const shifted = answers.map((answer) => ({ ...answer, serviceTime }))
+  await commitObservation(target, { answers: shifted, success: first, clockSkew: skew })
+  expect(target.ledger.earlier?.gaps).toEqual(gaps)
 })

@@ -11,9 +11,13 @@ import { INTERVAL, running } from '../pipeline/running.ts'
 describe('the missing calls of a list that has shrunk', () => {
   const ids = (from: number, to: number) => numbered(from, to).map(({ id }) => id)
 
-  /** Of a list that had so many calls, in a poll that has read these back to call `oldest`, and at least to call `horizon`. */
-  function missing(shown: string[], { before = 40, oldest = 20, horizon = 100, later = [] as SeenCall[] } = {}) {
-    const { success, answers } = completePoll(1, ...numbered(1, before))
+  /** Of a list that had so many calls, which lasted so long, in a poll that has read back to `oldest`, and at least to `horizon` (seconds). */
+  function missing(
+    shown: string[],
+    { before = 40, oldest = 20, horizon = 100, lasted = 0, later = [] as SeenCall[] } = {},
+  ) {
+    const lasting = numbered(1, before).map((one) => ({ ...one, initiatedAt: one.initiatedAt! - lasted }))
+    const { success, answers } = completePoll(1, ...lasting)
     const book = ledgerBook({ baseline: 'count' })
     book.see({ answers, success: success! })
     if (later.length > 0) book.see({ answers: completePoll(20, ...later).answers })
@@ -40,6 +44,11 @@ describe('the missing calls of a list that has shrunk', () => {
       ['call 2', ...ids(4, 5), ...ids(11, 13)],
     ],
     ['those since the horizon', missing(['other'], { horizon: 15 }), [...ids(1, 3), ...ids(12, 14)]],
+    [
+      'also those that began before it',
+      missing(['other'], { horizon: 15, oldest: 60, lasted: 30 }),
+      [...ids(1, 3), ...ids(12, 14)],
+    ],
     ['none of those before the horizon', missing(['call 1'], { horizon: 9 }), []],
     ['none of a list that has not halved', missing(ids(1, 10)), []],
     ['none of a list that shows as many as it lacks', missing(ids(1, 10), { oldest: 21 }), []],

@@ -3,7 +3,7 @@ import type { AlertMessage, Message, TextOptions } from '../../message.ts'
 import { capitalized } from '../../text/alert-facts.ts'
 import { oneLine } from '../../text/bounded.ts'
 import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
-import { groupTitle, improvementOf } from '../../text/group-text.ts'
+import { groupTitle, improvementOf, isRecovering } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
 import { pastBulletin } from '../../text/past-text.ts'
@@ -55,7 +55,7 @@ function groupContent(message: AlertMessage, now: number): Content {
   const kind = incident === undefined ? (alerts[0]?.notification.kind ?? 'resolved') : 'firing'
   return {
     // The title says that it recovers.
-    subject: incident?.course === 'ends' ? title : `[${kind}] ${severity} ${title}`,
+    subject: incident !== undefined && isRecovering(incident) ? title : `[${kind}] ${severity} ${title}`,
     parts: [{ title: oneLine(title, MAX_SUBJECT), lines, links }],
     notes: notes.map(asSentence),
   }

@@ -3,7 +3,7 @@ import { plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
 import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
-import { groupLines, groupTitle, improvementOf } from '../../text/group-text.ts'
+import { groupLines, groupTitle, improvementOf, isRecovering } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
 import { pastBulletin } from '../../text/past-text.ts'
@@ -184,7 +184,7 @@ function titleOfGroup(message: AlertMessage): string {
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
   const title = nameIn(groupTitle(message), 130)
   if (incident === undefined) return `${EMOJI[hasExpired ? 'expired' : 'resolved']} ${title}`
-  return incident.course === 'ends' ? `${EMOJI.ends} ${title}` : `${EMOJI[severity]} ${severity}: ${title}`
+  return isRecovering(incident) ? `${EMOJI.ends} ${title}` : `${EMOJI[severity]} ${severity}: ${title}`
 }
 
 function stateWord(kind: string): string {

@@ -115,8 +115,8 @@ export function stepText(
   bands?: Bands,
 ) {
   const at = times[index] ?? 0
-  const isBlind = bands?.blind.some(({ from, to }) => at >= from && at < to)
+  const isBlind = bands?.blind.some(({ from, to }) => from < at + step && to > at)
   // A minute has the name of its beginning.
   const text = span(isoOf(at), isoOf(isInstant || step === 60 ? at : at + step), now)
-  return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not covered' : ''}`
+  return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not all covered' : ''}`
 }

@@ -113,10 +113,7 @@ function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...
     ...whole,
     severity: alert.severity,
     summary: `${isBack ? 'Recovering: ' : ''}${alertSentence(state, alert)}`,
-    details: [
-      { about: 'course', text },
-      ...whole.details.filter(({ about }) => about === 'rule' || about === 'messages'),
-    ],
+    details: [{ about: 'course', text }, ...whole.details.filter(({ about }) => about === 'rule')],
     course: isBack ? 'ends' : 'lasts',
     calls: total > 0 ? { total, failed, before: null, outcome: null } : null,
     worst: whole.worst.filter(({ target }) => target === alert.target),

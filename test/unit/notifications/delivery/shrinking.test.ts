@@ -149,6 +149,48 @@ test('an incident that was told to recover does not shrink when it begins anew o
   expect(last().lines[0]).toMatch(/, (?:growing|lasting)$/)
 })
 
+test('an incident that begins anew was not on the targets of the one before', async () => {
+  const { run, last } = incident()
+  for (let n = 0; n < 20; n++) await run.fire(high(n), { since: AT - 60 })
+  await run.clock.advance(200)
+  for (let n = 0; n < 20; n++) await run.resolve(high(n))
+  for (const n of [25, 26]) await run.fire(high(n))
+  await run.clock.advance(100)
+  expect(last().lines[0]).toMatch(/^Since 2026-11-20 08:18:50 UTC/)
+  for (const n of [25, 26]) await run.resolve(high(n))
+  await run.clock.advance(200)
+  expect(last().title).toMatch(/resolved on 2 targets$/)
+  expect(last().lines.join()).not.toContain('The incident was on')
+})
+
+test('the growth of an incident that begins anew is told at once, also if the one before had grown', async () => {
+  const run = sending({ groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 300, targets: 100, rules: RULES })
+  await run.fire(high(0))
+  await run.clock.advance(60)
+  for (const n of [1, 2, 3]) await run.fire(high(n))
+  await run.clock.advance(100)
+  for (const n of [0, 1, 2, 3]) await run.resolve(high(n))
+  for (const n of [20, 21]) await run.fire(high(n))
+  await run.clock.advance(250)
+  const told = run.messages.length
+  for (let n = 10; n < 20; n++) await run.fire(high(n))
+  await run.clock.advance(60)
+  expect(run.messages.length - told).toBe(1)
+})
+
+test('a message about what is beyond its threshold has its severity, although most targets recover', async () => {
+  const { run, last } = incident()
+  for (let n = 0; n < 6; n++) await run.fire(high(n))
+  await run.clock.advance(100)
+  for (let n = 0; n < 5; n++) run.see(high(n), { state: 'recovering' })
+  await run.fire(veryHigh(5))
+  await run.clock.advance(100)
+  const options = { now: AT, dashboardUrl: undefined }
+  expect(last().message).toMatchObject({ severity: 'critical', isWorse: true, incident: { course: 'ends' } })
+  expect(slackMessage(last().message, options).text).toMatch(/^🔴 critical: /)
+  expect(emailMessage(last().message, options).subject).toMatch(/^\[firing\] critical /)
+})
+
 test('an alert that recovers before it is told is told with its severity', async () => {
   const { run, last } = incident()
   for (let n = 0; n < 2; n++) {

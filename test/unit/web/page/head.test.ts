@@ -211,12 +211,13 @@ describe('the head of the overview', () => {
         sync: POLLED,
       })
     const labelled = amid(several(2).map(byType), { target: 't1' }, () => ({ key: '', labels: {} }))
-    labelled.snapshot!.incidents.at(0)!.details.push({ about: 'cause', text: 'Cause: 503' })
+    const ofAll = { about: 'messages', text: 'Last message: slack 14:12' } as const
+    labelled.snapshot!.incidents.at(0)!.details.push({ about: 'cause', text: 'Cause: 503' }, ofAll)
     expect(render(Head, labelled).find(({ type }) => type === 'h2')?.text).toMatch(
       /^t1: 70% of 40 calls \(type=video\)/,
     )
     expect(linesOf(labelled)).toHaveLength(2)
-    expect(render(Head, labelled).some(({ text }) => text.includes('Cause'))).toBe(false)
+    expect(render(Head, labelled).some(({ text }) => /Cause|Last message/.test(text))).toBe(false)
     // Where all alerts are one group, that of the target may be about something else.
     const stuck: Rule = { ...CRITICAL, name: 'StuckCalls', signal: { name: 'stuck_calls', longerThan: 10_800 } }
     const other = shownTarget({ target: 'c', rules: [stuck], alerts: [{ ...firing(stuck), value: 40 }], sync: POLLED })
