@@ -180,8 +180,9 @@ function onceProblems({ service, rows, drawn }: Run, target: Target): string[] {
       const { first, final } = calls.get(id)!
       const row = rowOf.get(id)
       const isCounted = row !== undefined && row.phase !== 'baseline'
-      // Of one that was over earlier, `endedAt` may have been plausible at the set-up already.
-      const isBaseline = drawn.settings.baseline === 'skip' && final!.at < created - 60 && final!.at > created - LATELY
+      // Of one that was over earlier, `endedAt` may have been plausible at the set-up already, by the clock that is further ahead.
+      const since = created - LATELY + Math.max(0, drawn.hostAhead)
+      const isBaseline = drawn.settings.baseline === 'skip' && final!.at < created - 60 && final!.at > since
       if (isBaseline && isCounted) return [`call ${id} was over before the set-up, and counted`]
       if (first.at > created && row?.finish === undefined) return [`call ${id} has ended, and was not counted`]
       return []
