@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import { horizon } from '../ledger/horizon.ts'
+import { skewInUse } from '../polling/clock-skew.ts'
 import { callsClient, type CallsClient } from '../service/calls-client.ts'
 import type { Transport } from '../service/transport.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
@@ -35,7 +36,7 @@ export function connect(
     ...poll,
     participants,
     wall: clock.wall,
-    clockSkew: () => loaded().ledger.sync.clockSkew,
+    clockSkew: () => skewInUse(loaded()),
     known: (session) => loaded().ledger.calls.ofSession(session),
     identify: (rows, now) => {
       const { ledger, memory } = loaded()

@@ -1,4 +1,5 @@
 import { STABLE_SECONDS } from '../ledger/delta/compute-delta.ts'
+import type { LedgerState } from '../ledger/state.ts'
 
 /** How far the service's clock is ahead of the host's (seconds), measured with the `Date` headers of its answers. */
 export type ClockSkew = {
@@ -17,6 +18,10 @@ export type ClockSkew = {
    */
   readonly accepted?: number | undefined
 }
+
+/** The skew of a target; in its first poll, that of its first page. */
+export const skewInUse = ({ ledger, memory }: { ledger: Pick<LedgerState, 'sync'>; memory: { clock: ClockSkew } }) =>
+  ledger.sync.clockSkew ?? memory.clock.accepted
 
 /** Answers within this tolerance show the same clock: a `Date` has whole seconds, and an answer takes time. */
 const TOLERANCE_SECONDS = 5

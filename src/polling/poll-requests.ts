@@ -2,7 +2,7 @@ import { defer, tap, type Observable } from 'rxjs'
 import type { LedgerState } from '../ledger/state.ts'
 import type { CallAnswer, CallPage, CallsClient } from '../service/calls-client.ts'
 import { firstUnlessAborted } from '../rx/abortable.ts'
-import { addSkew, checkSkew, MAX_STEP_SECONDS } from './clock-skew.ts'
+import { addSkew, checkSkew, MAX_STEP_SECONDS, skewInUse } from './clock-skew.ts'
 import type { PollMemory } from './poll-memory.ts'
 import { unknownClockSkew } from './poll-problems.ts'
 import { requestWithRetries, type RequestOptions, type RequestRecord } from './request-with-retries.ts'
@@ -36,8 +36,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   let firstPage: CallPage | undefined
 
   function checkClock({ serviceTime, hostTime, isUndated }: Dated): void {
-    // In the first poll of a target, the skew of its first page.
-    const inUse = ledger.sync.clockSkew ?? memory.clock.accepted
+    const inUse = skewInUse({ ledger, memory })
     if (inUse === undefined || isUndated === true) return
     const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, {
       inUse,
@@ -89,8 +88,9 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       const skew = first.isUndated === true ? undefined : first.serviceTime - first.hostTime
       memory.clock = addSkew(memory.clock, skew, requestOptions.clock.monotonic())
       const { accepted } = memory.clock
-      // If answers do not agree, their median is used, and this answer may be far from it.
-      if (accepted !== undefined && Math.abs((skew ?? accepted) - accepted) <= MAX_STEP_SECONDS) firstPage = first
+      // If answers do not agree, their median is used, and this answer may be far from it. One without a `Date` has the host's time.
+      const isUsable = skew === undefined ? accepted === 0 : Math.abs(skew - (accepted ?? NaN)) <= MAX_STEP_SECONDS
+      if (isUsable) firstPage = first
       return accepted !== undefined
     },
   }

@@ -172,6 +172,19 @@ describe('until a clock skew is accepted', () => {
     expect(book.state.sync.clockSkew).toBe(HOUR)
   })
 
+  test('a first page without a `Date`, which has the time of the host, is requested again once the skew is known', async () => {
+    const { clock, service, book } = await running({ pageSize: 10, offset: 1 })
+    for (let n = 0; n < 19; n++) {
+      service.ahead = -2800 - 10 * n
+      await clock.advance(INTERVAL)
+    }
+    service.asked.length = 0
+    service.ahead = 0
+    service.says = { isUndated: true }
+    await clock.advance(INTERVAL)
+    expect([service.asked, book.state.sync.clockSkew]).toEqual([[1, 1], -2880])
+  })
+
   describe('after a clock skew was accepted', () => {
     const open = seen('a', 'ongoing', { initiatedAt: CREATED })
     async function withAcceptedSkew() {

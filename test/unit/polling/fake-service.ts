@@ -13,7 +13,7 @@ export type FakeService = {
   /** Runs before a page is read, to move the list while it is paged. */
   beforePage: (page: number) => void
   /** Overrides fields of each page. */
-  says: Partial<Pick<CallPage, 'total' | 'totalPages' | 'items' | 'keys' | 'limit'>>
+  says: Partial<Pick<CallPage, 'total' | 'totalPages' | 'items' | 'keys' | 'limit' | 'isUndated'>>
   /** Changes a page before it is answered. */
   shows: (page: CallPage) => CallPage
   /** The error to throw instead of an answer. */
