@@ -491,7 +491,7 @@ export const hazards = {
           { from: to, to: to + between(stream, 10, 150), switches: early },
         ],
         // Corrections come in for longer than such a lookback.
-        facts: { corrected: 0, recorded_late: 0 },
+        facts: { corrected: 0, redated: 0, recorded_late: 0 },
         odd: { fields: 0 },
         mostIntensity: 0.3,
         outages: false,
