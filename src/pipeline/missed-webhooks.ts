@@ -18,8 +18,8 @@ export type WebhookCounts = {
   unlisted: string[]
 }
 
-/** When a call of a session ended, by the host's clock, and how. */
-type End = { session: string; at: number; finish: Finish }
+/** When a call of a session began, if its times are right, and ended, by the host's clock, and how. */
+type End = { session: string; began: number; at: number; finish: Finish }
 
 /** When a webhook came first and last, by its trigger, and any webhook (UNIX seconds by the host's clock). */
 type Heard = Readonly<Record<string, readonly [first: number, last: number]>>
@@ -27,8 +27,10 @@ type Heard = Readonly<Record<string, readonly [first: number, last: number]>>
 const DAY = 86_400
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW_SECONDS = 60
-/** How long after an end its webhook may come late or twice (seconds). */
-const LATE_SECONDS = 600
+/** By how much the clocks may differ although their skew is known (seconds). */
+const CLOCK_TOLERANCE = 5
+/** Of one session, of each trigger. */
+const MAX_TIMES = 10
 /** For how long a trigger that came with the id of a call is expected to come again (seconds). */
 const EXPECTED_SECONDS = 30 * DAY
 /** Of more hints, the oldest are dropped. */
@@ -58,15 +60,17 @@ export function missedWebhooksOf({ settings, store, clock, before }: OpenTargetO
  */
 function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () => number) {
   const recent = recentShare(monotonic)
-  /** When each trigger of an end first came for a session, and the first webhook about a session that no poll has shown. */
-  const noted = new Map<string, number>()
-  const unseen = new Map<string, number>()
+  /** When each trigger of an end came for a session, and webhooks about a session that no poll has shown. */
+  const noted = new Map<string, number[]>()
+  const unseen = new Map<string, number[]>()
   let heard: Heard = ledger.sync.webhooks ?? {}
   let waiting = uncountedEnds(ledger)
 
-  /** When the webhook of an end came; Infinity if it did not. */
-  const announcedAt = ({ session, finish }: End) =>
-    Math.min(...announcingTriggers(finish).map((one) => noted.get(`${one} ${session}`) ?? Infinity))
+  /** When the webhook of an end came; Infinity if it did not. One of an earlier call of the session may come late or twice. */
+  const announcedAt = ({ session, finish, began }: End) => {
+    const times = announcingTriggers(finish).flatMap((one) => noted.get(`${one} ${session}`) ?? [])
+    return Math.min(Infinity, ...times.filter((at) => at >= began - CLOCK_TOLERANCE))
+  }
 
   function outcomeOf(end: End, now: number): 'yes' | 'no' | 'unknown' | undefined {
     if (announcedAt(end) <= end.at + WINDOW_SECONDS) return 'yes'
@@ -76,14 +80,12 @@ function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () 
 
   return {
     /** Notes a hint at a time (UNIX seconds by the host's clock). */
-    note: ({ id, trigger }: Hint, now: number, { calls, sync }: Pick<LedgerState, 'calls' | 'sync'>) => {
+    note: ({ id, trigger }: Hint, now: number, { calls }: Pick<LedgerState, 'calls'>) => {
       heard = hear(heard, 'any', now)
       if (id === undefined) return
       heard = hear(heard, trigger, now)
-      const known = calls.ofSession(id)
-      if (trigger !== 'other' && known.length === 0) addFirst(unseen, id, now)
-      if (isEnd({ trigger }) && !isLate(id, known, waiting, now + (sync.clockSkew ?? 0)))
-        addFirst(noted, `${trigger} ${id}`, now)
+      if (trigger !== 'other' && calls.ofSession(id).length === 0) addTime(unseen, id, now)
+      if (isEnd({ trigger })) addTime(noted, `${trigger} ${id}`, now)
     },
     /**
      * Counts the ends of a delta, and earlier ones that waited for their webhook, in the delta. Changes nothing else: apply the
@@ -95,7 +97,7 @@ function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () 
       addHeard(delta, heard)
       const shown = new Set(delta.calls.values().map(sessionOf))
       const isShown = (session: string) => shown.has(session) || calls.ofSession(session).length > 0
-      const unlisted = [...unseen].flatMap(([id, at]) => (now - at > patience && !isShown(id) ? [id] : []))
+      const unlisted = [...unseen].flatMap(([id, [at]]) => (now - at! > patience && !isShown(id) ? [id] : []))
       const counts: WebhookCounts = { waiting: new Map(), done: [], lags: [], missed: 0, unlisted }
       for (const [id, end] of [...waiting, ...endsIn(delta)]) {
         const outcome = outcomeOf(end, now)
@@ -123,9 +125,10 @@ function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () 
       for (const [id, end] of counts.waiting) waiting.set(id, end)
       for (const id of unseen.keys())
         if (counts.unlisted.includes(id) || calls.ofSession(id).length > 0) unseen.delete(id)
-      for (const [id, { session }] of counts.done) {
+      for (const [id, end] of counts.done) {
         waiting.delete(id)
-        for (const one of END_TRIGGERS) noted.delete(`${one} ${session}`)
+        const used = Math.min(announcedAt(end), end.at + WINDOW_SECONDS)
+        for (const one of END_TRIGGERS) keepAfter(noted, `${one} ${end.session}`, used)
       }
     },
   }
@@ -161,24 +164,18 @@ function merged(heard: Heard, stored: Heard = {}): Heard {
   return both
 }
 
-/** A webhook that comes late or twice must not announce the end of the next call of its session. */
-function isLate(
-  session: string,
-  calls: readonly TrackedCall[],
-  waiting: ReadonlyMap<string, End>,
-  serviceTime: number,
-): boolean {
-  const isOver = ({ finish, marks }: TrackedCall) =>
-    finish !== undefined && (marks & MARK.overAtSetUp) === 0 && serviceTime - finish.at < LATE_SECONDS
-  if (!calls.some(isOver) || calls.some(({ phase }) => phase === 'open')) return false
-  return !waiting.values().some((end) => end.session === session)
+/** Adds when something happened; of more ids than are kept, the oldest is dropped. */
+function addTime(times: Map<string, number[]>, id: string, now: number): void {
+  const known = times.get(id) ?? []
+  if (known.length >= MAX_TIMES) return
+  if (known.length === 0 && times.size >= MAX_HINTS) times.delete(times.keys().next().value!)
+  times.set(id, [...known, now])
 }
 
-/** Adds when something happened first; of more ids than are kept, the oldest is dropped. */
-function addFirst(times: Map<string, number>, id: string, now: number): void {
-  if (times.has(id)) return
-  if (times.size >= MAX_HINTS) times.delete(times.keys().next().value!)
-  times.set(id, now)
+function keepAfter(times: Map<string, number[]>, id: string, until: number): void {
+  const left = (times.get(id) ?? []).filter((at) => at > until)
+  if (left.length > 0) times.set(id, left)
+  else times.delete(id)
 }
 
 function countEnd(delta: Delta, call: TrackedCall | undefined, outcome: 'yes' | 'no' | 'unknown'): void {
@@ -210,7 +207,13 @@ function endsOf(
   for (const call of calls) {
     const { id, finish, marks } = call
     if (finish === undefined || (marks & (MARK.endCounted | MARK.overAtSetUp)) !== 0) continue
-    const end = { session: sessionOf(call), at: finish.at - clockSkew, finish }
+    const at = finish.at - clockSkew
+    const end = {
+      session: sessionOf(call),
+      began: finish.began < finish.at ? finish.began - clockSkew : -Infinity,
+      at,
+      finish,
+    }
     if (isWanted(end)) ends.set(id, end)
   }
   return ends

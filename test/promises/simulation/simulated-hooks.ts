@@ -52,11 +52,13 @@ type Outcome = 'yes' | 'no' | 'unknown'
 const SEND_MS = 500
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW = 60
+/** By how much the clocks may differ (seconds). */
+const CLOCK_TOLERANCE = 5
 
 /** Sends the service's webhooks without a network. Forged ones and those of other apps do not get past the receiver. */
 export function simulatedHooks(service: WorldService, clock: VirtualClock): SimulatedHooks {
   const webhooks = newWebhooks(service)
-  const heard = new WeakMap<Listener, Map<string, number>>()
+  const heard = new WeakMap<Listener, Map<string, number[]>>()
   const differences: string[] = []
   const counted = new Set<string>()
   /** When each trigger first named a call, as this process knows it, and which of them the store has. */
@@ -78,20 +80,22 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     const { id, trigger } = hint
     const now = listener.now()
     const key = `${trigger} ${id}`
-    if (id !== undefined && !heard.get(listener)!.has(key)) heard.get(listener)!.set(key, now)
+    const times = heard.get(listener)!
+    if (id !== undefined) times.set(key, [...(times.get(key) ?? []), now])
     if (id !== undefined && !first.has(trigger)) first.set(trigger, now)
     listener.hear(hint)
   }
 
   function outcomesOf(call: TrackedCall, ended: number, now: number): Outcome[] {
-    const { status, labels } = call.finish!
+    const { status, labels, began } = call.finish!
     const session = sessionOf(call)
     // A webhook names the session: which call of it has ended, depends on when it comes.
     if (OF_ROOM.test(session)) return ['yes', 'no', 'unknown']
     const announcing = status === 'ended' || status === 'other' ? SESSION : RINGING
-    const isAnnounced = announcing.some(
-      (one) => (heard.get(hooks.listener!)!.get(`${one} ${session}`) ?? Infinity) <= ended + WINDOW,
-    )
+    // A session may have had another call before.
+    const least = began < call.finish!.at ? began - skew - CLOCK_TOLERANCE : -Infinity
+    const times = announcing.flatMap((one) => heard.get(hooks.listener!)!.get(`${one} ${session}`) ?? [])
+    const isAnnounced = times.some((at) => at >= least && at <= ended + WINDOW)
     if (isAnnounced) return ['yes']
     if (now <= ended + WINDOW) return []
     const { from, to } = hooks.listener!.since

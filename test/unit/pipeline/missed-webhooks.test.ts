@@ -57,7 +57,7 @@ async function listening({ webhook = true, isShared = false, hears = true, isNam
       const calls = Object.entries(ends).map(([id, ended]) => {
         const status = FAILED.find((one) => id.startsWith(one)) ?? 'ended'
         const endedAt = CREATED + 300 + ended
-        const began = Math.min(CREATED + 100, endedAt - 1)
+        const began = id.startsWith('next:') ? endedAt - 20 : Math.min(CREATED + 100, endedAt - 1)
         const times = { session: id.replace('next:', ''), initiatedAt: began, endedAt }
         return seen(id, status, {
           mode: id.startsWith('meet') ? 'meet' : 'call',
@@ -103,18 +103,29 @@ test('an end is announced by the webhook that came while only a call from before
 })
 
 test.each([
-  ['announces the next end, ten minutes after an end that was noticed late', 620, [1, 1, 0]],
-  ['comes late or twice, less than ten minutes after an end', 580, [0, 2, 0]],
-])('the webhook of a session %s', async (_, at, outcomes) => {
+  ['announces it, also soon after one that was noticed late', 620, [1, 1, 0]],
+  ['does not announce it if it came before that began: late, or twice after an outage', 590, [0, 2, 0]],
+])('the end of the next call of a session: a webhook %s', async (_, at, outcomes) => {
   const { ends, hint, poll, counted, clock } = await listening()
   ends['a'] = 10
   await poll(560)
   expect(counted()).toEqual([0, 1, 0])
   await clock.advance(at - 560)
   hint('a')
-  ends['next:a'] = at
-  await poll(at + 61)
+  ends['next:a'] = 620
+  await poll(681)
   expect(counted()).toEqual(outcomes)
+})
+
+test('two calls of a session that a poll shows together have a webhook each', async () => {
+  const { ends, hint, poll, counted, clock } = await listening()
+  Object.assign(ends, { a: 10, 'next:a': 90 })
+  await clock.advance(11)
+  hint('a')
+  await clock.advance(80)
+  hint('a')
+  await poll(100)
+  expect(counted()).toEqual([2, 0, 0])
 })
 
 test('an end waits a minute for its webhook', async () => {
