@@ -88,10 +88,12 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       const skew = first.isUndated === true ? undefined : first.serviceTime - first.hostTime
       memory.clock = addSkew(memory.clock, skew, requestOptions.clock.monotonic())
       const { accepted } = memory.clock
-      // If answers do not agree, their median is used, and this answer may be far from it. One without a `Date` has the host's time.
-      const isUsable = skew === undefined ? accepted === 0 : Math.abs(skew - (accepted ?? NaN)) <= MAX_STEP_SECONDS
-      if (isUsable) firstPage = first
+      if (isNear(skew, accepted)) firstPage = first
       return accepted !== undefined
     },
   }
 }
+
+/** If answers do not agree, their median is used, and an answer may be far from it. One without a `Date` has the host's time. */
+const isNear = (skew: number | undefined, accepted = NaN) =>
+  skew === undefined ? accepted === 0 : Math.abs(skew - accepted) <= MAX_STEP_SECONDS

@@ -39,8 +39,7 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
   return {
     ...aboutGroup({ ...content, incident }, moment),
     begun: told?.begun ?? Math.min(...ready.flatMap(({ entries }) => entries.map((entry) => entry.content.at))),
-    // One that begins anew was on no target before.
-    most: incident !== undefined && incident === content.incident ? undefined : (told?.most ?? told?.targets),
+    most: mostTold(content, incident),
     posted: told?.posted,
     isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
     mayBePosted: ready.some(({ entries }) => entries.some(({ claimed }) => claimed)),
@@ -51,6 +50,10 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
     inhibited: inhibitedBy(alerts, moment),
   }
 }
+
+/** On how many targets the receiver was told it is at most; nothing of one that begins anew. */
+const mostTold = ({ told, incident }: Content, said: Incident | undefined) =>
+  said !== undefined && said === incident ? undefined : (told?.most ?? told?.targets)
 
 /**
  * An incident for a receiver that knows it: what fires on fewer targets than that receiver was told does not grow. It shrinks, unless it
