@@ -252,9 +252,10 @@ export function knownOf(call: TrackedCall, sync: Partial<SyncState> = { lastSucc
 }
 
 /** A confirmed sweep has shown every call that is over. */
-function shownUntil(call: TrackedCall, { lastSuccess = 0, confirmedSweep = 0 }: Partial<SyncState>): number {
+function shownUntil(call: TrackedCall, sync: Partial<SyncState>): number {
+  const { lastSuccess = 0, lastSuccessBegan = lastSuccess, confirmedSweep = 0 } = sync
   const { phase, firstSeen, finish } = call
   if (phase === 'open' || phase === 'lost') return firstSeen
-  // A poll that failed may have missed another call of the session.
-  return Math.max(Math.min(finish?.known ?? firstSeen, lastSuccess), confirmedSweep)
+  // A poll that failed may have missed another call of the session, and one that succeeded those that began while it read.
+  return Math.max(Math.min(finish?.known ?? firstSeen, lastSuccessBegan), confirmedSweep)
 }

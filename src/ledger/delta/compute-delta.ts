@@ -198,7 +198,8 @@ function recordSuccess(success: PollSuccess, computation: Computation): void {
   const { state, draft, options, find } = computation
   const { delta } = draft
   const { lastSuccess: previousSuccess, confirmedSweep } = state.sync
-  delta.sync = { ...delta.sync, lastSuccess: serviceTime, previousSuccess, lastSuccessHostTime: hostTime, list }
+  const times = { lastSuccess: serviceTime, lastSuccessBegan: beganServiceTime, lastSuccessHostTime: hostTime }
+  delta.sync = { ...delta.sync, ...times, previousSuccess, list }
   if (!endsSweep) return
   const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)
   const swept: SyncState = {

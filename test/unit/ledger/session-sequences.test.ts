@@ -51,7 +51,8 @@ function daemon(options: Parameters<typeof ledgerBook>[0] = {}) {
     for (const id of delta.calls.keys()) history.delete(id)
     for (const call of delta.evicted) if (isCounted(call)) history.set(call.id, call)
   }
-  const poll = (now: number, pages: SeenCall[][], { sweep = true, ok = true } = {}) => {
+  /** @param takes how long ago it began (seconds) */
+  const poll = (now: number, pages: SeenCall[][], { sweep = true, ok = true, takes = 0 } = {}) => {
     identities.startPoll(undefined, state.open)
     const time = CREATED + now
     // All pages are read before the first one is committed.
@@ -64,8 +65,8 @@ function daemon(options: Parameters<typeof ledgerBook>[0] = {}) {
       success: {
         endsSweep: sweep,
         isConfirmed: sweep,
-        beganServiceTime: time,
-        beganHostTime: time,
+        beganServiceTime: time - takes,
+        beganHostTime: time - takes,
         serviceTime: time,
         hostTime: time,
         listed: new Set(read.flatMap(({ calls }) => calls.map(({ id }) => id))),
@@ -229,6 +230,18 @@ describe('one call of a session is counted once', () => {
 
 describe('each call of a session is counted', () => {
   const timeout = (t: number) => row('unanswered', { rings: t, ends: t + 45 })
+  test.each([
+    ['a room', 7],
+    ['none', undefined],
+  ])('that began while a poll read, which showed the one before only later; the `mid` is that of %s', (_, mid) => {
+    const d = daemon()
+    const before = row('ended', { starts: -300, ends: -200, mid })
+    d.poll(12, [[before]], { takes: 10 })
+    d.poll(15, [[row('ongoing', { starts: 5, mid })]], { sweep: false })
+    d.poll(30, [[before]])
+    d.poll(60, [[row('ended', { starts: 5, ends: 50, mid })]], { sweep: false })
+    check(d, 1, 1)
+  })
   test('that rang in vain for as long as the one before, in its place', () => {
     const d = daemon()
     d.poll(60, [[timeout(0)]])
