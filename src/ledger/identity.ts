@@ -78,7 +78,9 @@ export function identify(
 ): string[] {
   // The usual case: one row of a session that is not known.
   if (rows.length === 1 && known.length === 0) return [newId(rows[0]!, known, answer)]
-  const calls = [...known]
+  const rooms = midsOfRooms(rows, known)
+  const compared = new Map(rows.map((row) => [withoutRoom(row, rooms), row]))
+  const calls = known.map((call) => withoutRoom(call, rooms))
   const shown = new Set(shownUnchanged)
   const ids = new Map<Row, string>()
   const assign = (row: Row, call: KnownCall | undefined) => {
@@ -88,20 +90,20 @@ export function identify(
     // The answer may show this row twice.
     calls.push({ ...call, ...row, id: call.id })
   }
-  const unassigned = () => rows.filter((row) => !ids.has(row))
-  for (const row of unassigned()) assign(row, withSameMid(row, rows, calls, answer))
+  const unassigned = () => [...compared.keys()].filter((row) => !ids.has(row))
+  for (const row of unassigned()) assign(row, withSameMid(row, calls, answer))
   for (const row of unassigned()) assign(row, calls.find((call) => isSameStart(row, call))) // oxfmt-ignore
   for (const row of unassigned()) {
     const again = calls.find((call) => isSameStart(row, call) && shown.has(call.id))
     const others = calls.filter((call) => !isOther(row, call, shown, answer))
     assign(row, again ?? nearest(row, others) ?? add(row))
   }
-  return rows.map((row) => ids.get(row)!)
+  return [...compared.keys()].map((row) => ids.get(row)!)
 
   function add(row: Row): KnownCall {
     const call = {
       ...row,
-      id: newId(row, calls, answer),
+      id: newId(compared.get(row)!, calls, answer),
       firstSeen: answer.now,
       shownUntil: answer.now,
       isInReading: true,
@@ -111,13 +113,21 @@ export function identify(
   }
 }
 
-/** The call with the `mid` of a row. If several have it, or the row is another call by its times, it is the `mid` of a room. */
-function withSameMid(row: Row, rows: readonly Row[], calls: readonly KnownCall[], answer: Answer) {
-  if (row.mid === undefined) return undefined
-  const [call, ...others] = calls.filter(({ mid }) => mid === row.mid)
-  if (call === undefined || others.some(({ id }) => id !== call.id)) return undefined
+/** The `mid`s that several calls of the session have: these say nothing. */
+function midsOfRooms(rows: readonly Row[], known: readonly KnownCall[]): ReadonlySet<number | undefined> {
+  const isOfRoom = (row: Row) => rows.some((other) => other.mid === row.mid && areApart(row, other))
+  const isShared = ({ mid, id }: KnownCall) => known.some((other) => other.mid === mid && other.id !== id)
+  return new Set([...rows.filter(isOfRoom), ...known.filter(isShared)].map(({ mid }) => mid))
+}
+
+const withoutRoom = <One extends Pick<Row, 'mid'>>(one: One, rooms: ReadonlySet<number | undefined>): One =>
+  rooms.has(one.mid) ? { ...one, mid: undefined } : { ...one }
+
+/** The call with the `mid` of a row, unless the row is another call by its times: then it is the `mid` of a room. */
+function withSameMid(row: Row, calls: readonly KnownCall[], answer: Answer) {
+  const call = row.mid === undefined ? undefined : calls.find(({ mid }) => mid === row.mid)
+  if (call === undefined) return undefined
   const isOfRoom =
-    rows.some((other) => other.mid === row.mid && areApart(row, other)) ||
     ((call.isInReading || answer.isTooOld(row)) && isSecond(row, call)) ||
     (!hasMoved(row, call) && beganSince(row, call, answer))
   return isOfRoom ? undefined : call

@@ -242,6 +242,12 @@ describe('each call of a session is counted', () => {
     d.poll(60, [[row('ended', { starts: 5, ends: 50, mid })]], { sweep: false })
     check(d, 1, 1)
   })
+  test('that lasted as long as another one of its room, and was first shown when it was over', () => {
+    const d = daemon()
+    const calls = [0, 100, 200, 300].map((at) => row('ended', { starts: at, ends: at + 60 + (at % 200) / 5, mid: 7 }))
+    for (const [i, one] of calls.entries()) d.poll(100 * i + 90, [[one]], { sweep: false })
+    check(d, 4, 4)
+  })
   test('that rang in vain for as long as the one before, in its place', () => {
     const d = daemon()
     d.poll(60, [[timeout(0)]])
