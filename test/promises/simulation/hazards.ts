@@ -467,6 +467,8 @@ export const hazards = {
   longOutage: {
     probability: { ordinary: 0.15, troubled: 0.1 },
     isAlone: true,
+    // Where no clock can be used at first, the first poll is later than such a lookback.
+    suits: ({ hazards }) => !hazards.includes('farDates'),
     change: ({ kind }, stream, { seconds }) => {
       const lookback = whole(stream, 5, 8) * MINUTE
       const from = between(stream, 0.2, 0.3) * seconds
