@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2170,
   'src/web': 2048,
   'src/web/page': 5442,
-  test: 68076,
+  test: 68078,
 }
 
 /** How far a folder of src may be below its line. */

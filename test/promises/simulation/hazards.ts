@@ -261,7 +261,9 @@ export const hazards = {
    */
   getCallLag: {
     probability: 0.04,
-    suits: ({ standing }) => standing.listedAs !== 'B',
+    // The replay of a calm run does not know that many calls of a poll which are unknown are none.
+    suits: ({ kind, hazards, standing }) =>
+      standing.listedAs !== 'B' && (kind !== 'calm' || !hazards.includes('farEnd')),
     change: (_run, stream) => ({ standing: { getCallLag: whole(stream, 20, 600) } }),
   },
   /** One of many servers has a clock of its own: now and then an answer is hours or decades ahead, or behind. */
