@@ -56,6 +56,8 @@ export type Incident = AlertGroup & {
   messages?: readonly { receiver: string; at: number }[]
   /** The targets whose alerts were not evaluated for long, and since when: their numbers are from before. */
   unpolled?: { targets: number; since: number }
+  /** On how many targets that is so of `alerts`. */
+  old: number
   /** All that fires. */
   firing: readonly Alert[]
   /** The alerts of the most severe rule's subject, one for each target and label: those with most failures come first. */
@@ -145,7 +147,8 @@ function incidentOf(
   const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
   const added = pending + addedTo(firing, at)
   const isGrowing = targets.size < of && added > recovering && added >= LEAST_SHARE * targets.size
-  const old = isCause(first!) ? [] : alerts.filter(({ evaluatedAt }) => evaluatedAt < freshFrom)
+  const isOld = ({ evaluatedAt }: Stated) => !isCause(first!) && evaluatedAt < freshFrom
+  const old = firing.filter(isOld)
   const begun = beginningOf(alerts.map(({ since }) => since))
   const early = elsewhere.filter(({ since }) => since <= begun + CAUSE_DELAY_SECONDS)
   const contributor = contributorOf(alerts)
@@ -160,6 +163,7 @@ function incidentOf(
     ...(old.length > 0 && {
       unpolled: { targets: targetsOf(old).size, since: Math.min(...old.map(({ evaluatedAt }) => evaluatedAt)) },
     }),
+    old: targetsOf(alerts.filter(isOld)).size,
     firing,
     alerts,
     worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),

@@ -12,7 +12,10 @@ import type { TrackedCall } from './tracked-call.ts'
 const MARKER = 'cw:'
 
 /** What tells the calls of a session apart. Times are UNIX seconds. */
-export type Row = Pick<SeenCall, 'session' | 'mid' | 'status' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'ahead'>
+export type Row = Pick<SeenCall, 'session' | 'mid' | 'status' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'ahead'> & {
+  /** Its `mid`, unless that is the one of a room. Only `identify` sets it. */
+  ownMid?: number | undefined
+}
 
 /** A call of the session that callwatch knows. */
 export type KnownCall = Omit<Row, 'session'> &
@@ -78,10 +81,13 @@ export function identify(
 ): string[] {
   // The usual case: one row of a session that is not known.
   if (rows.length === 1 && known.length === 0) return [newId(rows[0]!, known, answer)]
-  const rooms = midsOfRooms(rows, known)
-  const compared = new Map(rows.map((row) => [withoutRoom(row, rooms), row]))
-  const calls = known.map((call) => withoutRoom(call, rooms))
   const shown = new Set(shownUnchanged)
+  const rooms = midsOfRooms([...rows, ...known.filter(({ id }) => shown.has(id))], known)
+  const withOwnMid = <One extends Pick<Row, 'mid'>>(one: One) => {
+    return { ...one, ownMid: rooms.has(one.mid) ? undefined : one.mid }
+  }
+  const compared = rows.map(withOwnMid)
+  const calls: KnownCall[] = known.map(withOwnMid)
   const ids = new Map<Row, string>()
   const assign = (row: Row, call: KnownCall | undefined) => {
     if (call === undefined) return
@@ -90,7 +96,7 @@ export function identify(
     // The answer may show this row twice.
     calls.push({ ...call, ...row, id: call.id })
   }
-  const unassigned = () => [...compared.keys()].filter((row) => !ids.has(row))
+  const unassigned = () => compared.filter((row) => !ids.has(row))
   for (const row of unassigned()) assign(row, withSameMid(row, calls, answer))
   for (const row of unassigned()) assign(row, calls.find((call) => isSameStart(row, call))) // oxfmt-ignore
   for (const row of unassigned()) {
@@ -98,12 +104,12 @@ export function identify(
     const others = calls.filter((call) => !isOther(row, call, shown, answer))
     assign(row, again ?? nearest(row, others) ?? add(row))
   }
-  return [...compared.keys()].map((row) => ids.get(row)!)
+  return compared.map((row) => ids.get(row)!)
 
   function add(row: Row): KnownCall {
     const call = {
       ...row,
-      id: newId(compared.get(row)!, calls, answer),
+      id: newId(row, calls, answer),
       firstSeen: answer.now,
       shownUntil: answer.now,
       isInReading: true,
@@ -113,19 +119,18 @@ export function identify(
   }
 }
 
-/** The `mid`s that several calls of the session have: these say nothing. */
-function midsOfRooms(rows: readonly Row[], known: readonly KnownCall[]): ReadonlySet<number | undefined> {
-  const isOfRoom = (row: Row) => rows.some((other) => other.mid === row.mid && areApart(row, other))
-  const isShared = ({ mid, id }: KnownCall) => known.some((other) => other.mid === mid && other.id !== id)
-  return new Set([...rows.filter(isOfRoom), ...known.filter(isShared)].map(({ mid }) => mid))
-}
+type Dated = Times & Pick<Row, 'mid'>
 
-const withoutRoom = <One extends Pick<Row, 'mid'>>(one: One, rooms: ReadonlySet<number | undefined>): One =>
-  rooms.has(one.mid) ? { ...one, mid: undefined } : { ...one }
+/** The `mid`s that several calls of the session have: they do not say which call a row is. @param shown what the answer shows */
+function midsOfRooms(shown: readonly Dated[], known: readonly KnownCall[]): ReadonlySet<number | undefined> {
+  const isOfRoom = (one: Dated) => shown.some((other) => other.mid === one.mid && areApart(one, other))
+  const isShared = ({ mid, id }: KnownCall) => known.some((other) => other.mid === mid && other.id !== id)
+  return new Set([...shown.filter(isOfRoom), ...known.filter(isShared)].map(({ mid }) => mid))
+}
 
 /** The call with the `mid` of a row, unless the row is another call by its times: then it is the `mid` of a room. */
 function withSameMid(row: Row, calls: readonly KnownCall[], answer: Answer) {
-  const call = row.mid === undefined ? undefined : calls.find(({ mid }) => mid === row.mid)
+  const call = row.ownMid === undefined ? undefined : calls.find(({ ownMid }) => ownMid === row.ownMid)
   if (call === undefined) return undefined
   const isOfRoom =
     ((call.isInReading || answer.isTooOld(row)) && isSecond(row, call)) ||
@@ -188,14 +193,14 @@ function endsLater(row: Row, call: KnownCall): boolean {
 
 /**
  * Whether both are final and equal, except for one difference of all their times: some seconds, or as of a wrong time zone. With the
- * same `mid` it may be any difference.
+ * same `mid`, unless that is of a room, it may be any difference.
  */
 function isCopy(row: Row, call: KnownCall): boolean {
   if (row.status !== call.status || isOpen(row)) return false
   const shifts = TIMES.map((time) => [row[time], call[time]]).filter(([one, other]) => one !== other)
   const [first = NaN, ...others] = shifts.map(([one = NaN, other = NaN]) => one - other)
   const fromZone = Math.abs(first - Math.round(first / ZONE_SECONDS) * ZONE_SECONDS)
-  const hasSameMid = row.mid !== undefined && row.mid === call.mid && others.length > 0
+  const hasSameMid = row.ownMid !== undefined && row.ownMid === call.ownMid && others.length > 0
   const isShift = Math.abs(first) <= CORRECTED_SECONDS || fromZone <= SAME_SECONDS || hasSameMid
   return isShift && others.every((shift) => shift === first)
 }

@@ -18,7 +18,7 @@ export type WebhookCounts = {
   unlisted: string[]
 }
 
-/** When a call of a session began, if its times are right, and ended, by the host's clock, and how. */
+/** When a call of a session began, if there may be one before it and its times are right, and ended, by the host's clock, and how. */
 type End = { session: string; began: number; at: number; finish: Finish }
 
 /** When a webhook came first and last, by its trigger, and any webhook (UNIX seconds by the host's clock). */
@@ -28,9 +28,11 @@ const DAY = 86_400
 /** How long before and after an end its webhook is listened for (seconds). */
 const WINDOW_SECONDS = 60
 /** By how much the clocks may differ although their skew is known (seconds). */
-const CLOCK_TOLERANCE = 5
+const CLOCK_TOLERANCE = 10
 /** Of one session, of each trigger. */
-const MAX_TIMES = 10
+const MAX_TIMES = 100
+/** What was heard longer ago is forgotten (seconds). */
+const MAX_AGE_SECONDS = 7 * DAY
 /** For how long a trigger that came with the id of a call is expected to come again (seconds). */
 const EXPECTED_SECONDS = 30 * DAY
 /** Of more hints, the oldest are dropped. */
@@ -164,12 +166,15 @@ function merged(heard: Heard, stored: Heard = {}): Heard {
   return both
 }
 
-/** Adds when something happened; of more ids than are kept, the oldest is dropped. */
+/** Adds when something happened; what is old is dropped and, of more ids than are kept, the oldest. */
 function addTime(times: Map<string, number[]>, id: string, now: number): void {
   const known = times.get(id) ?? []
-  if (known.length >= MAX_TIMES) return
-  if (known.length === 0 && times.size >= MAX_HINTS) times.delete(times.keys().next().value!)
-  times.set(id, [...known, now])
+  times.delete(id)
+  times.set(id, [...known, now].slice(-MAX_TIMES))
+  for (const [oldest, all] of times) {
+    if (times.size <= MAX_HINTS && now - all.at(-1)! <= MAX_AGE_SECONDS) return
+    times.delete(oldest)
+  }
 }
 
 function keepAfter(times: Map<string, number[]>, id: string, until: number): void {
@@ -210,7 +215,7 @@ function endsOf(
     const at = finish.at - clockSkew
     const end = {
       session: sessionOf(call),
-      began: finish.began < finish.at ? finish.began - clockSkew : -Infinity,
+      began: call.session !== undefined && finish.began < finish.at ? finish.began - clockSkew : -Infinity,
       at,
       finish,
     }

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
  */
 const ROOMS: Record<string, number> = {
   src: 237,
-  'src/alerts': 2258,
+  'src/alerts': 2261,
   'src/clock': 94,
   'src/cluster': 350,
   'src/commands': 3531,
@@ -21,12 +21,12 @@ const ROOMS: Record<string, number> = {
   'src/daemon': 1544,
   'src/events': 840,
   'src/history': 1017,
-  'src/ledger': 1879,
+  'src/ledger': 1884,
   'src/log': 105,
   'src/metrics': 683,
   'src/network': 204,
   'src/notifications': 3331,
-  'src/pipeline': 1316,
+  'src/pipeline': 1320,
   'src/polling': 2162,
   'src/rx': 126,
   'src/schema': 430,
@@ -36,8 +36,8 @@ const ROOMS: Record<string, number> = {
   'src/text': 172,
   'src/views': 2170,
   'src/web': 2048,
-  'src/web/page': 5442,
-  test: 68078,
+  'src/web/page': 5444,
+  test: 68127,
 }
 
 /** How far a folder of src may be below its line. */

@@ -197,8 +197,10 @@ function recordSuccess(success: PollSuccess, computation: Computation): void {
   const { endsSweep, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, list } = success
   const { state, draft, options, find } = computation
   const { delta } = draft
-  const { lastSuccess: previousSuccess, confirmedSweep } = state.sync
-  const times = { lastSuccess: serviceTime, lastSuccessBegan: beganServiceTime, lastSuccessHostTime: hostTime }
+  const { lastSuccess: previousSuccess, lastSuccessBegan: before = -Infinity, confirmedSweep } = state.sync
+  // A sweep may have begun long before the poll that ends it.
+  const lastSuccessBegan = Math.max(before, beganServiceTime)
+  const times = { lastSuccess: serviceTime, lastSuccessBegan, lastSuccessHostTime: hostTime }
   delta.sync = { ...delta.sync, ...times, previousSuccess, list }
   if (!endsSweep) return
   const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)

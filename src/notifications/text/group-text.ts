@@ -25,15 +25,15 @@ const NAMED = 3
  * and ends with the time of its numbers if they are old on most targets.
  */
 export function incidentSentence(incident: Incident): string {
-  const { targets, alerts, calls, course, unpolled } = incident
+  const { targets, alerts, calls, course, old, unpolled } = incident
   const [first] = alerts
   const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
   const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
   const what = calls === undefined ? breachText(incident) : failText({ ...calls, ...which }, reason)
-  const { targets: old, since } = unpolled ?? { targets: 0, since: 0 }
-  const those = old === targets.firing ? '' : `on ${formatNumber(old)} `
-  const asOf = 2 * old > targets.firing ? `, ${those}as of ${clockOf(since, incident.at)}` : ''
+  const stated = targetsOf(alerts).size
+  const those = old === stated ? '' : `on ${formatNumber(old)} `
+  const asOf = unpolled && 2 * old > stated ? `, ${those}as of ${clockOf(unpolled.since, incident.at)}` : ''
   return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 

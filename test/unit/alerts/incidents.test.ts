@@ -444,6 +444,10 @@ describe('an incident', () => {
     const failing = live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 30 }), evaluatedAt: AT })
     const [incident] = incidentsOf([failing, ...stuck], () => ({ key: '', labels: {} }), 10, AT - 45)
     expect(incidentSentence(incident!)).toMatch(/^4 of 10 targets: 75% of 40 calls .* unanswered$/)
+    const before = { ...failing, instance: { ...failing.instance, evaluatedAt: AT - 3600 } }
+    const [old] = incidentsOf([before, ...stuck], () => ({ key: '', labels: {} }), 10, AT - 45)
+    expect(incidentSentence(old!)).toMatch(/ unanswered, as of 07:15:30 UTC$/)
+    expect(linesOf(old!)[1]).toMatch(/no successful poll on 4 targets$/)
   })
 
   test('of failed requests explains why no poll succeeds, and not the other way round; the outage comes first', () => {

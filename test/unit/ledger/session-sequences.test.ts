@@ -248,6 +248,32 @@ describe('each call of a session is counted', () => {
     for (const [i, one] of calls.entries()) d.poll(100 * i + 90, [[one]], { sweep: false })
     check(d, 4, 4)
   })
+  test('that lasted as long as the one before, which the same page shows unchanged', () => {
+    const d = daemon()
+    const first = row('ended', { starts: 0, ends: 90, mid: 7 })
+    d.poll(95, [[first]])
+    d.poll(195, [[row('ended', { starts: 100, ends: 190, mid: 7 }), first]])
+    check(d, 2, 2)
+  })
+  test('with another mid than two calls that have that of a room', () => {
+    const d = daemon()
+    const [first, second] = [0, 100].map((at) => row('ended', { starts: at, ends: at + 90, mid: 7 }))
+    d.poll(95, [[first!]])
+    d.poll(195, [[second!, first!]])
+    // The list shows it three seconds late.
+    d.poll(200, [[row('ongoing', { starts: 192, mid: 8 })]], { sweep: false })
+    check(d, 3, 2)
+  })
+  test('once, also if its times are corrected after a sweep of many polls has ended', () => {
+    const d = daemon()
+    const shown = row('ended', { starts: 600, ends: 1200 })
+    d.poll(10, [[]])
+    d.poll(1230, [[shown]], { sweep: false })
+    d.poll(3000, [[shown]], { sweep: false })
+    d.poll(3600, [[shown]], { takes: 3100 })
+    d.poll(3610, [[row('ended', { starts: 650, ends: 1190 })]], { sweep: false })
+    check(d, 1, 1)
+  })
   test('that rang in vain for as long as the one before, in its place', () => {
     const d = daemon()
     d.poll(60, [[timeout(0)]])

@@ -115,8 +115,10 @@ export function stepText(
   bands?: Bands,
 ) {
   const at = times[index] ?? 0
-  const isBlind = bands?.blind.some(({ from, to }) => from < at + step && to > at)
+  const end = isInstant ? at : at + step
+  const isBlind = bands?.blind.some(({ from, to }) => from <= at && to >= end)
+  const isBlindInPart = bands?.blind.some(({ from, to }) => from < end && to > at)
   // A minute has the name of its beginning.
   const text = span(isoOf(at), isoOf(isInstant || step === 60 ? at : at + step), now)
-  return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not all covered' : ''}`
+  return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not covered' : isBlindInPart ? ', not all covered' : ''}`
 }

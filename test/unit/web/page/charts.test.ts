@@ -386,11 +386,11 @@ test('the chart of the last hour marks what is not covered of the targets that i
 
 test('a step of a chart is named by its time, and whether it is complete and covered', () => {
   const chart = { times: [NOW - 180, NOW - 120, NOW - 60], step: 60, complete: 2 }
-  // Only the last half of the first step.
-  const bands = bandsOf([{ since: isoTime(NOW - 150), until: isoTime(NOW - 120) }], [], NOW)
-  expect([0, 1, 2].map((index) => stepText(chart, index, isoTime(NOW), bands))).toEqual([
-    '14:10 UTC, not all covered',
-    '14:11 UTC',
-    '14:12 UTC, so far',
-  ])
+  const textsWith = (from: number, isInstant = false) => {
+    const bands = bandsOf([{ since: isoTime(NOW - from), until: isoTime(NOW - 120) }], [], NOW)
+    return [0, 1, 2].map((index) => stepText({ ...chart, isInstant }, index, isoTime(NOW), bands))
+  }
+  expect(textsWith(180)).toEqual(['14:10 UTC, not covered', '14:11 UTC', '14:12 UTC, so far'])
+  expect(textsWith(150)[0]).toBe('14:10 UTC, not all covered')
+  expect([textsWith(150, true)[0], textsWith(180, true)[0]]).toEqual(['14:10 UTC', '14:10 UTC, not covered'])
 })
