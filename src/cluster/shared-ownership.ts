@@ -142,13 +142,13 @@ function newMember(
       isMember = false
       return term.lose()
     }
+    joinedFirst = answer.members[0]?.id === answer.self
     term.extend(sent + cluster.lease - renewalInterval)
     latest = answer
     await adapt(answer, leases, cluster)
     setProblem(answer.differing && { of: 'settings', text: answer.differing.message })
     await share(answer, takesPart() ? new Set(targets()) : new Set(), leases, cluster)
     if (answer.differing !== undefined && leases.all().length === 0) return resign()
-    joinedFirst = answer.members[0]?.id === answer.self
     term.confirm()
   }
 

@@ -39,7 +39,7 @@ export const freshFrom =
 export function notifying(parts: DaemonParts, config$: Observable<Config>): Observable<DaemonEvent> {
   const { clock, receivers, failures, draining$: daemonDraining$ } = parts
   const roundsOf = rounds(parts)
-  const part$ = config$.pipe(map(({ notify, http }) => ({ notify, publicUrl: http.publicUrl })))
+  const part$ = config$.pipe(map(({ notify, alerts, http }) => ({ notify, alerts, publicUrl: http.publicUrl })))
   return runWhile(part$, (_part, settingsDraining$) => {
     const draining$ = merge(settingsDraining$, daemonDraining$)
     return merge(...receivers.all().map((receiver) => deliver(roundsOf(receiver), { clock, draining$ })))
@@ -56,8 +56,7 @@ function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
   const attemptsTo = new WeakMap<Receiver, Attempts>()
   const state = alertState(parts)
   const outage = storeOutage({
-    // A daemon that cannot reach the store does not know whether it is still the leader, so the last leader notifies.
-    problem: () => (ownership.wasLeader() ? health.latest() : undefined),
+    problem: health.latest,
     clock,
     after: () => 2 * config().poll.interval,
   })
@@ -72,6 +71,14 @@ function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
       if (!ownership.isLeader())
         throw new DeliveryError('another daemon now sends the notifications', { retryable: true })
       return send(given)
+    }
+  }
+
+  /** What failed for a former leader is in the hands of another daemon. */
+  function forgetting({ name }: Receiver): Round {
+    return async () => {
+      if (!ownership.wasLeader()) failures.forget(name)
+      return undefined
     }
   }
 
@@ -102,7 +109,7 @@ function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
       unwritten,
     }
     const [outbox, edits] = [outboxRound(sender, attempts, options), editRound(sender, options)]
-    return [outage(receiver, attempts), whileLeader(outbox), whileLeader(edits)]
+    return [forgetting(receiver), outage(receiver, attempts), whileLeader(outbox), whileLeader(edits)]
   }
 }
 

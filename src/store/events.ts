@@ -46,7 +46,7 @@ const DELETE = `
   DELETE FROM callwatch.events WHERE serial IN (
     SELECT serial FROM callwatch.events WHERE position < (
       SELECT max(position) FROM callwatch.events WHERE position < least($2::bigint, coalesce(
-        (SELECT position FROM callwatch.events WHERE at >= $1::float8 AND position IS NOT NULL ORDER BY position LIMIT 1), $2::bigint)))
+        (SELECT position FROM callwatch.events WHERE at >= $1::float8 AND at < $3::float8 AND position IS NOT NULL ORDER BY position LIMIT 1), $2::bigint)))
     ORDER BY position LIMIT ${DELETED_AT_ONCE})
   RETURNING 1`
 
@@ -68,8 +68,8 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
   const methods: EventStore = {
     events: (position, most) => read(FROM, position, most),
     latestEvents: (most) => read(LATEST, null, most),
-    deleteEvents: async (before, end = Number.MAX_SAFE_INTEGER) => {
-      while ((await changed({ statement: DELETE, args: [before, end] })) === DELETED_AT_ONCE);
+    deleteEvents: async (before, end = Number.MAX_SAFE_INTEGER, latest = Number.MAX_SAFE_INTEGER) => {
+      while ((await changed({ statement: DELETE, args: [before, end, latest] })) === DELETED_AT_ONCE);
     },
     eraseParticipants: async () => {
       if (cluster === undefined) await sql.all('PRAGMA secure_delete = ON')

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { list, parse, type RowReader, type Sql, type Step } from './sql.ts'
 import { onlyStoreErrors, StoreError } from './store-error.ts'
-import type { OutboxContent, OutboxStore, RoutedChange, ToldGroup, Waiting } from './store.ts'
+import type { OutboxContent, OutboxStore, RoutedChange, Telling, ToldGroup, Waiting } from './store.ts'
 import { insertInto, replacing } from './tables.ts'
 
 /** For receivers that were not recipients before, this change is the beginning. */
@@ -78,6 +78,11 @@ async function waitingIn(sql: Sql): Promise<ReadonlyMap<string, Waiting>> {
   )
 }
 
+/** Whether nothing was told of a group since: the outcome of an edit may be written late, when another daemon is the leader. */
+async function isLatest(sql: Sql, { receiver, group, told }: Telling): Promise<boolean> {
+  return (await toldGroupsIn(sql, receiver)).get(group)?.at === told.at
+}
+
 async function toldGroupsIn(sql: Sql, receiver: string): Promise<ReadonlyMap<string, ToldGroup>> {
   const rows = await sql.all('SELECT name, data FROM callwatch.told_groups WHERE receiver = $1', [receiver])
   return new Map(rows.map(({ name, data }) => [String(name), parse<ToldGroup>(data)]))
@@ -122,8 +127,9 @@ export function outboxOf(sql: Sql, { receivers, cluster, clock }: OutboxOptions)
         const remove = 'DELETE FROM callwatch.outbox WHERE id IN wholes($1) RETURNING id'
         const [removed] = await removing.batch([{ statement: remove, args: [list(ids)] }])
         if (removed!.length === 0 && ids.length > 0) return
-        const told = telling && [telling.receiver, telling.group, JSON.stringify(telling.told)]
-        await removing.batch([...noteSteps(notes), ...(told ? [{ statement: TELL, given: [told] }] : [])])
+        const isTold = telling !== undefined && (ids.length > 0 || (await isLatest(removing, telling)))
+        const told = isTold ? [[telling.receiver, telling.group, JSON.stringify(telling.told)]] : []
+        await removing.batch([...noteSteps(notes), ...(isTold ? [{ statement: TELL, given: told }] : [])])
       })
     },
     toldGroups: (receiver) => toldGroupsIn(sql, receiver),

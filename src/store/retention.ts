@@ -92,6 +92,8 @@ export function retention(
         { statement: deleteFrom('silences', 'id', 'until'), args: [before] },
         { statement: deleteFrom('gaps', 'target, ended', 'ended', IS_OLD_GAP), args: [before] },
         { statement: deleteFrom('evaluations', 'target, hour', 'hour'), args: [before] },
+        // None is so long: its clock was wrong.
+        { statement: deleteFrom('pauses', 'key', 'until', 'until > $1::float8'), args: [clock.wall() + 2 * 3600] },
         { statement: deleteFrom('usage', 'target, quarter', 'quarter'), args: [before - USAGE_RETENTION_SECONDS] },
       ]
       for (const step of deletions) await repeat(async () => (await sql.batch([step]))[0]!.length)

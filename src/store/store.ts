@@ -186,8 +186,9 @@ export type EventStore = {
    * has missed nothing.
    *
    * @param end keeps commits from this position on
+   * @param latest one of this time or later (UNIX seconds) keeps no others
    */
-  deleteEvents: (before: number, end?: number) => Promise<void>
+  deleteEvents: (before: number, end?: number, latest?: number) => Promise<void>
   /** Erases the participants of all events in the log. */
   eraseParticipants: () => Promise<void>
 }

@@ -10,7 +10,7 @@ import { CALL_COLUMNS, callOf, IS_OPEN } from './call-columns.ts'
 import type { EventLog } from './events.ts'
 import type { Outbox } from './outbox.ts'
 import { markAllStale, markStale } from './rollups.ts'
-import { parse, list, type Row, type Sql, type Step } from './sql.ts'
+import { fenced, parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
 import type { NewEvents, RoutedChange, StoredTarget, TargetIdentity, TargetStore } from './store.ts'
 import { insertInto, TABLES_OF_TARGETS } from './tables.ts'
@@ -185,10 +185,13 @@ async function endAlerts(
   routedChanges: readonly RoutedChange[],
   logged: NewEvents | undefined,
 ): Promise<void> {
-  const statement = 'DELETE FROM callwatch.alerts WHERE target = $1 RETURNING alert'
+  const statement = 'DELETE FROM callwatch.alerts WHERE target = $1 RETURNING alert, data'
   const [ended] = await ending.batch([{ statement, args: [number] }])
   const keys = new Set(ended!.map(({ alert }) => String(alert)))
   const changes = routedChanges.filter(({ change }) => keys.has(change.key))
+  // Its owner may have committed since the alerts were read.
+  const firing = ended!.filter(({ data }) => parse<AlertInstance>(data).state !== 'pending')
+  if (firing.some(({ alert }) => !changes.some(({ change }) => change.key === alert))) throw fenced()
   await ending.batch([...outbox.enqueue(changes), ...(keys.size > 0 ? events.log(name, logged) : [])])
 }
 

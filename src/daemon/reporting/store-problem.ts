@@ -7,10 +7,13 @@ import type { DaemonEvent } from '../daemon-event.ts'
 export type StoreHealth = ReturnType<typeof storeHealth>
 
 /** Whether the store can be written, derived from events of targets and ownership. */
-export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>, { owns }: Pick<Ownership, 'owns'>) {
+export function storeHealth(
+  { wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>,
+  { owns, wasLeader }: Pick<Ownership, 'owns' | 'wasLeader'>,
+) {
   /** The problems by target; undefined stands for the lease of all targets. */
   const failing = new Map<string | undefined, string>()
-  let latest: { problem: string; since: number; began: number; ended?: number } | undefined
+  let latest: { problem: string; since: number; began: number; isOurs: boolean; ended?: number } | undefined
 
   function note(event: DaemonEvent): void {
     if (event.kind === 'removed') failing.delete(event.target)
@@ -33,9 +36,12 @@ export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic
   }
 
   return {
-    /** The latest outage of the store, as any target noticed it. */
+    /**
+     * The latest outage of the store, as any target noticed it, if it began while this daemon was the leader: one that cannot reach the
+     * store does not know whether it still is.
+     */
     latest: (): Outage | undefined => {
-      if (latest === undefined) return undefined
+      if (latest?.isOurs !== true) return undefined
       const { problem, since, began, ended } = latest
       return { problem, since, seconds: (ended ?? monotonic()) - began, isOver: ended !== undefined }
     },
@@ -44,7 +50,7 @@ export function storeHealth({ wall, monotonic }: Pick<Clock, 'wall' | 'monotonic
       note(event)
       const before = latest?.ended === undefined ? latest : undefined
       const problem = failing.values().next().value
-      if (problem !== undefined) latest = { since: wall(), began: monotonic(), ...before, problem }
+      if (problem !== undefined) latest = { since: wall(), began: monotonic(), isOurs: wasLeader(), ...before, problem }
       else if (before !== undefined) latest = { ...before, ended: monotonic() }
       return (before === undefined) === (problem === undefined) ? [event] : [event, { kind: 'store', problem }]
     },

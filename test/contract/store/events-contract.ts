@@ -72,6 +72,15 @@ export function eventsContract(newPlace: NewPlace): void {
       expect(next!.position).toBeGreaterThan(left[1]!.position)
     })
 
+    test('keeps nothing for an event that is dated ahead by a wrong clock', async () => {
+      const a = await openAt(newPlace)
+      for (const at of [900, 1, 2, 3, 9]) await append(a, `at ${at}`, { at })
+      await a.store.deleteEvents(CREATED + 5)
+      expect(await a.store.events(1, 100)).toHaveLength(5)
+      await a.store.deleteEvents(CREATED + 5, undefined, CREATED + 100)
+      expect(idsOf(await a.store.events(1, 100))).toEqual(['at 3', 'at 9'])
+    })
+
     test('keeps what is still needed from a position on', async () => {
       const a = await openAt(newPlace)
       for (const at of [1, 2, 3, 4, 9]) await append(a, `at ${at}`, { at })

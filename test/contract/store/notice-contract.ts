@@ -82,4 +82,14 @@ export function noticeContract(newPlace: NewPlace): void {
     await store.pauseUntil('key', CREATED + 10)
     expect(await store.pausedUntil('key')).toBe(CREATED + 300)
   })
+
+  test('a rate limit pause of hours, which a wrong clock wrote, is deleted', async () => {
+    const store = await (await newPlace()).open()
+    const now = Date.now() / 1000
+    await store.pauseUntil('of a wrong clock', now + 8 * 3600)
+    await store.pauseUntil('key', now + 3600)
+    await store.deleteExpired(CREATED)
+    expect(await store.pausedUntil('of a wrong clock')).toBeUndefined()
+    expect(await store.pausedUntil('key')).toBe(now + 3600)
+  })
 }

@@ -8,7 +8,7 @@ import { newLedger } from '../../../src/ledger/state.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { asked, completePoll, contents, CREATED, seen, total } from '../../kit/ledger/seen.ts'
 import { rollupProblems } from '../../kit/store/rollup-problems.ts'
-import { A, B, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
+import { A, B, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 
 const HOUR = 3600
 const LATER = CREATED + 10 * HOUR
@@ -88,6 +88,18 @@ export function removedContract(newPlace: NewPlace): void {
         ['b', 'ongoing', null, null],
       ])
       expect((await store.openCalls(['a', 'b'])).map(({ target }) => target)).toEqual(['b'])
+    })
+
+    test('is removed with the end of each alert that fires, also of one that its owner committed meanwhile', async () => {
+      const { store, see } = await withCalls()
+      const change = { change: notification, receivers: ['slack'] }
+      await see(completePoll(200), { alerts: { ...NO_ALERTS, changed: [instance] }, routedChanges: [change] })
+      await expect(remove(store)).rejects.toMatchObject({ kind: 'stale' })
+      expect((await store.strayTargets(['b']))[0]?.alerts).toHaveLength(1)
+      const ends = [{ ...change, change: { ...notification, kind: 'expired' as const } }]
+      await store.expireAlerts('a', ends, undefined, REMOVED)
+      expect((await store.outbox('slack')).map(({ content }) => content.kind)).toEqual(['firing', 'expired'])
+      expect((await store.strayTargets(['b']))[0]?.alerts ?? []).toEqual([])
     })
 
     test('stays so where another one asks for its name, which is refused', async () => {

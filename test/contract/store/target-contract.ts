@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { newLedger } from '../../../src/ledger/state.ts'
 import { asked, completePoll, contents, CREATED, seen } from '../../kit/ledger/seen.ts'
-import { A, B, DAY, instance, NO_ALERTS, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
+import { A, B, DAY, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
 import { finishedCalls } from '../../kit/store/finished-calls.ts'
 
 const FIRING = { alerts: { ...NO_ALERTS, changed: [instance] } }
@@ -89,7 +89,7 @@ export function targetContract(newPlace: NewPlace): void {
     test('that was reset has no count, no call and no alert of before, also after a restart', async () => {
       const { store, see } = await openAt(newPlace)
       await see(completePoll(1, seen('b', 'ongoing')), FIRING)
-      await store.resetTarget('a', [])
+      await store.resetTarget('a', [{ change: notification, receivers: [] }])
       // Set up again by the first, and read by the second.
       for (const _restart of [1, 2]) {
         const again = await store.openTarget(A, CREATED + 60, DAY)

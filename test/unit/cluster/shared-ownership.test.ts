@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { ReplaySubject, Subject, takeUntil } from 'rxjs'
+import { firstValueFrom, NEVER, ReplaySubject, Subject, takeUntil, timer } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { STARTING } from '../../../src/cluster/member-status.ts'
 import { sharedOwnership, type OwnershipEvent } from '../../../src/cluster/shared-ownership.ts'
@@ -296,3 +296,37 @@ test('no target ever has two owners, and after a quiet period each has one, what
     { numRuns: 500 },
   )
 }, 60_000)
+
+test('a member that was dead and joins again is not the leader beside the new one, however slow the database is', async () => {
+  const clock = virtualClock(0)
+  const store = memoryCluster(clock)
+  const start = async (name: string, isReachable = () => true) => {
+    const inner = store.clusterStore(LEASE, isReachable)
+    const slow = async () => void (await firstValueFrom(timer(1000, clock.scheduler)))
+    const clusterStore: typeof inner = {
+      ...inner,
+      acquire: async (...given) => slow().then(() => inner.acquire(...given)),
+      release: async (...given) => slow().then(() => inner.release(...given)),
+    }
+    const draining$ = new ReplaySubject<void>(1)
+    await clusterStore.join(name, STARTING, SETTINGS)
+    const ownership = sharedOwnership({ cluster: clusterStore, clock, name, targets: () => TARGETS, draining$ })
+    const running = ownership.run(NEVER).subscribe()
+    onTestFinished(() => running.unsubscribe())
+    return { ...ownership, stop: () => draining$.next() }
+  }
+  let isReachable = true
+  const a = await start('a', () => isReachable)
+  await clock.advance(5)
+  const b = await start('b')
+  await clock.advance(30)
+  isReachable = false
+  await clock.advance(30)
+  expect([a.isLeader(), b.isLeader()]).toEqual([false, true])
+  b.stop()
+  isReachable = true
+  for (let i = 0; i < 200; i++) {
+    await clock.advance(0.1)
+    expect(a.isLeader() && b.isLeader()).toBe(false)
+  }
+})

@@ -8,6 +8,7 @@ import { deliveryFailures } from '../../../src/notifications/delivery/attempts.t
 import type { MessageReceiver, StateReceiver } from '../../../src/notifications/receiver.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
+import { shippedRules } from '../../kit/alerts/sample-rules.ts'
 import { AT, changeOf } from '../../kit/notifications/delivery/outbox-sending.ts'
 
 const CONFIG = configOf({
@@ -17,20 +18,28 @@ const CONFIG = configOf({
 const busy = new DeliveryError('it answered 429', { retryable: true, retryAfter: 30 })
 const refusal = new DeliveryError('it refused with 404', { retryable: false })
 
-/** A daemon's deliveries of one alert that fires, to a receiver and an Alertmanager that fail as given. */
-async function failing(error: DeliveryError) {
+/** A daemon's deliveries of one alert that fires, to a receiver and an Alertmanager that fail as given, if they do. */
+async function failing(error: DeliveryError | undefined, config = CONFIG) {
   const clock = virtualClock(AT)
   const store = openSqliteStore({ path: ':memory:' })
   const attempts: string[] = []
   const attempt = async (receiver: string) => {
     attempts.push(`${receiver} ${clock.monotonic()}`)
-    throw error
+    if (error !== undefined) throw error
   }
-  const slack = (name: string): MessageReceiver => ({ name: 'slack', send: () => attempt(name) })
+  const groups: unknown[] = []
+  const slack = (name: string): MessageReceiver => ({
+    name: 'slack',
+    send: (message) => {
+      if (message.kind === 'alerts') groups.push(message.group)
+      return attempt(name)
+    },
+  })
   const state: StateReceiver = { name: 'am', refresh: () => () => attempt('am') }
   let all = [slack('slack'), state]
+  let leads = true
   const failures = deliveryFailures(clock, (text) => text)
-  const config$ = new BehaviorSubject(CONFIG)
+  const config$ = new BehaviorSubject(config)
   const parts = {
     clock,
     store,
@@ -39,7 +48,7 @@ async function failing(error: DeliveryError) {
     receivers: { all: () => all, names: () => ['slack'] },
     targets: { all: () => ['production'], loaded: () => [] },
     overviews: { isComplete: () => true, others: () => [] },
-    ownership: { isLeader: () => true, wasLeader: () => true },
+    ownership: { isLeader: () => leads, wasLeader: () => leads },
     health: { latest: () => undefined },
     draining$: NEVER,
   }
@@ -51,7 +60,12 @@ async function failing(error: DeliveryError) {
     clock,
     attempts,
     failures,
+    store,
+    config$,
+    /** Of the messages. */
+    groups,
     slack,
+    lose: () => (leads = false),
     /** Activates a configuration with these receivers instead of the first ones. */
     reload: async (changed?: MessageReceiver) => {
       if (changed !== undefined) all = [changed, state]
@@ -78,4 +92,24 @@ test('what a receiver refused is offered again at once after a reload that chang
   await reload(slack('changed'))
   expect(attempts.filter((each) => !each.startsWith('am'))).toEqual(['slack 0', 'changed 28'])
   expect(failures.of('slack')?.since).toBe(AT + 28)
+})
+
+test('a daemon that is the leader no more says no longer that a receiver fails', async () => {
+  const { clock, failures, lose } = await failing(busy)
+  lose()
+  await clock.advance(2)
+  expect(failures.of('slack')).toBeUndefined()
+})
+
+test('after a reload of the rules alone, alerts are grouped by the new ones', async () => {
+  const { clock, store, groups, config$ } = await failing(undefined, { ...CONFIG, alerts: [] })
+  const rules = shippedRules()
+  config$.next({ ...CONFIG, alerts: rules })
+  for (const [i, name] of ['HighFailureRate', 'VeryHighFailureRate'].entries()) {
+    const { name: alert, severity, ...rule } = rules.find((one) => one.name === name)!
+    await store.enqueueOnce([`${i + 2}`], { ...changeOf({ name: alert, severity }, 'firing', AT), ...rule }, ['slack'])
+    await clock.advance(400)
+  }
+  const worst = { alert: 'VeryHighFailureRate', severity: 'critical' }
+  expect(groups).toEqual([{ alert: 'A', severity: 'warning' }, worst, worst])
 })

@@ -8,7 +8,7 @@ import { pollEvent } from './poll-event.ts'
 /** The problem after each of these events. */
 function problemsAfter(...events: DaemonEvent[]): (string | undefined)[] {
   const lost = new Set<string>()
-  const health = storeHealth(virtualClock(), { owns: (target) => !lost.has(target) })
+  const health = storeHealth(virtualClock(), { owns: (target) => !lost.has(target), wasLeader: () => true })
   return events.map((event) => {
     if (event.kind === 'ownership' && event.event.kind === 'lost') event.event.targets.forEach((one) => lost.add(one))
     if (event.kind === 'ownership' && event.event.kind === 'acquired') lost.clear()
@@ -17,6 +17,18 @@ function problemsAfter(...events: DaemonEvent[]): (string | undefined)[] {
     return latest?.isOver === false ? latest.problem : undefined
   })
 }
+
+test('an outage that began under another leader is for that one to tell', () => {
+  let leads = false
+  const health = storeHealth(virtualClock(), { owns: () => true, wasLeader: () => leads })
+  const followed = (problem?: string) => {
+    health.follow(owning({ kind: 'problem', of: 'store', problem }))
+    return health.latest()?.problem
+  }
+  expect(followed('gone')).toBeUndefined()
+  leads = true
+  expect([followed('still gone'), followed(), followed('gone again')]).toEqual([undefined, undefined, 'gone again'])
+})
 
 const owning = (event: OwnershipEvent): DaemonEvent => ({ kind: 'ownership', event })
 

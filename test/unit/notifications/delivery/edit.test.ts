@@ -163,3 +163,24 @@ test('an incident that begins again after its end was silenced is posted, and th
   await run.clock.advance(30)
   expect(posted).toHaveLength(2)
 })
+
+test('the outcome of an edit that is written late does not replace what another leader told since', async () => {
+  const { receive } = board()
+  const run = sending({ ...GROUPED, edits: true, receive })
+  await run.fire(high(1))
+  await run.clock.advance(31)
+  run.broken.add('removeFromOutbox')
+  await run.clock.advance(11)
+  for (const method of ['toldGroups', 'outbox', 'claimOutbox'] as const) run.broken.add(method)
+  await run.clock.advance(60)
+  // The other leader told of the end of this incident, and of another one.
+  const [group, before] = [...(await run.store.toldGroups('slack'))][0]!
+  run.live.clear()
+  await run.fire(high(2))
+  const ids = (await run.store.outbox('slack')).map(({ id }) => id)
+  const told = { ...before, at: run.clock.wall(), begun: run.clock.wall(), targets: 1, posted: 'of the other' }
+  await run.store.removeFromOutbox(ids, [], { receiver: 'slack', group, told })
+  run.broken.clear()
+  await run.clock.advance(120)
+  expect((await run.store.toldGroups('slack')).get(group)?.posted).toBe('of the other')
+})
