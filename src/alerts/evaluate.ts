@@ -48,9 +48,9 @@ export function evaluate(
   const evaluation = { now, interval, sincePoll: sincePrevious(trigger) }
   for (const rule of rules) {
     const known = [...instances.values()].filter((instance) => isOf(rule, instance))
-    for (const { key } of known) evaluated.add(key)
     const groups = known.map(({ labels }) => labels)
     const values = ruleValues(rule, trigger, monthOf, groups)
+    for (const key of values?.keys() ?? known.map((one) => one.key)) evaluated.add(key)
     if (values === undefined) {
       // The next poll will send the reminder with a new value. A tick sends it only if there was no poll for long.
       const unseen = known.filter((instance) => isUnseen(instance, now, interval))

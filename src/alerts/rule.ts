@@ -50,7 +50,8 @@ function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, re
     if ('below' in definition.keys) report(['above'], 'missing; expected a threshold, in `above` or in `below`')
     return
   }
-  definition.check?.(rule, report)
+  if (above === 1 && definition.unit === 'share' && definition.name !== 'budget_minutes')
+    report(['above'], 'found 1, and no ratio can be above that; expected a number below 1')
   const check = relativeTo === undefined ? checkAbsolute : checkRelative
   check(definition, rule, report)
   const isDuration = definition.unit === 'seconds' && relativeTo === undefined

@@ -79,8 +79,6 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   readonly isShownInStatus?: boolean
   /** The name of the worst value, instead of `peak`. */
   readonly peakName?: string
-  /** Further checks of its rules. It also gets rules that failed other checks, with the file's keys. */
-  check?(rule: { readonly above?: unknown }, report: (path: string[], message: string) => void): void
   /** What is measured, in a message: `17 of 40 calls that finished in the last 15m failed: 42.5%`. */
   describe(message: MessageValue, signal: Signal): string
   /** When its rules fire, in plain words, without `for`: `more than 30% of the calls finished in 15m failed`. */
@@ -157,7 +155,7 @@ export function formatIn(unit: Unit, value: number): string {
     case 'share':
       return formatShare(value)
     case 'seconds':
-      return formatSeconds(value)
+      return value < 10 ? `${formatNumber(value)}s` : formatSeconds(value)
     case 'minutes':
       return `${formatNumber(value)} min`
     default:

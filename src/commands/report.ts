@@ -8,6 +8,7 @@ import { pastBulletin } from '../notifications/text/past-text.ts'
 import { openReader } from '../store/open-store.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
+import { withoutNoise } from '../text/without-noise.ts'
 import { cellOf, type Cell } from '../views/columns.ts'
 import { messageView } from '../views/messages/message-body.ts'
 import { REPORT_COLUMNS, reportCsv, reportView, type Report } from '../views/report.ts'
@@ -52,7 +53,7 @@ export const declare: Declare = (command, context) => {
       const period = periodOf({ since: since ?? '0', until, zone }, await serviceNow(reader, targets, now), '--')
       const from = since === undefined ? undefined : period.from
       const found = reportView(await usageReport(reader, { ...period, from, by, zone, targets }, known))
-      if (json) return print(JSON.stringify(found, undefined, 2))
+      if (json) return print(JSON.stringify(withoutNoise(found), undefined, 2))
       const lines =
         format === 'table'
           ? [periodText(found), ...tableOf(found, by, widthOf(context, options))]

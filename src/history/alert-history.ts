@@ -47,7 +47,9 @@ export async function alertHistory(
     ...(key === undefined ? [] : [`episode.alert = ${add(key)}`]),
     ...(began === undefined ? [] : [`since >= ${add(began.from)}`, `since < ${add(began.to)}`]),
     // The severity of a firing alert is in its rule.
-    ...(severity === undefined ? [] : [`(severity = ${add(severity)} OR until IS NULL)`]),
+    ...(severity === undefined
+      ? []
+      : [`(severity = ${add(severity)} OR until IS NULL AND alerts.data LIKE ${add(`%"severity":"${severity}"%`)})`]),
   ]
   const rows = await select(
     store,
@@ -61,7 +63,8 @@ export async function alertHistory(
   const shown = rows.slice(0, most)
   const { blind } = await coverageOf(
     store,
-    { from: Math.min(now, ...shown.map(({ since }) => Number(since))), to: Infinity },
+    // The clock of the service may be behind.
+    { from: Math.min(now, ...shown.map(({ since }) => Number(since))) - 86_400, to: Infinity },
     { targets: [...new Set(shown.map(({ target }) => String(target)))], now },
   )
   const byTarget = Map.groupBy(blind, ({ target, kind }) => (kind === 'expired' ? undefined : target))
@@ -84,7 +87,10 @@ function pastEpisode(row: Row, blind: readonly BlindTime[], now: number): PastEp
     episode,
     // An alert about polls is evaluated without them.
     blind: (isCause(episode) ? [] : blind)
-      .map(({ from, to }) => ({ from: Math.max(from, since), to: Math.min(to, until ?? now) }))
+      .map(({ from, to, clockSkew = 0 }) => ({
+        from: Math.max(from - clockSkew, since),
+        to: Math.min(to - clockSkew, until ?? now),
+      }))
       .filter(({ from, to }) => from < to),
     ...readNotes(String(row['notes'])),
   }

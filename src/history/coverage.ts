@@ -13,7 +13,7 @@ import type { Period } from './days.ts'
 export const BLIND_KINDS = ['before', 'expired', 'ended', 'now'] as const
 
 /** A time for which callwatch does not have all calls of a target. */
-export type BlindTime = Period & { target: string; kind: (typeof BLIND_KINDS)[number] }
+export type BlindTime = Period & { target: string; kind: (typeof BLIND_KINDS)[number]; clockSkew?: number }
 
 export type Coverage = Awaited<ReturnType<typeof coverageOf>>
 
@@ -67,7 +67,12 @@ export async function coverageOf(
       ...(isSeen ? [] : [{ target, kind: 'now' as const, from: lastSuccess, to: Infinity }]),
     ]
     return [...kept, ...((targets ?? configured).includes(target) ? unseen : [])]
-      .map((time) => ({ ...time, from: Math.max(from, time.from), to: Math.min(end, time.to) }))
+      .map((time) => ({
+        ...time,
+        ...(clockSkew !== 0 && { clockSkew }),
+        from: Math.max(from, time.from),
+        to: Math.min(end, time.to),
+      }))
       .filter((time) => time.from < time.to)
       .toSorted((a, b) => a.from - b.from)
   })

@@ -35,8 +35,9 @@ export async function pastOf(
   const byHour = points.map(({ sums }, i) => ({ from: hours.from + i * HOUR, counts: figuresOf(sums).counts }))
   const figures = figuresOf(all?.sums)
   const shareOf = (counts: FinishedCounts) => failureRatio(counts, 'any')
-  const isBad = ({ counts }: (typeof byHour)[number]) =>
-    counts.total >= MIN_HOUR_CALLS && shareOf(counts) > WORSE_BY * shareOf(figures.counts)
+  // The first hour may have begun before the period.
+  const isBad = ({ from: begin, counts }: (typeof byHour)[number]) =>
+    begin >= from && counts.total >= MIN_HOUR_CALLS && shareOf(counts) > WORSE_BY * shareOf(figures.counts)
   const [worstHour] = byHour.filter(isBad).toSorted((a, b) => shareOf(b.counts) - shareOf(a.counts))
   const ages = (await store.openCalls(targets)).map(({ call }) => to - beganAt(call))
   const long = ages.filter((age) => age > LONG_OPEN_SECONDS)

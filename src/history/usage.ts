@@ -94,7 +94,7 @@ export async function usageReport(
   const isOpen = since === undefined || to === undefined
   const { oldest, newest } = isOpen ? await historyScope(store, { targets }, 0) : { oldest: since, newest: to }
   const end = endOf({ newest }, await serviceNow(store, targets, now, Math.max))
-  const from = since ?? Math.min(end, Math.floor(oldest))
+  const from = since ?? Math.min(end, to ?? end, Math.floor(oldest))
   const asked = { from, to: to ?? Infinity }
   return {
     from,

@@ -9,6 +9,8 @@ export type Secret = {
   /** The variable that fills the key if the file omits it, and the variable that names its file. */
   variable?: string
   fileVariable?: string
+  /** Keys that make `variable` superfluous. */
+  unless?: readonly string[]
   /** An example variable of the user's own, to keep the secret out of the file; default: `variable`. */
   example?: string
   /** If only a part of the value is secret: masks that part, and returns the part in every spelling. */

@@ -85,13 +85,13 @@ function withSecretFiles(shape: z.core.$ZodLooseShape): z.core.$ZodLooseShape {
     const value = entry instanceof z.ZodOptional ? entry.unwrap() : entry
     const known = secrets.get(value)
     if (known === undefined) return [[key, entry]]
-    const { of, about, variable, fileVariable, example = variable } = known
+    const { of, about, variable, fileVariable, unless, example = variable } = known
     const examples = example === undefined ? {} : { examples: [`\${${example}}`] }
     const own = z
       .optional(value)
       .describe(`${about}; a secret`)
       .meta({ writeOnly: true, ...examples })
-    if (variable !== undefined) own.register(variables, { name: variable })
+    if (variable !== undefined) own.register(variables, { name: variable, ...(unless && { unless }) })
     const file = fileName().optional().describe(`File that holds ${of}, instead of ${key}`)
     if (fileVariable !== undefined) file.register(variables, { name: fileVariable, unless: [key] })
     return [

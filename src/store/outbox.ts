@@ -80,7 +80,8 @@ async function waitingIn(sql: Sql): Promise<ReadonlyMap<string, Waiting>> {
 
 /** Whether nothing was told of a group since: the outcome of an edit may be written late, when another daemon is the leader. */
 async function isLatest(sql: Sql, { receiver, group, told }: Telling): Promise<boolean> {
-  return (await toldGroupsIn(sql, receiver)).get(group)?.at === told.at
+  const { at } = (await toldGroupsIn(sql, receiver)).get(group) ?? told
+  return at === told.at
 }
 
 async function toldGroupsIn(sql: Sql, receiver: string): Promise<ReadonlyMap<string, ToldGroup>> {

@@ -94,7 +94,7 @@ export type OutboxStore = {
    * Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do
    * nothing.
    *
-   * @param telling what the message said of a group; without ids, only this is written
+   * @param telling what the message said of a group; without ids, only this is written, unless the receiver was told otherwise since
    */
   removeFromOutbox: (ids: readonly number[], notes?: readonly EpisodeNote[], telling?: Telling) => Promise<void>
   /** What a receiver was told of each group. */

@@ -19,7 +19,7 @@ export const requestErrors = targetSignal({
   value: (trigger, _monthOf, { window, minRequests }) => {
     if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
     const { all, wrong } = trigger.recent.requests(window)
-    return all < minRequests ? undefined : wrong / all
+    return all < minRequests ? NaN : wrong / all
   },
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the requests to the calls service failed ${inWindow(signal)}`,

@@ -17,8 +17,8 @@ export const serviceWebhooksMissed = targetSignal({
   unit: 'share',
   isReplayable: false,
   value: (trigger, _monthOf, { window, minEnds }) => {
-    if (trigger.kind === 'poll' || trigger.recent?.ends === undefined) return undefined
-    const { all, wrong } = trigger.recent.ends(window)
+    if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
+    const { all, wrong } = trigger.recent.ends?.(window) ?? { all: 0, wrong: 0 }
     return all < minEnds ? NaN : wrong / all
   },
   describe: ({ value }, signal) =>

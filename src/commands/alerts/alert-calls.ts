@@ -2,6 +2,7 @@ import { alertOf, nameOf } from '../../alerts/alert.ts'
 import { mostFailuresFirst } from '../../alerts/incidents.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
+import { serviceNow } from '../../history/coverage.ts'
 import { alertHistory, liveAlerts } from '../../history/alert-history.ts'
 import { pastAlertView, type PastAlert } from '../../views/alert.ts'
 import type { Period } from '../../history/days.ts'
@@ -49,7 +50,8 @@ export const declareCalls: Declare = (command, context) => {
       await using reader = await openReader(config.store)
       const [chosen, note] = await findAlert(reader, config, alert, options)
       const { searchParams } = new URL(requestOf(chosen), 'http://localhost')
-      const wanted = readCallsQuery(Object.fromEntries(searchParams), systemClock.wall())
+      const now = await serviceNow(reader, [chosen.target], systemClock.wall())
+      const wanted = readCallsQuery(Object.fromEntries(searchParams), now)
       const parts = partsOf(reader, [chosen.target], wanted)
       if (note !== '') warn(note)
       if (json || format === 'table') {

@@ -125,7 +125,7 @@ function targetLines(found: Backtested, { since, chart }: { since: number; chart
 
 function rulesOf(found: readonly Backtested[], rules: readonly Rule[]): string[] {
   const fired = found.flatMap(({ target, incidents, to }) =>
-    incidents.map((incident) => ({ rule: incident.fired.alert, target, ...periodOf(incident, to!) })),
+    incidents.map((one) => ({ rule: one.fired.alert, target, ...periodOf(one, to ?? one.fired.at) })),
   )
   const replayed = rules.filter(isReplayable).map(({ name }) => name)
   return ruleSummary(replayed, fired)

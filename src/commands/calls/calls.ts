@@ -86,7 +86,7 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
   const configured = config.targets.map(({ name }) => name)
   await expectTargets(reader, asked ?? [], configured)
   const targets = asked ?? configured
-  const wanted = wantedOf(query, await serviceNow(reader, targets, systemClock.wall()))
+  const wanted = wantedOf({ ...query, target: asked?.join() }, await serviceNow(reader, targets, systemClock.wall()))
   // What happens while the calls are listed is printed afterwards.
   const { next } = await readLatest(reader, 0)
   const parts = await Array.fromAsync(partsOf(reader, targets, wanted, most))

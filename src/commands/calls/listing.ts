@@ -9,7 +9,7 @@ import { tableLines } from '../command.ts'
 /**
  * The selected calls of a store, newest first, as the API has them.
  *
- * @param names of the targets; a name may contain a comma, at which a request would split it
+ * @param names of the targets whose calls in progress may be selected
  */
 export async function* partsOf(
   reader: StoreReader,
@@ -18,8 +18,7 @@ export async function* partsOf(
   max = Infinity,
 ): AsyncGenerator<CallView[]> {
   const targets = { all: () => names, own: () => [], others: () => names.map((name) => ({ name })) }
-  const ofTargets = { ...wanted, filter: { ...wanted.filter, targets: names } }
-  for await (const { calls } of pagesOf(ofTargets, max, { targets, store: reader })) yield calls.map(callView)
+  for await (const { calls } of pagesOf(wanted, max, { targets, store: reader })) yield calls.map(callView)
 }
 
 /** The columns by their headings. Two at the end have numbers. */

@@ -74,7 +74,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
     const { message: problem, retryable, retryAfter, mayHaveArrived } = isBug ? BUG : error
     failures += 1
     if (retryable) {
-      const delay = retryAfter ?? Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
+      const delay = retryAfter || Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
       const retryIn = Math.min(delay, longest.retryAfter)
       pauses.begin(EVERYTHING, retryIn)
       return { outcome: 'retried', problem, mayHaveArrived, retryIn, ...(isBug && { error }) }

@@ -194,7 +194,7 @@ export function improvementOf({ target, alerts }: AlertMessage): string | undefi
   if (hasEnded(one) || !isMoreSevere(other, one) || subjectOf(one) !== subjectOf(other)) return undefined
   const most = isBeyond(one, other.peak, one.peak) ? other.peak : one.peak
   const values = `${formatValue(one, one.value)}, was ${formatValue(one, most)} at ${one.breach === 'above' ? 'most' : 'least'}`
-  return `${nameIn(target, 40)} improves: ${nameIn(titleOf(one), 60)} still fires at ${values}`
+  return `${nameIn(target, 40)} improves: ${nameIn(titleOf(one), 40)} still fires at ${values}`
 }
 
 /** `resolved on 30 targets`, for each way to end: only targets on which nothing of the group fires any more. */

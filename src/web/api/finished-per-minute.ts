@@ -40,6 +40,9 @@ export const finishedPerMinuteRoute = route(
   {
     checks: { querystring: parameters },
     answers: { 200: finishedPerMinute },
+    // That of a day of a thousand targets has seven million counts, all of them whole.
+    isClean: true,
+    atATime: 2,
   },
   (source: PerMinuteSource) =>
     async ({ query }) =>

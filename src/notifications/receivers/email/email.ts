@@ -29,11 +29,14 @@ const emailKeys = section(
       .optional()
       .describe('The host name with which callwatch greets the mail server (EHLO); default: the domain of `from`'),
     username: text('a user name').optional().describe('The user at the mail server; default: no login'),
-    password: secret(text('a password'), {
-      of: 'the password',
-      about: 'Password of the user',
-      example: 'SMTP_PASSWORD',
-    }).optional(),
+    password: secret(
+      text('a password without control characters', (value) => !/\p{Cc}/u.test(value)),
+      {
+        of: 'the password',
+        about: 'Password of the user',
+        example: 'SMTP_PASSWORD',
+      },
+    ).optional(),
     dashboard_url: link().optional().describe('Linked in the message'),
   },
   ({ host, tls, username, password, password_file: file }, report) => {

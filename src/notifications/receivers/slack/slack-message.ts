@@ -167,7 +167,7 @@ function titleOfMessage(message: AlertMessage): string {
   if (second === undefined) return `${emoji} ${state}: ${nameIn(titleOf(first.notification), 75)} ${on}`
   if (kinds.size === 1) return `${emoji} ${state}: ${plural(alerts.length, 'alert')} ${on}`
   const improvement = improvementOf(message)
-  if (improvement !== undefined) return `${emoji} ${severity}: ${improvement}`
+  if (improvement !== undefined) return `${emoji} ${severity}: ${nameIn(improvement, 130)}`
   const parts = [...kinds].map(([each, { length }]) => `${length} ${stateWord(each)}`).join(', ')
   return `${emoji} ${kinds.has('firing') ? `${severity}: ` : ''}${parts} ${on}`
 }

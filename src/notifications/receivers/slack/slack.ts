@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { address, link, text } from '../../../schema/scalars.ts'
+import { address, headerValue, link, text } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
 import type { ReceiverType } from '../../receiver.ts'
@@ -10,8 +10,9 @@ const slackSection = section(
       of: 'the webhook',
       about: 'Incoming webhook',
       variable: 'SLACK_WEBHOOK_URL',
+      unless: ['token', 'token_file'],
     }).optional(),
-    token: secret(text('the token of a bot'), {
+    token: secret(headerValue('the token of a bot'), {
       of: 'the token',
       about: 'Token of a bot (xoxb-…) instead of `webhook_url`: its message is edited while an incident lasts',
       example: 'SLACK_TOKEN',

@@ -50,9 +50,9 @@ export function local(time: string | number) {
 export function momentOf(text: string) {
   const shown = Date.parse(`${text}Z`)
   if (Number.isNaN(shown)) return NaN
-  // The offset may be another one before and after a change of the clocks.
-  const near = shown - offsetAt(new Date(shown))
-  return shown - offsetAt(new Date(near))
+  // As the server: of two such moments the earlier one, and of none as if the clocks had not changed.
+  const times = [-1, 1].map((days) => shown - offsetAt(new Date(shown + days * 86_400_000)))
+  return times.find((time) => time + offsetAt(new Date(time)) === shown) ?? times[0]!
 }
 
 /** The same time of the day a week earlier, or nearly: by whole steps (UNIX seconds; `step` in seconds). */
