@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2170,
   'src/web': 2050,
   'src/web/page': 5444,
-  test: 68249,
+  test: 68596,
 }
 
 /** How far a folder of src may be below its line. */

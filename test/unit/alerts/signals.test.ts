@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { formatIn } from '../../../src/alerts/signal.ts'
 import { describe, expect, test } from 'vitest'
 import { evidenceOf, reachOf } from '../../../src/alerts/evidence.ts'
 import { ruleValues, type RuleValue } from '../../../src/alerts/rule-value.ts'
@@ -317,4 +318,14 @@ describe('min_calls', () => {
     const rule = ruleOn(signal, { breach, threshold })
     expect(ruleValueOf(rule, poll(NOW, failed, 20))).toMatchObject({ value: 0.5, mayBreach })
   })
+})
+
+test('seconds below ten have a decimal, so that a value beyond its threshold is another number', () => {
+  expect([0.4, 1.4, 2.5, 9.96, 12.4].map((value) => formatIn('seconds', value))).toEqual([
+    '0.4s',
+    '1.4s',
+    '2.5s',
+    '10s',
+    '12s',
+  ])
 })

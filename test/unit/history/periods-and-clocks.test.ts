@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
+import { notificationOf } from '../../../src/alerts/notification.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
+import { usageReport, alertHistory } from '../../kit/history/as-shown.ts'
+import { pastOf } from '../../../src/history/past.ts'
+import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
+import { commitOf, DAY, openIn, OPTIONS, instance, NO_ALERTS } from '../../kit/store/place.ts'
+
+const HOUR = 3600
+test('a report that ends before the oldest call does not begin after its end', async () => {
+  const store = openSqliteStore({ path: ':memory:' })
+  const { see } = await openIn(store)
+  await see(completePoll(3600, seen('a', 'ended', { endedAt: CREATED + 1800 })))
+  const found = await usageReport(
+    store,
+    { from: undefined, to: CREATED - 30 * DAY, by: [], zone: 'UTC' },
+    { configured: ['a'], now: CREATED + 4000 },
+  )
+  expect(Date.parse(found.since)).toBeLessThanOrEqual(Date.parse(found.until))
+})
+
+test('the worst hour has only calls of the period', async () => {
+  const store = openSqliteStore({ path: ':memory:' })
+  const { ledger } = await store.openTarget({ name: 'a', fingerprint: '' }, CREATED, DAY)
+  const to = CREATED + 30
+  const from = to - DAY // at 13 min 50 s past the hour
+  const before = Array.from({ length: 30 }, (_, i) => seen(`b${i}`, 'rejected', { endedAt: from - 60 - i }))
+  const calls = Array.from({ length: 12 }, (_, i) => seen(`d${i}`, 'ended', { endedAt: from + 3 * HOUR + i }))
+  await store.commit(
+    'a',
+    commitOf(
+      computeDelta(ledger, completePoll(20, ...before, ...calls), {
+        ...OPTIONS,
+        baseline: 'count',
+        lookback: 2 * DAY,
+      })!,
+    ),
+  )
+  const past = await pastOf(store, ['a'], { from, to })
+  expect(past.worstHour).toBeUndefined()
+})
+
+test('past alerts are blind when the target was not seen, by the same clock', async () => {
+  const SKEW = -3 * HOUR
+  const blind = async (skew: number) => {
+    const store = openSqliteStore({ path: ':memory:' })
+    const { see, deltaOf } = await openIn(store)
+    await see(completePoll(10))
+    const delta = deltaOf(completePoll(10 * HOUR))
+    // The service's clock is behind: its times, as of gaps and of the last success, are shifted.
+    const sync = {
+      ...delta.sync,
+      created: CREATED - 2 * DAY,
+      clockSkew: skew,
+      lastSuccess: CREATED + 10 * HOUR + skew,
+      previousSuccess: CREATED + 10 * HOUR + skew - 15,
+    }
+    const of = { ...instance, rule: RATIO, key: RATIO.name, firingSince: CREATED + 4 * HOUR }
+    await store.commit(
+      'a',
+      commitOf(
+        { ...delta, sync },
+        {
+          gap: { from: CREATED + 5 * HOUR + skew, to: CREATED + 6 * HOUR + skew },
+          alerts: { ...NO_ALERTS, changed: [of] },
+          routedChanges: [
+            {
+              change: notificationOf({ kind: 'firing' }, { target: 'a', instance: of }, of.firingSince),
+              receivers: [],
+            },
+          ],
+        },
+      ),
+    )
+    const { alerts } = await alertHistory(
+      store,
+      { from: 0, to: CREATED + 1e6 },
+      { configured: ['a'], now: CREATED + 10 * HOUR },
+    )
+    return alerts[0]!.blind
+  }
+  const [right, skewed] = [await blind(0), await blind(SKEW)]
+  expect(skewed).toEqual(right)
+})
+
+test('a severity finds alerts behind many others that fire', async () => {
+  const store = openSqliteStore({ path: ':memory:' })
+  const { see } = await openIn(store)
+  await see(completePoll(10))
+  const make = (key: string, severity: 'critical' | 'warning', at: number) => {
+    const of = { ...instance, rule: { ...RATIO, severity }, key, firingSince: CREATED + at }
+    return {
+      of,
+      routed: {
+        change: notificationOf({ kind: 'firing' }, { target: 'a', instance: of }, of.firingSince),
+        receivers: [],
+      },
+    }
+  }
+  const all = [make('Crit', 'critical', 1), ...Array.from({ length: 5 }, (_, i) => make(`W${i}`, 'warning', 10 + i))]
+  await see(completePoll(30), {
+    alerts: { ...NO_ALERTS, changed: all.map(({ of }) => of) },
+    routedChanges: all.map(({ routed }) => routed),
+  })
+  const found = await alertHistory(
+    store,
+    { from: 0, to: CREATED + 1e6, severity: 'critical' },
+    { configured: ['a'], now: CREATED + 100 },
+    3,
+  )
+  expect(found.alerts.map(({ key }) => key)).toEqual(['Crit'])
+})
