@@ -107,7 +107,7 @@ export function notesOf(notification: Notification, flaps: number): string[] {
 
 /** What a reader must know of an alert that expired. */
 const EXPIRED: Record<NonNullable<Notification['expiredBecause']>, string> = {
-  'too few calls': 'Too few calls finished to know whether this has ended.',
+  'too few calls': 'There were too few calls or requests to know whether this has ended.',
   'rule removed': 'The rule was removed from the configuration: it is evaluated no longer.',
   'rule changed': 'The `by` or `match` of the rule changed: its alerts restart.',
   'target reset': 'The counts of the target were reset.',
