@@ -8,8 +8,8 @@ import { runJobs, type Job } from './jobs.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { DaemonParts } from './open-parts.ts'
 
-/** An event that is dated further ahead has the time of a wrong clock. */
-const DAY_SECONDS = 86_400
+/** An event that is dated further ahead has the time of a wrong clock (seconds). */
+const MOST_AHEAD_SECONDS = 86_400
 
 type EventLogOptions = Pick<DaemonParts, 'store' | 'clock'> & {
   config: () => Pick<Config, 'events'>
@@ -24,7 +24,7 @@ export function eventLog({ store, clock, config, retentionNow }: EventLogOptions
     // This also erases participants that another daemon added before it reloaded its configuration.
     if (!participants) await store.eraseParticipants()
     const now = retentionNow()
-    if (now !== undefined) await store.deleteEvents(now - retention, await neededFrom(store), now + DAY_SECONDS)
+    if (now !== undefined) await store.deleteEvents(now - retention, await neededFrom(store), now + MOST_AHEAD_SECONDS)
   }
 
   /**

@@ -67,7 +67,8 @@ export function gapBefore({ serviceTime: to, hostTime }: Polled, before: SyncSta
   return { from: Math.max(lastSuccess, to - (hostTime - lastSuccessHostTime)), to }
 }
 
-type Polled = Pick<PollSuccess, 'serviceTime' | 'hostTime'>
+/** When a poll succeeded. */
+export type Polled = Pick<PollSuccess, 'serviceTime' | 'hostTime'>
 
 /** While the first poll reads pages, no rule misses a poll before the next page is so late (seconds). */
 const NEXT_PAGE_SECONDS = 60

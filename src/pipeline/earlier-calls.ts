@@ -1,8 +1,7 @@
 import { offsetOf } from '../alerts/signal.ts'
 import { windowOfOnlyIf, windowsThen } from '../alerts/relative.ts'
-import type { PollSuccess } from '../ledger/observation.ts'
 import type { Period } from '../ledger/finished-calls.ts'
-import { gapBefore } from './commit.ts'
+import { gapBefore, type Polled } from './commit.ts'
 import type { Target } from './target.ts'
 
 /** How far ahead the earlier calls are read, so that few polls have to read them (seconds). */
@@ -19,7 +18,7 @@ const LONGEST_CALL_SECONDS = 6 * 3600
  */
 export async function readEarlierCalls(
   { name, ledger, settings, store }: EarlierReader,
-  polled: Pick<PollSuccess, 'serviceTime' | 'hostTime'>,
+  polled: Polled,
 ): Promise<void> {
   const now = polled.serviceTime
   const needed = settings.rules.flatMap((rule): Period[] => {

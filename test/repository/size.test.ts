@@ -26,7 +26,7 @@ const ROOMS: Record<string, number> = {
   'src/metrics': 683,
   'src/network': 204,
   'src/notifications': 3335,
-  'src/pipeline': 1320,
+  'src/pipeline': 1319,
   'src/polling': 2162,
   'src/rx': 126,
   'src/schema': 431,

@@ -51,7 +51,7 @@ export function messageOf(content: Content, moment: Moment): AlertMessage {
   }
 }
 
-/** On how many targets the receiver was told it is at most; nothing of one that begins anew. */
+/** On how many targets the receiver was told it is at most; nothing of a new incident. */
 const mostTold = ({ told, incident }: Content, said: Incident | undefined) =>
   said !== undefined && said === incident ? undefined : (told?.most ?? told?.targets)
 

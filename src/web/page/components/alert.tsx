@@ -74,7 +74,7 @@ function missing(state: State, live: Alert | undefined) {
   const { query, snapshot } = state
   if (live?.fires_at !== undefined) return pendingText(live, live.fires_at, snapshot!.now)
   if (live !== undefined) return 'Its history is not loaded yet.'
-  const [target = '', alert = ''] = ['target', 'alert'].map((name) => query.get(name) ?? '')
+  const { target, alert } = askedAlert(query)
   if (isUnknown({ ...state, target })) return `There is no target ${target}, or no daemon has loaded it yet.`
   if (query.has('since')) return 'No such alert fired then, or it has expired from the history.'
   if (ruleOf(state, { target, alert }).name === undefined) return `${target} has no rule ${alert}.`

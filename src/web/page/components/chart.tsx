@@ -119,6 +119,6 @@ export function stepText(
   const isBlind = bands?.blind.some(({ from, to }) => from <= at && to >= end)
   const isBlindInPart = bands?.blind.some(({ from, to }) => from < end && to > at)
   // A minute has the name of its beginning.
-  const text = span(isoOf(at), isoOf(isInstant || step === 60 ? at : at + step), now)
+  const text = span(isoOf(at), isoOf(step === 60 ? at : end), now)
   return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not covered' : isBlindInPart ? ', not all covered' : ''}`
 }
