@@ -11,8 +11,9 @@ type Times = { now: number; lookback: number; sweepInterval: number }
 /**
  * Whether a sweep has read all that it had to: to the horizon of a list that is sorted by time, as many rows as the service counts, or
  * its last page. An empty, repeated or refused page may be a glitch and confirms nothing alone. Such a sweep is confirmed if one before
- * it, less than a lookback ago, ended at the same row; or if it reads as many pages, and none was confirmed for a day, or for a lookback
- * if that is longer. A sweep right after it, as after a restart, may read the same glitch from a cache.
+ * it, less than a lookback ago, ended at the same row, and no page amid the list was empty or refused; or if it reads as many pages, and
+ * none was confirmed for a day, or for a lookback if that is longer. A sweep right after it, as after a restart, may read the same glitch
+ * from a cache.
  *
  * @param before what the sweep before has returned as `unsure`
  * @param times in seconds; `now` is UNIX time
@@ -23,10 +24,12 @@ export function confirmSweep(
   before: KnownList['unsure'],
   times: Times,
 ): { isConfirmed: boolean; unsure: KnownList['unsure'] } {
-  const { reachedHorizon, order } = reading
-  if ((reachedHorizon && !order.isBroken) || (at !== 'refused' && isWhole(reading)))
+  const { reachedHorizon, order, pages } = reading
+  // Behind an empty page are other rows.
+  const hasGap = pages.empty.values().some((page) => page < pages.furthest)
+  if ((reachedHorizon && !order.isBroken && !hasGap) || (at !== 'refused' && isWhole(reading)))
     return { isConfirmed: true, unsure: undefined }
-  return confirmEarly(reading, at, recentOf(before, times), times)
+  return confirmEarly(reading, hasGap ? 'refused' : at, recentOf(before, times), times)
 }
 
 /** The sweep before, unless it is so long ago that it says nothing about the list now. */

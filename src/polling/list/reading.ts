@@ -52,6 +52,8 @@ export type Pages = {
   read: number
   /** The highest number of a page with items, and the first and the highest total that such pages had. */
   furthest: number
+  /** Those without items, at the last time they were read. */
+  readonly empty: Set<number>
   total?: { first: number; most: number } | undefined
   /** The last page that was read in this poll. */
   previous?: PageRead | undefined
@@ -117,7 +119,7 @@ export function newReading(start: {
     next: 1,
     joining: newJoining(list),
     rows: { seen: new Set(), invalid: new Set(), replaced: new Set(), last: '', oldest: Infinity, found: 0 },
-    pages: { requested, size: 0, read: 0, furthest: 0, areUneven: false, repeated: 0 },
+    pages: { requested, size: 0, read: 0, furthest: 0, empty: new Set(), areUneven: false, repeated: 0 },
     pass: { items: 0, hasNew: false, isFirst: true },
     order: newOrderAcrossPages(),
     reachedHorizon: false,
@@ -262,11 +264,13 @@ function addToPages(pages: Pages, page: CallPage): void {
   pages.size = Math.max(pages.size, items)
   pages.last = lastPageBy(page, pages.size) ?? pages.last
   pages.read += 1
-  if (items > 0) addToFurthest(pages, page)
+  if (items === 0) pages.empty.add(page.page)
+  else addToFurthest(pages, page)
   pages.previous = { page: page.page, items, total, keys }
 }
 
 function addToFurthest(pages: Pages, { page, total }: CallPage): void {
+  pages.empty.delete(page)
   pages.furthest = Math.max(pages.furthest, page)
   const { first = total, most = total } = pages.total ?? {}
   if (total !== undefined) pages.total = { first: first!, most: Math.max(most!, total) }

@@ -11,14 +11,20 @@ type Before = Parameters<typeof confirmSweep>[2]
 const UNSURE = { at: -SWEEP_INTERVAL, since: 0, pages: 4, last: 'call 40' }
 
 type Totals = { first: number; most: number }
+type Sweep = { total?: Totals; totalPages?: number; empty?: number[] } & Partial<Reading>
 
 /** A sweep that has read 40 calls on four pages. */
-function reading({ total, totalPages, ...rest }: { total?: Totals; totalPages?: number } & Partial<Reading>): Reading {
+function reading({ total, totalPages, empty = [], ...rest }: Sweep = {}): Reading {
   const list = { end: 'first', joint: [], isWhole: false } as const
   const made = newReading({ list, end: 'first', goal: 'end', isSecond: false, startedAt: 0, requested: 10 })
   const rows = { ...made.rows, seen: new Set(Array.from({ length: 40 }, (_, i) => `call ${i + 1}`)), last: 'call 40' }
   const last = totalPages ?? (total === undefined ? undefined : Math.ceil(total.most / 10))
-  return { ...made, rows, pages: { ...made.pages, size: 10, read: 5, furthest: 4, total, last }, ...rest }
+  return {
+    ...made,
+    rows,
+    pages: { ...made.pages, size: 10, read: 5, furthest: 4, empty: new Set(empty), total, last },
+    ...rest,
+  }
 }
 
 /** With a sweep before it, an interval ago. */
@@ -31,7 +37,7 @@ const confirmed = (sweep: Reading, at: Ended['at'], now: number, before?: Before
 
 const total = (first: number, most = first) => ({ total: { first, most } })
 
-test.each<[string, Parameters<typeof reading>[0], boolean]>([
+test.each<[string, Sweep, boolean]>([
   ['as many rows as the total', total(40), true],
   ['fewer rows than the total', total(41), false],
   ['as many rows as the total was when it began', total(40, 43), true],
@@ -42,6 +48,8 @@ test.each<[string, Parameters<typeof reading>[0], boolean]>([
   ['not the last page', { totalPages: 5 }, false],
   ['an empty page, and the service counts nothing', {}, false],
   ['a page older than the horizon', { ...total(100), reachedHorizon: true }, true],
+  ['a page older than the horizon, after an empty page', { ...total(100), reachedHorizon: true, empty: [3, 5] }, false],
+  ['a page older than the horizon, with no rows after the last page', { reachedHorizon: true, empty: [5] }, true],
   [
     'a page older than the horizon, in a list without an order',
     { ...total(100), reachedHorizon: true, order: { ...newOrderAcrossPages(), isBroken: true } },
@@ -57,6 +65,10 @@ test('a sweep that ends at the row of one right before it, as a cache may answer
   const unsure = { ...before, at: DAY + before.at }
   expect(confirmed(reading(total(100)), 'end', DAY, before)).toEqual({ isConfirmed: false, unsure })
   expect(confirmed(reading(total(100)), 'end', DAY, { ...before, at: -60 }).isConfirmed).toBe(true)
+})
+
+test('a sweep with an empty page amid the list is not confirmed by one before it that ended at the same row', () => {
+  expect(confirmed(reading({ empty: [3] }), 'end', DAY, UNSURE).isConfirmed).toBe(false)
 })
 
 test.each<[string, Ended['at'], Before, number, boolean, number?]>([
