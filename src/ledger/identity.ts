@@ -150,7 +150,11 @@ function isOther(row: Row, call: KnownCall, shown: ReadonlySet<string>, answer: 
   return hasStarts && (shown.has(call.id) || (mayBeSecond(row, call) && isSecond(row, call)))
 }
 
-const mayBeSecond = (row: Row, call: KnownCall) => call.isInReading || (!isOpen(row) && !isOpen(call))
+/** Whether their times tell two calls apart: those of an open call that ends may be shown shifted. */
+function mayBeSecond(row: Row, call: KnownCall): boolean {
+  const isShifted = isOpen(call) && isShift(startOf(row)! - startOf(call)!)
+  return call.isInReading || (!isOpen(row) && !isShifted)
+}
 
 /** Whether both have a `mid`, and they differ. */
 export function hasOtherMid(row: Pick<Row, 'mid'>, call: Pick<Row, 'mid'>): boolean {
@@ -199,10 +203,14 @@ function isCopy(row: Row, call: KnownCall): boolean {
   if (row.status !== call.status || isOpen(row)) return false
   const shifts = TIMES.map((time) => [row[time], call[time]]).filter(([one, other]) => one !== other)
   const [first = NaN, ...others] = shifts.map(([one = NaN, other = NaN]) => one - other)
-  const fromZone = Math.abs(first - Math.round(first / ZONE_SECONDS) * ZONE_SECONDS)
   const hasSameMid = row.ownMid !== undefined && row.ownMid === call.ownMid && others.length > 0
-  const isShift = Math.abs(first) <= CORRECTED_SECONDS || fromZone <= SAME_SECONDS || hasSameMid
-  return isShift && others.every((shift) => shift === first)
+  return (isShift(first) || hasSameMid) && others.every((shift) => shift === first)
+}
+
+/** Whether the service may have corrected times by so much (seconds). */
+function isShift(seconds: number): boolean {
+  const fromZone = Math.abs(seconds - Math.round(seconds / ZONE_SECONDS) * ZONE_SECONDS)
+  return Math.abs(seconds) <= CORRECTED_SECONDS || fromZone <= SAME_SECONDS
 }
 
 type Times = Pick<SeenCall, (typeof TIMES)[number] | 'status'>

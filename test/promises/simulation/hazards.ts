@@ -251,8 +251,8 @@ export const hazards = {
   },
   redated: {
     probability: 0.04,
-    // Another mid and other times may be another call.
-    suits: ({ standing }) => standing.mids !== 'restarted',
+    // Another mid and other times may be another call. What leaves the list right after it was redated, no poll can see so.
+    suits: ({ hazards, standing }) => standing.mids !== 'restarted' && !hazards.includes('pastLast'),
     change: () => ({ facts: { redated: 0.2 }, outages: false }),
   },
   /**
