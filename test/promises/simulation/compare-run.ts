@@ -319,7 +319,7 @@ function changesOf(messages: readonly AlertMessage[], alert: string) {
     for (let i = 0; i < times; i++)
       changes.push(...(changes.at(-1) === 'firing' ? (['end', 'firing'] as const) : (['firing', 'end'] as const)))
   }
-  for (const { alerts, flapped } of messages) {
+  for (const { alerts, flapped, mayBePosted } of messages) {
     for (const { notification, times, endedAt } of flapped) {
       if (notification.alert !== alert || !isNew(`flapped ${endedAt}`)) continue
       cycles(times)
@@ -330,6 +330,8 @@ function changesOf(messages: readonly AlertMessage[], alert: string) {
       if (notification.alert !== alert || !isNew(`${notification.kind} ${notification.at}`)) continue
       cycles(flaps)
       const change = notification.kind === 'firing' ? 'firing' : 'end'
+      // The receiver may have posted its firing, and answered with an error.
+      if (change === 'end' && mayBePosted && changes.at(-1) !== 'firing') changes.push('firing')
       if (change !== changes.at(-1)) changes.push(change)
       lastKind = notification.kind
     }
