@@ -202,7 +202,7 @@ function togetherText(all: Together, { openEpisodes }: State) {
   return [
     `${name} `,
     [soft(`${alerts}on ${plural(size, 'target')}`), ' '],
-    <Button label={`${text} alerts of ${name}`} isOpen={isOpen} onClick={toggle}>
+    <Button aria-label={`${text} alerts of ${name}`} aria-expanded={isOpen} onClick={toggle}>
       {text}
     </Button>,
   ]

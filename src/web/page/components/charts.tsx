@@ -43,7 +43,7 @@ export function Charts({ state }: { state: State }) {
   const open = (from: number, to: number) => goTo(callsAddress(state.query, from, to))
   const zoomOut = () => shown && zoom(...widerPeriod(shown, serverTime() / 1000))
   const zoomButton = (
-    <Button onClick={zoomOut} isDisabled={shown === undefined}>
+    <Button onClick={zoomOut} disabled={shown === undefined}>
       Zoom out
     </Button>
   )

@@ -2,7 +2,7 @@ import { moment, valueOf, zone } from '../model/format.ts'
 import { noCallsYet } from '../model/notices.ts'
 import { change, nowOf, type FeedLine, type State } from '../model/state.ts'
 import { callLink, Step } from './calls.tsx'
-import { quiet, Scrollable, Section, SkipLink, soft } from './layout.tsx'
+import { Button, quiet, Scrollable, Section, SkipLink, soft } from './layout.tsx'
 
 /** Changes of calls and alerts, newest first. */
 export function Feed({ state }: { state: State }) {
@@ -11,10 +11,12 @@ export function Feed({ state }: { state: State }) {
   const isPaused = pausedFeed !== undefined
   const lines = (pausedFeed ?? feed).filter(({ data }) => target === '' || data.target === target)
   const toggle = () => change({ pausedFeed: isPaused ? undefined : feed })
-  const button = { type: 'button', 'aria-pressed': isPaused, onClick: toggle } as const
   const note = (
     <span>
-      {soft(`${zone(now)} `)} <button {...button}>{isPaused ? 'Resume' : 'Pause'}</button>
+      {soft(`${zone(now)} `)}{' '}
+      <Button aria-pressed={isPaused} onClick={toggle}>
+        {isPaused ? 'Resume' : 'Pause'}
+      </Button>
     </span>
   )
   return (

@@ -164,13 +164,13 @@ export function Search({ of, states }: { of: Searched; states: readonly string[]
     <Form>
       <TextInput id="find" label="Target or alert" value={text} onInput={(text) => show({ text })} />
       <Select id="state" label="State" value={is} options={allOr(states)} onSelect={(is) => show({ is })} />
-      <Button label="Previous page" isDisabled={first === 0} onClick={() => show({ from: first - WINDOW })}>
+      <Button aria-label="Previous page" disabled={first === 0} onClick={() => show({ from: first - WINDOW })}>
         ‹
       </Button>
       <span class="window" aria-live="polite">
         {`${formatNumber(Math.min(first + 1, count))}–${formatNumber(last)} of ${formatNumber(count)}`}
       </span>
-      <Button label="Next page" isDisabled={last >= count} onClick={() => show({ from: last })}>
+      <Button aria-label="Next page" disabled={last >= count} onClick={() => show({ from: last })}>
         ›
       </Button>
     </Form>

@@ -138,7 +138,10 @@ export function actions(alert: Actionable, match?: AlertMatch) {
         </LinkButton>
       )}
       {match !== undefined && (
-        <LinkButton href={addressOf('silences', match)} label={`Silence ${named({ alert: silenced, target, labels })}`}>
+        <LinkButton
+          href={addressOf('silences', match)}
+          aria-label={`Silence ${named({ alert: silenced, target, labels })}`}
+        >
           Silence
         </LinkButton>
       )}

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { formatNumber } from '../../../text/format.ts'
 import { showAddress } from '../model/address.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
@@ -212,30 +212,9 @@ export function Note(props: {
 }
 
 /** A button that sends no form. */
-export function Button(props: {
-  onClick: () => unknown
-  label?: string
-  isDisabled?: boolean
-  /** Whether what it shows and hides is shown. */
-  isOpen?: boolean
-  /** Whether the arrows lead to it from another control of its row, which alone is a tab stop. */
-  isWithin?: boolean
-  children: ComponentChildren
-}) {
-  const { onClick, label, isDisabled = false, isOpen, isWithin = false, children } = props
-  return (
-    <button
-      type="button"
-      aria-label={label}
-      aria-expanded={isOpen}
-      disabled={isDisabled}
-      tabindex={isWithin ? -1 : undefined}
-      onClick={() => void onClick()}
-    >
-      {children}
-    </button>
-  )
-}
+export const Button = (props: Omit<ButtonHTMLAttributes, 'onClick'> & { onClick: () => unknown }) => (
+  <button type="button" {...props} onClick={() => void props.onClick()} />
+)
 
 /** A link for the keyboard that moves the focus without a change of the address, which names the view. */
 export function SkipLink({ to, children }: { to: string; children: ComponentChildren }) {
@@ -250,19 +229,7 @@ export function SkipLink({ to, children }: { to: string; children: ComponentChil
   )
 }
 
-/** A link that looks like a button. */
-export function LinkButton(props: {
-  href: string
-  download?: string
-  label?: string
-  /** Whether it is the likely one. */
-  isPrimary?: boolean
-  children: ComponentChildren
-}) {
-  const { href, download, label, isPrimary = false, children } = props
-  return (
-    <a class={isPrimary ? 'button primary' : 'button'} href={href} download={download} aria-label={label}>
-      {children}
-    </a>
-  )
-}
+/** A link that looks like a button; `isPrimary`: whether it is the likely one. */
+export const LinkButton = ({ isPrimary = false, ...link }: AnchorHTMLAttributes & { isPrimary?: boolean }) => (
+  <a class={isPrimary ? 'button primary' : 'button'} {...link} />
+)

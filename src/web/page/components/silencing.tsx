@@ -158,11 +158,12 @@ const columnsAt = (now: string): [Column<Silence>, ...Column<Silence>[]] => [
 const CHANGE: Column<Silence> = [
   'Change',
   (silence) => [
-    <LinkButton href={editAddress(silence)} label={`Edit silence ${silence.id}`}>
+    <LinkButton href={editAddress(silence)} aria-label={`Edit silence ${silence.id}`}>
       Edit
     </LinkButton>,
     ' ',
-    <Button isWithin onClick={() => expireSilence(silence.id)} label={`Expire silence ${silence.id}`}>
+    // The arrows lead to it from the link, which alone is a tab stop.
+    <Button tabindex={-1} onClick={() => expireSilence(silence.id)} aria-label={`Expire silence ${silence.id}`}>
       Expire
     </Button>,
   ],
