@@ -72,7 +72,7 @@ export function CallsExplorer({ state }: { state: State }) {
 
 /** How many calls were found, their sums, and the calls. */
 function CallsList({ state }: { state: State }) {
-  const { request, calls, next, isLoading, problem, asOf } = state.calls
+  const { request, calls, next, isLoading = false, problem, asOf } = state.calls
   const count = `${formatNumber(calls.length)} calls`
   const all =
     next === undefined ? 'all that match' : `the ${isInProgress(state.query) ? 'first' : 'newest'}; there are more`

@@ -51,7 +51,7 @@ export function Charts({ state }: { state: State }) {
     <>
       <Section id="charts" title="Charts" note={zoomButton}>
         <Filters query={state.query}>
-          <PeriodChoice state={state} presets={PERIODS} otherwise={DEFAULT_SINCE} asOf={shown?.asOf} />
+          <PeriodChoice state={state} presets={PERIODS} otherwise={DEFAULT_SINCE} asOf={state.charts.asOf} />
           <TargetChoice state={state} />
           {kindChoices(state.query)}
           <Choice name="minutes" label="Minutes" query={state.query} options={MINUTES} />
@@ -96,7 +96,7 @@ function cursorBar(state: State, shown: ShownCharts, now: string) {
   const from = chart?.times[shownStep(chart, state)]
   if (chart === undefined || from === undefined) return undefined
   const to = from + chart.step
-  const { alerts, unseen } = eventsOf(shown, from, to)
+  const { alerts, unseen } = eventsOf({ ...shown, asOf: state.charts.asOf }, from, to)
   return (
     <div id="cursor" class="card">
       <strong>{span(isoOf(from), isoOf(to), now)}</strong>

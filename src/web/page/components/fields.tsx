@@ -105,8 +105,8 @@ export function PeriodChoice(props: {
   presets: readonly (readonly [preset: Preset, name: string])[]
   /** The period if the address names no beginning. */
   otherwise: Preset
-  /** When the page loaded what it shows (ISO 8601): times that the reader is changing must not advance. */
-  asOf: string | undefined
+  /** When the page loaded what it shows (ISO 8601), or '': times that the reader is changing must not advance. */
+  asOf: string
 }) {
   const { state, presets, otherwise, asOf } = props
   const now = nowOf(state)

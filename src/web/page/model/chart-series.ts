@@ -1,6 +1,5 @@
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
 import type { Bands, Chart, Series, Threshold } from './chart.ts'
-import type { ShownCharts } from './charts.ts'
 import { capital, isoOf, named, weekBefore } from './format.ts'
 import { minutesOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
 
@@ -170,7 +169,7 @@ export function bandsOf(
  * @param to UNIX seconds
  */
 export function eventsOf(
-  { episodes, coverage: { blind }, asOf }: Pick<ShownCharts, 'coverage' | 'asOf'> & { episodes: readonly Episode[] },
+  { episodes, coverage, asOf }: { episodes: readonly Episode[]; coverage: CallSeries['coverage']; asOf: string },
   from: number,
   to: number,
 ) {
@@ -179,6 +178,6 @@ export function eventsOf(
   const alerts = episodes.filter(isThen).map(({ alert, severity, target, labels }) => {
     return { severity, text: `${alert} (${named({ target, labels })})` }
   })
-  const unseen = [...new Set(blind.filter(isThen).map(({ target }) => target))]
+  const unseen = [...new Set(coverage.blind.filter(isThen).map(({ target }) => target))]
   return { alerts, unseen }
 }

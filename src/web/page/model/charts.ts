@@ -19,8 +19,6 @@ export type ShownCharts = {
   /** Whether there are older episodes */
   isTruncated: boolean
   coverage: CallSeries['coverage']
-  /** When they were requested (ISO 8601), by the clock of the server */
-  asOf: string
   /** What is wrong with the rest of them */
   problem: string | undefined
 }
@@ -106,7 +104,6 @@ export async function loadCharts() {
       episodes: alerts,
       isTruncated: truncated,
       coverage: series.coverage,
-      asOf: new Date(now).toISOString(),
       problem: typeof answer === 'string' ? `Last week could not be loaded: ${answer}.` : undefined,
     }
   }

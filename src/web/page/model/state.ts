@@ -34,16 +34,11 @@ export type Loaded<Answer> = {
   isLoading?: boolean
 }
 
-/** The loaded calls of a request. The request is '' if the parameters are wrong. */
-export type CallsList = {
-  request: string
+/** The loaded calls of a request. The request is '' if the parameters are wrong; `asOf` is the time of the first one. */
+export type CallsList = Omit<Loaded<never>, 'answer'> & {
   calls: readonly Call[]
   /** Where older calls begin; undefined after the last one. */
   next: string | undefined
-  isLoading: boolean
-  problem: string | undefined
-  /** The time of the first request (ISO 8601), by the clock of the server. */
-  asOf: string
   /** How the session id begins that is being typed, and is not in the address yet. */
   typed?: string
 }
@@ -84,7 +79,7 @@ export const initialState = {
   /** The time of the charts that the reader has chosen (UNIX seconds). */
   selected: undefined as number | undefined,
   /** The calls of the view. */
-  calls: { request: '', problem: undefined, asOf: '', calls: [], next: undefined, isLoading: false } as CallsList,
+  calls: { ...nothing, calls: [], next: undefined } as CallsList,
   callPage: nothing as Loaded<CallDetails>,
   alertPage: nothing as Loaded<AlertPage>,
   usage: nothing as Loaded<Usage>,
