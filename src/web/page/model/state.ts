@@ -171,7 +171,7 @@ export async function load<Key extends LoadedKey>(
     (answer) => ({ answer, asOf }),
     (error: unknown) => ({ problem: `${problem}: ${messageOf(error)}.${kept ?? ''}` }),
   )
-  if (!signal.aborted) change({ [key]: { ...known, request, problem: undefined, ...outcome } })
+  if (!signal.aborted) change({ [key]: { ...known, request, problem: undefined, isLoading: false, ...outcome } })
 }
 
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CallDetails } from '../../../../src/web/page/components/call-details.tsx'
 import { Usage } from '../../../../src/web/page/components/usage.tsx'
 import { addressOf, addressOfCalls } from '../../../../src/web/page/model/address.ts'
@@ -14,6 +14,7 @@ import {
   presetOf,
   presetPeriod,
 } from '../../../../src/web/page/model/period.ts'
+import { change, current, initialState, load } from '../../../../src/web/page/model/state.ts'
 import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
@@ -523,4 +524,15 @@ test.each([
   ['/api/v1/calls?target=p&mode=call', './?target=p&status=in_progress&mode=call#calls'],
 ])('the calls of %s are shown at %s', (request, address) => {
   expect(addressOfCalls(request)).toBe(address)
+})
+
+test('a load has ended when its answer is there, also where the same was requested twice meanwhile', async () => {
+  onTestFinished(() => change(initialState))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  vi.stubGlobal('document', { hidden: false })
+  vi.stubGlobal('requestAnimationFrame', () => 0)
+  const request = () => load('matched', 'target=a', () => Promise.resolve(3), 'Nothing matches')
+  await request()
+  await Promise.all([request(), request()])
+  expect(current().matched).toMatchObject({ answer: 3, isLoading: false })
 })
