@@ -1,14 +1,14 @@
 import { runbookOf } from '../../../alerts/runbook.ts'
 import { formatNumber } from '../../../text/format.ts'
 import { addressOf, addressOfCalls } from '../model/address.ts'
-import { alertOf, countOf, failedOf, NO_CALLS } from '../model/alert-page.ts'
+import { alertOf, failedOf, NO_CALLS } from '../model/alert-page.ts'
 import type { Alert } from '../model/api.ts'
 import { incidentPeriod } from '../model/charts.ts'
 import { momentInZone } from '../model/format.ts'
 import { reasonOf } from '../model/incidents.ts'
 import { editAddress } from '../model/silences.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
-import { OUTCOMES, sum } from '../model/totals.ts'
+import { countOf, sum } from '../model/totals.ts'
 import { Section, soft } from './layout.tsx'
 
 type Step = readonly [href: string, what: string, about: string]
@@ -54,7 +54,7 @@ function callsStep({ alertPage }: State, url: string): Step | false {
   const [worst] = kinds.toSorted((a, b) => failed(b) - failed(a))
   if (alert?.signal !== 'failure_ratio' || worst === undefined || failed(worst) === 0) return false
   const { type = '', mode = '', receiver_type = '' } = worst
-  const ofCalls = `${formatNumber(failed(worst))} of ${formatNumber(countOf(worst, OUTCOMES))}`
+  const ofCalls = `${formatNumber(failed(worst))} of ${formatNumber(countOf(worst))}`
   const address = addressOfCalls(`${url}&${new URLSearchParams({ type, mode, receiver_type })}`)
   const part = failed(worst) > sum(kinds, failed) / 2 ? 'most' : 'the largest group'
   return [address, `See ${part} of its failed calls`, `${type} ${mode} ${receiver_type}: ${ofCalls} failed`]

@@ -9,7 +9,6 @@ import {
   alertOf,
   askedAlert,
   breachOf,
-  countOf,
   failingFor,
   failedOf,
   periodOf,
@@ -24,7 +23,7 @@ import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { isUnknown, OUTCOMES, sum, toneOf } from '../model/totals.ts'
+import { countOf, isUnknown, OUTCOMES, sum, toneOf, type Outcome } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
 import { callLink, durationAt, finishedAt, STATUS } from './calls.tsx'
 import { Chart } from './chart.tsx'
@@ -247,7 +246,7 @@ function AlertCalls({ state }: { state: State }) {
   if (breakdown !== null && kinds.length === 0) return false
   const now = nowOf(state)
   const failed = (kind: Row) => failedOf(alert!)(rowLike(rows, kind))
-  const times = `${plural(sum(rows, all), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}`
+  const times = `${plural(sum(rows, countOf), 'call')} finished from ${moment(period.since, now)} to ${moment(period.until, now)} ${zone(now)}`
   return (
     <Section id="alert-calls" title="Its calls" note={soft(`${times}, ${comparisonText(lastWeek, known)}`)}>
       {breakdown === null && quiet('The calls could not be loaded.')}
@@ -267,27 +266,23 @@ function comparisonText({ length }: readonly Row[], { isPart }: Pick<Breakdown, 
   return length > 0 ? 'not all calls of last week are known' : 'the calls of last week are not known'
 }
 
-const all = (row: Row | undefined) => countOf(row, OUTCOMES)
-
 function kindColumns(alert: PastAlert, rows: readonly Row[], lastWeek: readonly Row[]): Column<Row>[] {
   const { reason = 'any' } = alert
   const failed = failedOf(alert)
-  const ratio = (row: Row | undefined) => (all(row) === 0 ? '–' : formatShare(failed(row) / all(row)))
+  const ratio = (row: Row | undefined) => (countOf(row) === 0 ? '–' : formatShare(failed(row) / countOf(row)))
   const current = (kind: Row) => rowLike(rows, kind)
   const before = (kind: Row) => rowLike(lastWeek, kind)
   return [
     ['Type', ({ type }) => type],
     ['Mode', ({ mode }) => mode],
     ['Receiver', ({ receiver_type }) => receiver_type],
-    ['Calls', (kind) => formatNumber(all(current(kind))), 'number'],
+    ['Calls', (kind) => formatNumber(countOf(current(kind))), 'number'],
     [reason === 'any' ? 'Failed' : capital(reason), (kind) => formatNumber(failed(current(kind))), 'number'],
     ['Ratio', (kind) => ratio(current(kind)), 'number'],
-    ['Calls last week', (kind) => formatNumber(all(before(kind))), 'number'],
+    ['Calls last week', (kind) => formatNumber(countOf(before(kind))), 'number'],
     ['Ratio last week', (kind) => ratio(before(kind)), 'number'],
   ]
 }
-
-type Outcome = (typeof OUTCOMES)[number]
 
 /** How the calls of the alert ended, next to those of last week; absent without any. */
 function AlertOutcomes({ state }: { state: State }) {

@@ -6,7 +6,7 @@ import { bandsOf } from '../model/chart-series.ts'
 import { capital, moment, secondsBetween, someOf, span, zone } from '../model/format.ts'
 import { periodBefore } from '../model/period.ts'
 import { change, nowOf, type State } from '../model/state.ts'
-import { OUTCOMES, sum } from '../model/totals.ts'
+import { countOf, OUTCOMES } from '../model/totals.ts'
 import { daysChart, isWhole, KEYS, keysOf, type Usage as Answer } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
 import { Check, Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
@@ -50,7 +50,7 @@ export function Usage({ state }: { state: State }) {
         {answer !== undefined && <Coverage coverage={answer.report.coverage} now={now} />}
       </Section>
       {answer !== undefined &&
-        callsOf(answer.report.total) > 0 && [
+        countOf(answer.report.total) > 0 && [
           totals(answer),
           secondsBetween(answer.report.since, answer.report.until) > DAY && <Days usage={answer} state={state} />,
           <Rows report={answer.report} by={by} state={state} />,
@@ -62,7 +62,6 @@ export function Usage({ state }: { state: State }) {
 const nameOf = (key: string) => capital(key.replace('_', ' '))
 
 type Row = Report['total'] & Partial<Report['rows'][number]>
-const callsOf = ({ calls }: Row) => sum(OUTCOMES, (outcome) => calls[outcome])
 const minutesOf = ({ participant_minutes: { audio, video } }: Row) => audio + video
 
 const nameBefore = ({ since, until }: Report) => periodBefore(Date.parse(since), Date.parse(until)).name
@@ -73,9 +72,9 @@ function aboutTimes({ report, before }: Answer, now: string) {
   const times = ({ since, until }: Report) => span(since, until, now)
   const next = before ? `, next to those of ${times(before)}` : ''
   const missing = before && !isWhole(before) ? ` Not all calls of ${name} are known.` : ''
-  const did = before ? `; ${plural(callsOf(before.total), 'call')} did in ${name}` : ''
+  const did = before ? `; ${plural(countOf(before.total), 'call')} did in ${name}` : ''
   return [
-    callsOf(report.total) === 0 && <p>{`No call finished in this period${did}.`}</p>,
+    countOf(report.total) === 0 && <p>{`No call finished in this period${did}.`}</p>,
     quiet(`Calls that finished in ${times(report)}${next}. Days are those of ${report.zone}.${missing}`),
   ]
 }
@@ -103,7 +102,7 @@ function totals({ report, before }: Answer) {
       {[
         number('used-minutes', `Participant minutes (${report.zone})`, minutesOf, rounded),
         number('used-user-minutes', 'User minutes, the vendor’s formula', (row) => row.user_minutes, rounded),
-        number('used-calls', 'Calls', callsOf, formatNumber),
+        number('used-calls', 'Calls', countOf, formatNumber),
         number('used-failed', 'Failed', (row) => row.failure_ratio, formatShare),
         number('used-duration', 'Mean duration', (row) => row.duration_seconds.mean, formatSeconds),
       ]}
@@ -131,7 +130,7 @@ function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof key
     ...(by.length === 0
       ? [['Rows', () => 'all'] as const]
       : by.map((key, i): Column<Row> => [nameOf(key), (row) => row[key] ?? (i === 0 ? 'all' : '')])),
-    number('Calls', (row) => formatNumber(callsOf(row))),
+    number('Calls', (row) => formatNumber(countOf(row))),
     ...OUTCOMES.filter((outcome) => total.calls[outcome] > 0 || !SELDOM.includes(outcome)).map((outcome) =>
       number(capital(outcome), ({ calls }) => formatNumber(calls[outcome])),
     ),

@@ -18,7 +18,7 @@ import { isMissing } from './chart-series.ts'
 import { capital, isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, serverTime, type State } from './state.ts'
-import { countsBy, STATUSES, sum, type OUTCOMES } from './totals.ts'
+import { countOf, countsBy, STATUSES, sum } from './totals.ts'
 import { isWhole } from './usage.ts'
 
 /** An alert from when it fired, and its calls by type, mode and receiver type. */
@@ -203,10 +203,6 @@ async function breakdownOf(alert: PastAlert): Promise<Breakdown> {
 /** The row of the same type, mode and receiver type. */
 export const rowLike = (rows: readonly Row[], like: Row) =>
   rows.find((row) => RULE_LABELS.every((name) => row[name] === like[name]))
-
-/** How many calls of a row have some outcomes. */
-export const countOf = (row: Row | undefined, outcomes: readonly (typeof OUTCOMES)[number][]) =>
-  sum(outcomes, (outcome) => row?.calls[outcome] ?? 0)
 
 /** How many calls of a row failed for the reason of an alert. */
 export const failedOf =

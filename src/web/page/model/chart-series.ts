@@ -1,7 +1,7 @@
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
 import type { Bands, Chart, Series, Threshold } from './chart.ts'
 import { capital, isoOf, named, weekBefore } from './format.ts'
-import { minutesOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
+import { countOf, minutesOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
 
 /** What the charts show of an alert. */
 export type Episode = Pick<PastAlert, 'target' | 'alert' | 'key' | 'severity' | 'labels' | 'since' | 'until'>
@@ -64,7 +64,7 @@ export function chartsOf(options: {
     earlier && known(earlier.points, earlier).map((point) => [Date.parse(point?.at ?? '') / 1000, point]),
   )
   const past = times.map((at) => byTime.get(weekBefore(at, step)))
-  const hasPast = past.some((point) => point !== undefined && (callsOf(point) > 0 || (point.in_progress ?? 0) > 0))
+  const hasPast = past.some((point) => point !== undefined && (countOf(point) > 0 || (point.in_progress ?? 0) > 0))
   const lineOf = ([name, colour, shape, of]: Line, among = points): Series => ({
     name,
     colour,
@@ -117,12 +117,10 @@ export function blindOf({ targets, since, step_seconds: step }: PerMinute, targe
   return [...blind, { since: unpolledSince, until }]
 }
 
-const callsOf = ({ calls }: Point) => sum(OUTCOMES, (status) => calls[status])
-
 /** Whether nothing is known of a step: no target was seen, and no call was noticed later. */
 export function isMissing(point: Point, { step_seconds: step, coverage }: CallSeries, targets: readonly string[]) {
   const from = Date.parse(point.at)
-  return callsOf(point) === 0 && isUnseen(coverage, from, from + step * 1000, targets)
+  return countOf(point) === 0 && isUnseen(coverage, from, from + step * 1000, targets)
 }
 
 /**

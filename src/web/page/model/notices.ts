@@ -137,9 +137,7 @@ function firstNotice(target: Target, why: string): Notice {
 /** How far the reading of a target's list is; empty before its first page. */
 export function syncText({ listing }: Target) {
   const { pages_read: pagesRead = 0, pages, seconds_left: secondsLeft } = listing ?? {}
-  return pagesRead === 0
-    ? ''
-    : formatSync({ pagesRead, pages: pages ?? undefined, secondsLeft: secondsLeft ?? undefined })
+  return pagesRead === 0 ? '' : formatSync({ pagesRead, pages, secondsLeft })
 }
 
 /**

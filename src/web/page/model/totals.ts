@@ -10,6 +10,7 @@ import type { State } from './state.ts'
 /** The final statuses, in the order of the stacked chart, and what a report counts besides. */
 export const STATUSES = [...FINAL_STATUSES, 'other'] as const
 export const OUTCOMES = [...STATUSES, 'lost'] as const
+export type Outcome = (typeof OUTCOMES)[number]
 
 /** The selected targets. */
 export function shownTargets({ snapshot, target }: State): Target[] {
@@ -24,6 +25,12 @@ export const isPolled = ({ last_success }: Target) => last_success !== null
 
 export const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
   items.reduce((total, item) => total + of(item), 0)
+
+/** How many calls of a row or a point have some outcomes. */
+export const countOf = (
+  row: { calls: Readonly<Record<Outcome, number>> } | undefined,
+  outcomes: readonly Outcome[] = OUTCOMES,
+) => sum(outcomes, (outcome) => row?.calls[outcome] ?? 0)
 
 export type Window = Target['windows'][number]
 
