@@ -1,4 +1,4 @@
-import { SEVERITIES } from '../../../alerts/match-keys.ts'
+import { isMoreSevere } from '../../../alerts/match-keys.ts'
 import { formatSeconds } from '../../../text/format.ts'
 import { alertOf, failingFor } from '../model/alert-page.ts'
 import type { PastAlert } from '../model/api.ts'
@@ -60,9 +60,8 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
   const { signal, breach, severity, since, until, outcome, expired_because: why, values } = alert
   const { peak } = alertOf(state).live ?? alert
   const worst = values.find(({ value }) => value === peak)
-  const rank = (one: PastAlert) => SEVERITIES.indexOf(one.severity)
   const severer = siblingsOf(state, alert).filter(
-    (one) => one.target === alert.target && one.signal === signal && rank(one) < rank(alert) && one.since >= since,
+    (one) => one.target === alert.target && one.signal === signal && isMoreSevere(one, alert) && one.since >= since,
   )
   return [
     [since, 'fired', `, ${severity}`, severity],

@@ -1,3 +1,4 @@
+import { isBeyond } from '../../../alerts/signal.ts'
 import { MODES, TYPES } from '../../../ledger/call.ts'
 import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
@@ -260,7 +261,7 @@ const RULE_COLUMNS: Column<RuleRatio>[] = [
   [
     'Ratio',
     ({ rule, reading: { value } }) => {
-      const isPast = value !== null && (rule.breach === 'above' ? value > rule.threshold : value < rule.threshold)
+      const isPast = value !== null && isBeyond(rule, value, rule.threshold)
       return [
         <span class={isPast ? rule.severity : ''}>{value === null ? 'too few' : formatShare(value)}</span>,
         ratioBar(value, rule.reason ?? 'any', [rule]),

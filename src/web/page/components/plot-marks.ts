@@ -12,17 +12,8 @@ const FONT = 'system-ui, sans-serif'
 export function drawBands(plot: uPlot, bands: Bands | undefined, colour: (name: string) => string) {
   if (bands === undefined) return
   const { ctx, bbox } = plot
-  const least = MIN_BAND * uPlot.pxRatio
-  const rectangles = (periods: Bands['blind'], top = bbox.top, height = bbox.height) => {
-    const path = new Path2D()
-    for (const { from, to } of periods) {
-      const [left, right] = [plot.valToPos(from, 'x', true), plot.valToPos(to, 'x', true)]
-      path.rect(left, top, Math.max(least, right - left), height)
-    }
-    return path
-  }
-  within(plot, rectangles([{ from: plot.scales['x']?.min ?? 0, to: plot.scales['x']?.max ?? 0 }]), () => {
-    within(plot, rectangles(bands.blind), () => hatch(plot, { colour: colour('other'), width: 1, distance: 9 }))
+  within(plot, rectangles(plot, [{ from: plot.scales['x']?.min ?? 0, to: plot.scales['x']?.max ?? 0 }]), () => {
+    within(plot, rectangles(plot, bands.blind), () => hatch(plot, { colour: colour('other'), width: 1, distance: 9 }))
     // In the order of their rows at the top of a chart.
     const alerts = SEVERITIES.map((severity) => ({
       periods: bands.alerts.filter((alert) => alert.severity === severity),
@@ -31,13 +22,13 @@ export function drawBands(plot: uPlot, bands: Bands | undefined, colour: (name: 
     ctx.globalAlpha = 0.1
     for (const { periods, fill } of alerts) {
       ctx.fillStyle = fill
-      ctx.fill(rectangles(periods))
+      ctx.fill(rectangles(plot, periods))
     }
     ctx.globalAlpha = 1
     const height = STRIP * uPlot.pxRatio
     alerts.forEach(({ periods, fill }, row) => {
       ctx.fillStyle = fill
-      ctx.fill(rectangles(periods, bbox.top + row * height * 1.2, height))
+      ctx.fill(rectangles(plot, periods, bbox.top + row * height * 1.2, height))
     })
   })
 }
@@ -46,11 +37,7 @@ export function drawBands(plot: uPlot, bands: Bands | undefined, colour: (name: 
 export function drawIncomplete(plot: uPlot, { times, step, complete, series }: Chart, colour: string) {
   const at = times[complete]
   if (at === undefined || series.every(({ shape }) => shape !== 'bar')) return
-  const { top, height } = plot.bbox
-  const [left, right] = [plot.valToPos(at, 'x', true), plot.valToPos(at + step, 'x', true)]
-  const path = new Path2D()
-  path.rect(left, top, right - left, height)
-  within(plot, path, () => hatch(plot, { colour, width: 1.5, distance: 7 }))
+  within(plot, rectangles(plot, [{ from: at, to: at + step }]), () => hatch(plot, { colour, width: 1.5, distance: 7 }))
 }
 
 export function drawThresholds(plot: uPlot, { thresholds = [] }: Chart, colour: (name: string) => string) {
@@ -76,6 +63,16 @@ export function drawThresholds(plot: uPlot, { thresholds = [] }: Chart, colour: 
     labelled = y
   }
   ctx.restore()
+}
+
+/** The areas of some times: as high as the plot, unless another height is given. */
+function rectangles(plot: uPlot, periods: Bands['blind'], top = plot.bbox.top, height = plot.bbox.height) {
+  const path = new Path2D()
+  for (const { from, to } of periods) {
+    const [left, right] = [plot.valToPos(from, 'x', true), plot.valToPos(to, 'x', true)]
+    path.rect(left, top, Math.max(MIN_BAND * uPlot.pxRatio, right - left), height)
+  }
+  return path
 }
 
 function within({ ctx }: uPlot, path: Path2D, draw: () => void) {
