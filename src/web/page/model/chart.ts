@@ -38,6 +38,10 @@ export type Chart = {
   thresholds?: readonly Threshold[]
 }
 
+type Steps = Pick<Chart, 'times' | 'step'>
+/** Where the cursor is that all charts share. */
+type Cursor = Pick<State, 'hovered' | 'selected'>
+
 const WHOLE = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((first) => first * 10 ** power)).flat()
 const MILLION = 1_000_000
 const SECONDS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 36_000, 86_400]
@@ -78,23 +82,19 @@ export const valueText = ({ unit }: Chart, value: number | null | undefined) =>
  *
  * @param time UNIX seconds
  */
-export function stepAt({ times, step }: Pick<Chart, 'times' | 'step'>, time: number | undefined) {
+export function stepAt({ times, step }: Steps, time: number | undefined) {
   // Days are not all as long as a step.
   const index = times.findLastIndex((at) => at <= (time ?? NaN))
   return index >= 0 && (index + 1 < times.length || time! < times[index]! + step) ? index : undefined
 }
 
 /** The step whose values are shown: that of the cursor, otherwise the last one that has ended. */
-export const shownStep = (
-  chart: Pick<Chart, 'times' | 'step' | 'complete'>,
-  cursor: Pick<State, 'hovered' | 'selected'>,
-) => cursorStep(chart, cursor) ?? Math.max(0, chart.complete - 1)
+export const shownStep = (chart: Steps & Pick<Chart, 'complete'>, cursor: Cursor) =>
+  cursorStep(chart, cursor) ?? Math.max(0, chart.complete - 1)
 
 /** The step at the cursor: that under the pointer, otherwise the selected one. */
-export const cursorStep = (
-  chart: Pick<Chart, 'times' | 'step'>,
-  { hovered, selected }: Pick<State, 'hovered' | 'selected'>,
-) => stepAt(chart, hovered) ?? stepAt(chart, selected)
+export const cursorStep = (chart: Steps, { hovered, selected }: Cursor) =>
+  stepAt(chart, hovered) ?? stepAt(chart, selected)
 
 /** The step to which a key moves the cursor; undefined for other keys. */
 export function movedStep(key: string, index: number, length: number) {
@@ -139,7 +139,7 @@ export function drawnData({
 }
 
 /** Moves the cursor that all charts share. */
-export function moveCursor(moved: Partial<Pick<State, 'hovered' | 'selected'>>) {
+export function moveCursor(moved: Partial<Cursor>) {
   const { hovered, selected } = current()
   const after = { hovered, selected, ...moved }
   if (after.hovered !== hovered || after.selected !== selected) change(after)

@@ -158,22 +158,17 @@ const FORMATS = {
 export const valueOf = (measured: Measured, value: number | null) =>
   value === null ? '–' : FORMATS[unitOf(measured)](value)
 
+type Labels = Readonly<Record<string, string | undefined>>
+
 /** `mode=call, type=video` */
-export const labelText = (labels: Readonly<Record<string, string | undefined>>) =>
+export const labelText = (labels: Labels) =>
   Object.entries(labels)
     .map(([name, value]) => `${name}${value?.startsWith('=~') ? '' : '='}${value}`)
     .join(', ')
 
 /** What tells an alert from others: its name, its target and its labels, if given. */
-export const named = ({
-  alert = '',
-  target,
-  labels,
-}: {
-  alert?: string
-  target: string
-  labels: Readonly<Record<string, string | undefined>>
-}) => [alert, target, labelText(labels)].filter(Boolean).join(', ')
+export const named = ({ alert = '', target, labels }: { alert?: string; target: string; labels: Labels }) =>
+  [alert, target, labelText(labels)].filter(Boolean).join(', ')
 
 /** `a, b, c and 297 more targets`: three of them at most. */
 export function someOf(names: readonly string[], noun: string) {
