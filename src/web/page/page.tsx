@@ -26,16 +26,12 @@ onChange((state) => {
   if (place !== null) render(<Page state={{ ...state, isHeld: isPointedAt() }} />, place)
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
   const { name, title } = viewOf(state)
-  if (document.hidden) {
-    document.title = 'paused – callwatch'
-    return
-  }
-  const parts = [
+  const news = [
     isSyncing(state) ? 'initial sync' : !isLive(state) && 'not live',
     firing > 0 && `${firing} firing`,
     name !== 'overview' && title,
-    'callwatch',
   ]
+  const parts = [...(document.hidden ? ['paused'] : news), 'callwatch']
   document.title = parts.filter(Boolean).join(' – ')
 })
 addEventListener('popstate', () => {

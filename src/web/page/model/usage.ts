@@ -23,11 +23,9 @@ export function keysOf(query: URLSearchParams): (typeof KEYS)[number][] {
  * @param now milliseconds since 1970
  */
 export function usageRequest(query: URLSearchParams, now: number) {
-  const request = new URLSearchParams()
-  const [since, until] = [query.get('since') ?? '', query.get('until') ?? '']
-  request.set('since', since === '' ? presetPeriod('month', now).since : since)
-  if (until !== '') request.set('until', until)
-  request.set('zone', zoneName())
+  const since = query.get('since') || presetPeriod('month', now).since
+  const until = query.get('until')
+  const request = new URLSearchParams({ since, ...(until && { until }), zone: zoneName() })
   const by = keysOf(query)
   if (by.length > 0) request.set('by', by.join(','))
   return addFilters(request, query).toString()
