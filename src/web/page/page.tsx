@@ -2,11 +2,12 @@ import { render } from 'preact'
 import uplotStyle from 'uplot/dist/uPlot.min.css'
 import coloursStyle from './colours.css'
 import { Page } from './components/page.tsx'
+import { DARK } from './components/plot.tsx'
 import { followLink, readAddress, showAddress } from './model/address.ts'
 import { receiveEvents } from './model/events.ts'
 import { isLive, isSyncing } from './model/notices.ts'
 import { startClock } from './model/snapshots.ts'
-import { current, onChange } from './model/state.ts'
+import { change, current, onChange } from './model/state.ts'
 import { isPointedAt } from './model/steady.ts'
 import { shownAlerts } from './model/totals.ts'
 import pageStyle from './page.css'
@@ -41,6 +42,8 @@ addEventListener('popstate', () => {
   if (current().snapshot !== undefined) void viewOf(current()).load?.()
 })
 addEventListener('click', followLink)
+// Plots are drawn again in other colours.
+matchMedia(DARK).addEventListener('change', () => change({}))
 showAddress()
 receiveEvents()
 startClock()

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { drawnData, moveCursor, UNITS, type Bands, type Chart } from '../model/chart.ts'
 import { zoneName } from '../model/format.ts'
@@ -15,7 +15,7 @@ type Props = {
 /** What the callbacks of uPlot read: the newest properties. */
 type Latest = RefObject<Props>
 
-const DARK = '(prefers-color-scheme: dark)'
+export const DARK = '(prefers-color-scheme: dark)'
 const LINES = { line: { width: 2 }, thin: { width: 1.25 }, dots: { width: 1.5, dash: [2, 4] } }
 /** CSS pixels. */
 const MIN_BRUSH = 4
@@ -39,21 +39,14 @@ export function Plot(props: Props) {
   const drawn = useRef<uPlot>(undefined)
   const latest = useRef(props)
   latest.current = props
-  const [isDark, setDark] = useState(() => matchMedia(DARK).matches)
   // A plot with another form is a new plot.
   const form = [
-    isDark,
+    matchMedia(DARK).matches,
     zoneName(),
     chart.id,
     chart.unit,
     ...chart.series.map(({ name, shape, colour }) => `${name} ${shape} ${colour}`),
   ].join('|')
-  useLayoutEffect(() => {
-    const query = matchMedia(DARK)
-    const redraw = () => setDark(query.matches)
-    query.addEventListener('change', redraw)
-    return () => query.removeEventListener('change', redraw)
-  }, [])
   useLayoutEffect(() => {
     const element = place.current
     if (element === null) return undefined
