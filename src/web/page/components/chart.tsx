@@ -37,10 +37,9 @@ export function Chart(props: {
     <Section id={id} title={title} note={soft(time)}>
       <dl class="legend">
         {series.map((one) => entry(one.name, one, valueText(chart, one.values[index])))}
-        {thresholds.map(({ name, about, value, severity }) => {
-          const look = { colour: severity, shape: 'line' } as const
-          return entry(name, look, `${about} ${valueText(chart, value)}`)
-        })}
+        {thresholds.map(({ name, about, value, severity }) =>
+          entry(name, { colour: severity, shape: 'line' }, `${about} ${valueText(chart, value)}`),
+        )}
         {bands !== undefined &&
           bands.blind.length > 0 &&
           inLegend('not covered: calls are found later, if at all', 24, HATCH)}

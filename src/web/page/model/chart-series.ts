@@ -1,7 +1,7 @@
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
 import type { Bands, Chart, Series, Threshold } from './chart.ts'
 import { capital, isoOf, named, weekBefore } from './format.ts'
-import { countOf, minutesOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
+import { countOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
 
 /** What the charts show of an alert. */
 export type Episode = Pick<PastAlert, 'target' | 'alert' | 'key' | 'severity' | 'labels' | 'since' | 'until'>
@@ -57,12 +57,9 @@ export function chartsOf(options: {
   const step = series.step_seconds
   const times = series.points.map(({ at }) => Date.parse(at) / 1000)
   const names = targets.map(({ name }) => name)
-  const known = (points: readonly Point[], of: CallSeries) =>
-    points.map((point) => (isMissing(point, of, names) ? undefined : point))
-  const points = known(series.points, series)
-  const byTime = new Map(
-    earlier && known(earlier.points, earlier).map((point) => [Date.parse(point?.at ?? '') / 1000, point]),
-  )
+  const known = (of: CallSeries) => of.points.map((point) => (isMissing(point, of, names) ? undefined : point))
+  const points = known(series)
+  const byTime = new Map(earlier && known(earlier).map((point) => [Date.parse(point?.at ?? '') / 1000, point]))
   const past = times.map((at) => byTime.get(weekBefore(at, step)))
   const hasPast = past.some((point) => point !== undefined && (countOf(point) > 0 || (point.in_progress ?? 0) > 0))
   const lineOf = ([name, colour, shape, of]: Line, among = points): Series => ({
@@ -89,21 +86,25 @@ export function chartsOf(options: {
 }
 
 /** The finished calls of each minute. */
-export function perMinuteChart(perMinute: PerMinute, target: string): Chart {
-  const minutes = minutesOf(perMinute, target)
+export function perMinuteChart({ since, step_seconds: step, targets }: PerMinute, target: string): Chart {
+  const shown = targets.filter(({ name }) => target === '' || name === target)
+  const from = Date.parse(since) / 1000
+  const times = (shown[0]?.ended ?? []).map((_, i) => from + i * step)
+  // Otherwise no poll has reached the minute.
+  const isKnown = (i: number) => shown.some(({ ended }) => ended[i] !== null)
   return {
     id: 'per-minute',
     title: 'Finished calls per minute',
-    times: minutes.map(({ at }) => at),
-    step: perMinute.step_seconds,
+    times,
+    step,
     // The minute of the last poll is incomplete.
-    complete: minutes.findLastIndex(({ counts }) => counts !== undefined),
+    complete: times.findLastIndex((_, i) => isKnown(i)),
     unit: 'calls',
     series: STATUSES.map((status) => ({
       name: status,
       colour: status,
       shape: 'bar',
-      values: minutes.map(({ counts }) => counts?.[status] ?? null),
+      values: times.map((_, i) => (isKnown(i) ? sum(shown, (one) => one[status][i] ?? 0) : null)),
     })),
   }
 }

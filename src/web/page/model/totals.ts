@@ -3,7 +3,7 @@ import { FINAL_STATUSES } from '../../../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../../../ledger/failure-ratio.ts'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
-import type { Alert, PerMinute, Rule, Target } from './api.ts'
+import type { Alert, Rule, Target } from './api.ts'
 import { named } from './format.ts'
 import type { State } from './state.ts'
 
@@ -120,20 +120,6 @@ export function mainRatio(targets: Target[]): MainRatio | undefined {
 }
 
 const matchesOf = ({ match }: Rule) => Object.keys(match).length
-
-/** Minutes (UNIX seconds) with their finished calls; without counts if no poll has reached the minute. */
-export type Minutes = { at: number; counts: Record<(typeof STATUSES)[number], number> | undefined }[]
-
-/** The finished calls of each minute, over the selected targets. */
-export function minutesOf({ since, step_seconds: step, targets }: PerMinute, target: string): Minutes {
-  const shown = targets.filter(({ name }) => target === '' || name === target)
-  const from = Date.parse(since) / 1000
-  return (shown[0]?.ended ?? []).map((_, i) => {
-    const isKnown = shown.some(({ ended }) => ended[i] !== null)
-    const counts = countsBy(STATUSES, (status) => shown.reduce((n, one) => n + (one[status][i] ?? 0), 0))
-    return { at: from + i * step, counts: isKnown ? counts : undefined }
-  })
-}
 
 /**
  * @returns the most urgent first
