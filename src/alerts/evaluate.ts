@@ -5,7 +5,7 @@ import { evidenceOf, valueBefore } from './evidence.ts'
 import { isOf } from './groups.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
-import type { MonthOf, Tick, Trigger } from './trigger.ts'
+import type { Tick, Trigger } from './trigger.ts'
 
 /** The changes of an evaluation: new states of instances, instances that became inactive, and notifications. */
 export type AlertDelta = {
@@ -27,7 +27,6 @@ export type EvaluateOptions = {
   now: number
   /** The intended time between two evaluations (seconds). */
   interval: number
-  monthOf: MonthOf
   /** Called with the values of each rule that was evaluated. */
   onValues?: (rule: Rule, values: ReadonlyMap<string, RuleValue>) => void
 }
@@ -41,7 +40,7 @@ export type EvaluateOptions = {
 export function evaluate(
   instances: ReadonlyMap<string, AlertInstance>,
   trigger: Trigger,
-  { target, rules, now, interval, monthOf, onValues }: EvaluateOptions,
+  { target, rules, now, interval, onValues }: EvaluateOptions,
 ): AlertDelta {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
   const evaluated = new Set<string>()
@@ -49,7 +48,7 @@ export function evaluate(
   for (const rule of rules) {
     const known = [...instances.values()].filter((instance) => isOf(rule, instance))
     const groups = known.map(({ labels }) => labels)
-    const values = ruleValues(rule, trigger, monthOf, groups)
+    const values = ruleValues(rule, trigger, groups)
     for (const key of values?.keys() ?? known.map((one) => one.key)) evaluated.add(key)
     if (values === undefined) {
       // The next poll will send the reminder with a new value. A tick sends it only if there was no poll for long.
@@ -92,7 +91,7 @@ export function evaluate(
   }
 
   function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {
-    if (trigger.kind === 'poll') return evidenceOf(rule, latest, trigger, monthOf)
+    if (trigger.kind === 'poll') return evidenceOf(rule, latest, trigger)
     const { cause, lastPoll } = trigger
     const { name } = rule.signal
     if (name === 'request_errors') return { isQuiet: isQuiet(trigger, interval) }

@@ -5,7 +5,7 @@ import type { Evidence } from './alert-instance.ts'
 import type { Rule } from './rule.ts'
 import { hasTooFew, type RuleValue } from './rule-value.ts'
 import { isBeyond, median, offsetOf, windowOf } from './signal.ts'
-import type { MonthOf, Poll } from './trigger.ts'
+import type { Poll } from './trigger.ts'
 
 /** Windows in a row that a notification shows. */
 export const TREND_WINDOWS = 8
@@ -35,17 +35,12 @@ export function valueBefore(
 }
 
 /** What explains a value in a notification: the top contributor, the trend, the forecast, other minutes. */
-export function evidenceOf(
-  rule: Rule,
-  { labels, value }: Pick<RuleValue, 'labels' | 'value'>,
-  poll: Poll,
-  monthOf: MonthOf,
-): Evidence {
+export function evidenceOf(rule: Rule, { labels, value }: Pick<RuleValue, 'labels' | 'value'>, poll: Poll): Evidence {
   const { signal } = rule
   const definition = definitionOf(signal)
   if ('value' in definition) {
-    const forecast = definition.forecast?.(value, poll, monthOf, signal)
-    const otherMinutes = definition.otherMinutes?.(poll, monthOf, signal) ?? NaN
+    const forecast = definition.forecast?.(value, poll, signal)
+    const otherMinutes = definition.otherMinutes?.(poll, signal) ?? NaN
     return { ...(forecast !== undefined && { forecast }), ...(!Number.isNaN(otherMinutes) && { otherMinutes }) }
   }
   const { now } = poll

@@ -1,4 +1,3 @@
-import { monthOf } from '../clock/calendar.ts'
 import { knownSince, type LedgerState, type SyncState } from '../ledger/state.ts'
 import { usedSince } from '../ledger/usage.ts'
 import type { Rule } from './rule.ts'
@@ -15,7 +14,7 @@ export type EvaluatedLedger = Pick<LedgerState, 'finished' | 'earlier' | 'open' 
  * @param now what a rule that is evaluated between polls reads
  */
 export function latestValues(rule: Rule, ledger: EvaluatedLedger, now: Omit<Tick, 'kind'>): readonly RuleValue[] {
-  const live = ruleValues(rule, { kind: 'tick', ...now }, monthOf, [])
+  const live = ruleValues(rule, { kind: 'tick', ...now }, [])
   if (live !== undefined) return [...live.values()]
   const known = cache.get(ledger.sync) ?? new Map<Rule, readonly RuleValue[]>()
   cache.set(ledger.sync, known)
@@ -43,5 +42,5 @@ function valuesAtLastPoll(rule: Rule, ledger: EvaluatedLedger): readonly RuleVal
     earlier,
     usedSince: (time, of) => usedSince(ledger, time, of),
   }
-  return [...(ruleValues(rule, poll, monthOf, [])?.values() ?? [])]
+  return [...(ruleValues(rule, poll, [])?.values() ?? [])]
 }

@@ -8,7 +8,7 @@ import type { Notification } from './notification.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
 import { isBeyond } from './signal.ts'
-import type { EvaluationRecord, MonthOf, Trigger } from './trigger.ts'
+import type { EvaluationRecord, Trigger } from './trigger.ts'
 
 /**
  * Whether the history holds all that a rule is evaluated on. It does not keep which calls were open, which minutes were
@@ -28,7 +28,7 @@ export type History = {
   gaps: EarlierCalls['gaps']
 }
 
-export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number; monthOf: MonthOf }
+export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number }
 
 /** The worst value among the rule's groups that could have been a breach, and when it was evaluated. */
 export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'labels'>

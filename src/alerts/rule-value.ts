@@ -8,7 +8,7 @@ import { comparedWith, windowOfOnlyIf, windowsThen, type Compared } from './rela
 import type { Rule } from './rule.ts'
 import { numberOf, offsetOf, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
 import type { Signal } from './signals.ts'
-import type { MonthOf, Poll, Trigger } from './trigger.ts'
+import type { Poll, Trigger } from './trigger.ts'
 
 /** A rule's value for one group of calls at one moment. */
 export type RuleValue = Measurement & {
@@ -32,12 +32,11 @@ export type RuleValue = Measurement & {
 export function ruleValues(
   rule: Rule,
   trigger: Trigger,
-  monthOf: MonthOf,
   known: readonly RuleLabels[],
 ): Map<string, RuleValue> | undefined {
   const { name, signal, breach } = rule
   const definition = definitionOf(signal)
-  if ('value' in definition) return ungrouped(name, definition.value(trigger, monthOf, signal), trigger)
+  if ('value' in definition) return ungrouped(name, definition.value(trigger, signal), trigger)
   if (trigger.kind === 'tick' || (breach === 'below' && trigger.limited)) return undefined
   const { now } = trigger
   const window = { from: windowStart(windowOf(signal) ?? 0, trigger), to: now }

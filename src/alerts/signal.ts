@@ -6,7 +6,7 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../text/format
 import type { RuleLabel } from './groups.ts'
 import type { Compared } from './relative.ts'
 import type { RuleKey, RuleOn } from './rule-keys.ts'
-import type { MonthOf, Poll, Trigger } from './trigger.ts'
+import type { Poll, Trigger } from './trigger.ts'
 
 /** The unit of a signal's value. A share is from 0 to 1; a share of a limit may exceed 1. */
 export type Unit = 'calls' | 'share' | 'seconds' | 'minutes'
@@ -117,11 +117,11 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
 /** A signal of the target as a whole, without labels. */
 export type TargetSignal<Name extends string, Keys extends Shape, Signal> = DeclaredByEachSignal<Name, Keys, Signal> & {
   /** Undefined if the trigger has no data for it; NaN of too few of what it counts for a result. */
-  value(trigger: Trigger, monthOf: MonthOf, signal: Signal): number | undefined
+  value(trigger: Trigger, signal: Signal): number | undefined
   /** The value that the month will reach at this rate. */
-  forecast?(value: number, poll: Poll, monthOf: MonthOf, signal: Signal): number | undefined
+  forecast?(value: number, poll: Poll, signal: Signal): number | undefined
   /** For a budget: the minutes of the month by the formula that its rule does not use; NaN if they are not known. */
-  otherMinutes?(poll: Poll, monthOf: MonthOf, signal: Signal): number
+  otherMinutes?(poll: Poll, signal: Signal): number
   describeForecast?(forecast: number, signal: Signal): string
 }
 

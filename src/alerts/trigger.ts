@@ -48,9 +48,6 @@ export type Share = { all: number; wrong: number }
 /** How far back requests and webhooks are known. */
 export const KEPT_SECONDS = 1800
 
-/** Begin and end of the calendar month around a time, in a time zone (UNIX seconds). */
-export type MonthOf = (time: number, timezone: string) => { from: number; to: number }
-
 /**
  * When rules were evaluated, by the host's clock (UNIX seconds), and on what besides the calls: enough to repeat the
  * evaluation over the same history. A tick is kept only if it changed something, or if the last poll is long ago.

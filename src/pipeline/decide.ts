@@ -1,6 +1,5 @@
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
 import type { EvaluationRecord, Poll, Tick, Trigger } from '../alerts/trigger.ts'
-import { monthOf } from '../clock/calendar.ts'
 import { wholeMilliseconds } from '../clock/times.ts'
 import { newDraft } from '../ledger/delta/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
@@ -67,7 +66,7 @@ export function decideTick(
 
 function evaluateRules({ name, alerts, settings }: Decided, trigger: Trigger, now: number): AlertDelta {
   const { rules, poll } = settings
-  return evaluate(alerts, trigger, { target: name, rules, now, interval: poll.interval, monthOf })
+  return evaluate(alerts, trigger, { target: name, rules, now, interval: poll.interval })
 }
 
 /** What rules evaluate after a successful poll, before it is committed. */

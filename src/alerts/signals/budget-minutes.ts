@@ -1,3 +1,4 @@
+import { monthOf } from '../../clock/calendar.ts'
 import { USAGE_FORMULAS, type UsageFormula } from '../../ledger/usage.ts'
 import { amount, oneOf, positive, timezone } from '../../schema/scalars.ts'
 import { formatNumber, formatShare } from '../../text/format.ts'
@@ -22,17 +23,17 @@ export const budgetMinutes = targetSignal({
   },
   unit: 'share',
   isReplayable: false,
-  value: (trigger, monthOf, { limit, timezone: zone, of }) => {
+  value: (trigger, { limit, timezone: zone, of }) => {
     const used = trigger.kind === 'tick' ? NaN : trigger.usedSince(monthOf(trigger.now, zone).from, of)
     return Number.isNaN(used) ? undefined : used / limit
   },
-  forecast: (value, { now, knownFrom }, monthOf, { timezone: zone }) => {
+  forecast: (value, { now, knownFrom }, { timezone: zone }) => {
     const { from, to } = monthOf(now, zone)
     const counted = now - Math.max(from, knownFrom)
     // A few hours are not enough to forecast a month.
     return counted < DAY ? undefined : value + (value / counted) * (to - now)
   },
-  otherMinutes: ({ now, usedSince }, monthOf, { timezone: zone, of }) =>
+  otherMinutes: ({ now, usedSince }, { timezone: zone, of }) =>
     usedSince(monthOf(now, zone).from, of === 'duration' ? 'participants' : 'duration'),
   describe: ({ value, otherMinutes }, { limit, of }) => {
     const used = `${formatNumber(value * limit, 0)} of ${formatNumber(limit)} ${nameOf(of)} of this month are used`

@@ -16,7 +16,7 @@ export const requestErrors = targetSignal({
   },
   unit: 'share',
   isReplayable: false,
-  value: (trigger, _monthOf, { window, minRequests }) => {
+  value: (trigger, { window, minRequests }) => {
     if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
     const { all, wrong } = trigger.recent.requests(window)
     return all < minRequests ? NaN : wrong / all

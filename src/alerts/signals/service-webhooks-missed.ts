@@ -16,7 +16,7 @@ export const serviceWebhooksMissed = targetSignal({
   },
   unit: 'share',
   isReplayable: false,
-  value: (trigger, _monthOf, { window, minEnds }) => {
+  value: (trigger, { window, minEnds }) => {
     if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
     const { all, wrong } = trigger.recent.ends?.(window) ?? { all: 0, wrong: 0 }
     return all < minEnds ? NaN : wrong / all

@@ -4,7 +4,6 @@ import { reachOf } from '../../alerts/evidence.ts'
 import { earlierReach } from '../../alerts/relative.ts'
 import { isReplayable, replay, worstOf, type EvaluatedValue } from '../../alerts/replay.ts'
 import type { Rule } from '../../alerts/rule.ts'
-import { monthOf } from '../../clock/calendar.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { loadRules } from '../../config/load-rules.ts'
@@ -76,7 +75,6 @@ async function backtestTarget(
     target,
     rules: alerts,
     interval: poll.interval,
-    monthOf,
   })
   const shown: Values = new Map([...values].map(([name, all]) => [name, all.filter(({ at }) => at >= since)]))
   const evaluations = history.evaluations.filter(({ at }) => at >= since)

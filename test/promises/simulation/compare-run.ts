@@ -13,7 +13,6 @@ import { difference, lessCorrections } from '../../kit/replay/exposition.ts'
 import { observedFamilies, replay } from '../../kit/replay/replay.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { replay as replayRules } from '../../../src/alerts/replay.ts'
-import { monthOf } from '../../../src/clock/calendar.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import type { Target } from '../../../src/pipeline/target.ts'
@@ -211,7 +210,7 @@ function replayProblems({ history: { notified, ...history }, drawn }: Run, { led
   const isSteady = !drawn.hazards.includes('changingLookback')
   const rules = RULES.filter(({ signal }) => isSteady || relativeTo(signal) === undefined)
   const isCompared = ({ alert }: Notification) => rules.some(({ name }) => name === alert)
-  const options = { target: 'simulated', rules, interval: INTERVAL, monthOf }
+  const options = { target: 'simulated', rules, interval: INTERVAL }
   const line = ({ kind, key, at, value, peak }: Notification) => `${kind} ${key} at ${at}: ${value}, ${peak}`
   const [live, replayed] = [notified.filter(isCompared).map(line), replayRules(known, options).notifications.map(line)]
   const first = live.findIndex((said, i) => said !== replayed[i])

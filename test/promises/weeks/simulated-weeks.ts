@@ -1,7 +1,6 @@
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { replay, type History } from '../../../src/alerts/replay.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
-import { monthOf } from '../../../src/clock/calendar.ts'
 import type { Finish } from '../../../src/ledger/tracked-call.ts'
 import { exponential, random } from '../../../src/simulator/random.ts'
 import { finishAt, shippedRules } from '../../kit/alerts/sample-rules.ts'
@@ -68,6 +67,6 @@ export function fewerCalls(differing: { timezone?: string } = {}): Rule {
 
 /** When a rule fires and ends in a history. */
 export function firedIn(history: History, rule = fewerCalls()): Notification[] {
-  const { notifications } = replay(history, { target: 'production', rules: [rule], interval: INTERVAL, monthOf })
+  const { notifications } = replay(history, { target: 'production', rules: [rule], interval: INTERVAL })
   return notifications.filter(({ kind }) => kind !== 'reminder')
 }

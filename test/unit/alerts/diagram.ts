@@ -7,7 +7,7 @@ import { evaluate, type AlertDelta } from '../../../src/alerts/evaluate.ts'
 import type { Trigger } from '../../../src/alerts/trigger.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { openSince } from './sample-calls.ts'
-import { at, finishedAt, INTERVAL, pollAt, monthOf, stored } from './evaluated-target.ts'
+import { at, finishedAt, INTERVAL, pollAt, stored } from './evaluated-target.ts'
 
 const STATES = { inactive: 'i', pending: 'p', firing: 'f', recovering: 'r' }
 const CHANGES: Record<Change, string> = { firing: 'F', reminder: 'M', resolved: 'R', expired: 'X' }
@@ -45,7 +45,7 @@ function evaluateAt(rule: Rule, { instances, polledAt }: State, { value, timesta
   const now = at(frame * INTERVAL)
   const trigger = triggerOf(value, now, polledAt)
   const restarted = new Map([...instances].map(([key, instance]) => [key, stored(instance)]))
-  const options = { target: 'production', rules: [rule], now, interval: INTERVAL, monthOf }
+  const options = { target: 'production', rules: [rule], now, interval: INTERVAL }
   const { changed, ended, notifications } = evaluate(restarted, trigger, options)
   for (const instance of changed) restarted.set(instance.key, instance)
   for (const { key } of ended) restarted.delete(key)

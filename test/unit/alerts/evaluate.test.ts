@@ -4,7 +4,7 @@ import { evaluate } from '../../../src/alerts/evaluate.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelled, times } from './sample-calls.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
-import { at, finishedAt, INTERVAL, poll, pollAt, monthOf, stored, evaluatedTarget } from './evaluated-target.ts'
+import { at, finishedAt, INTERVAL, poll, pollAt, stored, evaluatedTarget } from './evaluated-target.ts'
 
 describe('a failure ratio', () => {
   test.each([
@@ -210,7 +210,7 @@ test('an evaluation changes nothing by itself: the same state and trigger give t
   for (const instance of target.instances.values()) Object.freeze(instance)
   const before = structuredClone(target.instances)
   const trigger = poll(at(15), 2, 20)
-  const options = { target: 'production', rules, now: at(15), interval: INTERVAL, monthOf }
+  const options = { target: 'production', rules, now: at(15), interval: INTERVAL }
   const delta = evaluate(target.instances, trigger, options)
   expect(target.instances).toEqual(before)
   expect(evaluate(target.instances, trigger, options)).toEqual(delta)

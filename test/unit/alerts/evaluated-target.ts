@@ -13,8 +13,6 @@ export const START = 1_790_000_000
 export const INTERVAL = 15
 /** So many seconds after the start. */
 export const at = (seconds: number) => START + seconds
-/** Every month has thirty days here, the first of which began at the start. */
-export const monthOf = () => ({ from: START, to: START + 30 * 86_400 })
 
 /** Calls that finished at a moment (UNIX seconds), so many of each status. */
 export function finishedAt(at: number, numbers: Partial<Record<FinalStatus, number>>): Finish[] {
@@ -78,7 +76,6 @@ export function evaluatedTarget(rules: readonly Rule[]) {
         rules: current,
         now,
         interval: INTERVAL,
-        monthOf,
       })
       for (const instance of delta.changed) instances.set(instance.key, instance)
       for (const { key } of delta.ended) instances.delete(key)

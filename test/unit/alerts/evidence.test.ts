@@ -4,7 +4,6 @@ import { evidenceOf, reachOf } from '../../../src/alerts/evidence.ts'
 import { ruleValues } from '../../../src/alerts/rule-value.ts'
 import type { RuleLabels } from '../../../src/alerts/groups.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
-import { monthOf } from '../../../src/clock/calendar.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, pollAt, evaluatedTarget, type PartOfPoll } from './evaluated-target.ts'
@@ -14,7 +13,7 @@ const NOW = at(0)
 
 /** The evidence for the value of a rule, after a poll that showed these calls. */
 function evidence(rule: Rule, differing: PartOfPoll, labels: RuleLabels = {}, value = 0.5) {
-  return evidenceOf(rule, { labels, value }, pollAt(NOW, differing), monthOf)
+  return evidenceOf(rule, { labels, value }, pollAt(NOW, differing))
 }
 
 const failed = (number: number, ...labels: Parameters<typeof labelled>) =>
@@ -224,7 +223,7 @@ describe('the trend of an alert', () => {
 
   test('ends with the value of the notification', () => {
     const finished = [...window(0, 7, 13), finishAt(at(0), 'rejected'), finishAt(at(-WINDOW), 'rejected')]
-    const value = ruleValues(RATIO, pollAt(NOW, { finished }), monthOf, [])!.get(RATIO.name)!.value
+    const value = ruleValues(RATIO, pollAt(NOW, { finished }), [])!.get(RATIO.name)!.value
     expect(evidence(RATIO, { finished }).trend?.at(-1)).toBe(value)
   })
 
@@ -263,7 +262,6 @@ describe('the forecast of a budget', () => {
       ruleOn({ name: 'budget_minutes', limit: 1000, of: 'participants', timezone }),
       { labels: {}, value },
       pollAt(november + seconds, { knownFrom: created, usedSince: () => NaN }),
-      monthOf,
     )
 
   test.each([

@@ -4,13 +4,13 @@ import { documentedGroups, instanceKey, isGroupOf, type RuleLabels } from '../..
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { ruleOn } from '../../kit/alerts/sample-rules.ts'
-import { at, pollAt, monthOf, evaluatedTarget } from './evaluated-target.ts'
+import { at, pollAt, evaluatedTarget } from './evaluated-target.ts'
 
 const CALLS = ruleOn({ name: 'calls_finished', window: 900 }, { name: 'Calls' })
 
 /** The values of a rule by the key of the alert, after these calls. */
 function valuesOf(rule: Rule, finished: ReturnType<typeof times>, known: RuleLabels[] = []) {
-  const values = ruleValues(rule, pollAt(at(0), { finished }), monthOf, known)!
+  const values = ruleValues(rule, pollAt(at(0), { finished }), known)!
   return Object.fromEntries([...values].map(([key, { value }]) => [key, value]))
 }
 
@@ -77,7 +77,7 @@ describe('a rule with groups', () => {
 
   test('groups open calls and those of both kinds', () => {
     const poll = pollAt(at(0), { open: [openSince(at(-60), labelled('video'))], finished: times(1, at(0)) })
-    const keysAndValues = (rule: Rule) => [...ruleValues(rule, poll, monthOf, [])!.values()].map(({ value }) => value)
+    const keysAndValues = (rule: Rule) => [...ruleValues(rule, poll, [])!.values()].map(({ value }) => value)
     expect(keysAndValues({ ...ruleOn({ name: 'in_progress' }), by: ['type'] })).toEqual([0, 1])
     expect(keysAndValues({ ...ruleOn({ name: 'calls_started', window: 900 }), by: ['type'] })).toEqual([1, 1])
   })

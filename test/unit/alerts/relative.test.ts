@@ -6,7 +6,7 @@ import { ruleValues } from '../../../src/alerts/rule-value.ts'
 import { subjectOf } from '../../../src/alerts/alert.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { detailsOf, summaryOf } from '../../../src/notifications/text/notification-text.ts'
-import { evaluatedTarget, monthOf, pollAt, START, type PartOfPoll } from './evaluated-target.ts'
+import { evaluatedTarget, pollAt, START, type PartOfPoll } from './evaluated-target.ts'
 
 const HOUR = 3600
 const WEEK = 7 * 24 * HOUR
@@ -27,7 +27,7 @@ const weeks = (calls: readonly number[], failed: readonly number[] = [], answerD
 
 const valueOf = (rule: Rule, given: PartOfPoll) => {
   const poll = pollAt(START, { previousSuccess: START - 15, ...given })
-  return ruleValues(rule, poll, monthOf, [])?.get(rule.name)
+  return ruleValues(rule, poll, [])?.get(rule.name)
 }
 
 describe('a rule with `relative_to`', () => {
@@ -87,7 +87,7 @@ describe('a rule with `relative_to`', () => {
     const values = (gaps: { from: number; to: number }[]) => {
       const finishes = weeks([41, 96, 88, 101, 94])
       const history = { evaluations: [evaluatedAt(START, START - 15)], finishes, sync: { created: 0 }, gaps }
-      return replay(history, { target: 'production', rules: [FEWER], interval: 15, monthOf }).values.get(FEWER.name)
+      return replay(history, { target: 'production', rules: [FEWER], interval: 15 }).values.get(FEWER.name)
     }
     expect(values([{ from: START, to: START + 2 * 24 * HOUR }])).toHaveLength(1)
     expect(values([{ from: START - 10, to: START }])).toEqual([])

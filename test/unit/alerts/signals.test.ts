@@ -7,7 +7,6 @@ import { ruleValues, type RuleValue } from '../../../src/alerts/rule-value.ts'
 import type { Trigger } from '../../../src/alerts/trigger.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { signals, type Signal } from '../../../src/alerts/signals.ts'
-import { monthOf } from '../../../src/clock/calendar.ts'
 import type { Finish } from '../../../src/ledger/tracked-call.ts'
 import { usedSince, type Used } from '../../../src/ledger/usage.ts'
 import { summaryOf } from '../../../src/notifications/text/notification-text.ts'
@@ -20,7 +19,7 @@ const NOW = at(0)
 
 /** What a rule without groups reads. */
 function ruleValueOf(rule: Rule, trigger: Trigger): RuleValue | undefined {
-  const values = ruleValues(rule, trigger, monthOf, [])
+  const values = ruleValues(rule, trigger, [])
   if (values !== undefined) expect([...values.keys()]).toEqual([rule.name])
   return values?.get(rule.name)
 }
@@ -254,7 +253,7 @@ describe('recorded', () => {
     expect(counted).toEqual([0, 1, 1, 0])
     const late = pollAt(NOW, { finished: [], previousSuccess: at(-5000) })
     const windows = [pollAt(NOW, { finished }), late].map(
-      (each) => evidenceOf(rule, { labels: {}, value: 0 }, each, monthOf).window,
+      (each) => evidenceOf(rule, { labels: {}, value: 0 }, each).window,
     )
     expect(windows).toEqual([
       { from: at(-1500), to: at(-600) },

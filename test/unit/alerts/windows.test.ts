@@ -4,7 +4,7 @@ import type { Rule } from '../../../src/alerts/rule.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
-import { at, pollAt, monthOf, type PartOfPoll } from './evaluated-target.ts'
+import { at, pollAt, type PartOfPoll } from './evaluated-target.ts'
 
 const NOW = at(0)
 const WEEK = { offset: 7 * 86_400, atLeast: 5 }
@@ -23,7 +23,7 @@ const WINDOWED: Signal[] = [
 const callAt = (time: number) => finishAt(time, 'ended', { began: time, answerDelay: 3, duration: 0 })
 
 function ruleValueOf(rule: Rule, differing: PartOfPoll) {
-  return ruleValues(rule, pollAt(NOW, differing), monthOf, [])?.get(rule.name)
+  return ruleValues(rule, pollAt(NOW, differing), [])?.get(rule.name)
 }
 
 describe('the window of a rule', () => {
@@ -127,7 +127,7 @@ describe('a rule that compares with the past', () => {
         return moments.filter((now) => {
           const finished = finishes.filter(({ at }) => at <= now && at > now - 8 * 86_400)
           const polled = pollAt(now, { finished })
-          const { value = 1, mayBreach } = ruleValues(rule, polled, monthOf, [])?.get(rule.name) ?? {}
+          const { value = 1, mayBreach } = ruleValues(rule, polled, [])?.get(rule.name) ?? {}
           return mayBreach && value < 1
         })
       }
@@ -138,7 +138,7 @@ describe('a rule that compares with the past', () => {
 
   test('compares each group with its own past', () => {
     const rule: Rule = { ...NO_CALLS, by: ['type'] }
-    const values = ruleValues(rule, pollAt(NOW, { finished: times(5, at(-7 * 86_400)) }), monthOf, [])!
+    const values = ruleValues(rule, pollAt(NOW, { finished: times(5, at(-7 * 86_400)) }), [])!
     expect([...values].map(([key, { mayBreach }]) => [key, mayBreach])).toEqual([
       ['HighFailureRate{type="audio"}', true],
       ['HighFailureRate{type="video"}', false],

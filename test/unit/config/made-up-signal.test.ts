@@ -10,7 +10,7 @@ import { ruleView } from '../../../src/views/rule.ts'
 import { folderWith } from './folder-with.ts'
 import { problemsWhenLoading } from './problems-when-loading.ts'
 import { labelled, times } from '../alerts/sample-calls.ts'
-import { at, INTERVAL, monthOf, pollAt, evaluatedTarget } from '../alerts/evaluated-target.ts'
+import { at, INTERVAL, pollAt, evaluatedTarget } from '../alerts/evaluated-target.ts'
 
 // A signal that is in the list, and nowhere else.
 vi.mock('../../../src/alerts/signals.ts', async (original) => {
@@ -63,7 +63,7 @@ test('it is evaluated, shown in a message and in the status, and replayed', () =
   ])
 
   const evaluations = [{ kind: 'poll', at: at(0), now: at(0), previousSuccess: undefined, limited: false } as const]
-  const options = { target: 'production', rules: [rule], interval: INTERVAL, monthOf }
+  const options = { target: 'production', rules: [rule], interval: INTERVAL }
   expect(replay({ evaluations, finishes: FINISHED, sync: { created: 0 }, gaps: [] }, options).notifications).toEqual(
     target.notifications,
   )
