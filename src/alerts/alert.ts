@@ -1,4 +1,4 @@
-import type { AlertInstance, Evidence } from './alert-instance.ts'
+import { measuredIn, type AlertInstance, type Evidence } from './alert-instance.ts'
 import type { Rule } from './rule.ts'
 
 /**
@@ -41,23 +41,8 @@ export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subject
   JSON.stringify([alert.target, subjectOf(alert)])
 
 export function alertOf({ target, instance }: LiveAlert): Alert {
-  const { key, labels, since, firingSince = since, compared, evidence } = instance
-  const { value, valueBefore, peak, calls, counts } = instance
+  const { key, labels, since, firingSince = since, valueBefore, peak, evidence } = instance
   const { name: alert, ...rule } = instance.rule
-  return {
-    ...rule,
-    target,
-    key,
-    alert,
-    labels,
-    since,
-    firingSince,
-    value,
-    valueBefore,
-    peak,
-    calls,
-    counts,
-    ...(compared && { compared }),
-    ...evidence,
-  }
+  const measured = measuredIn(instance)
+  return { ...rule, target, key, alert, labels, since, firingSince, ...measured, valueBefore, peak, ...evidence }
 }

@@ -1,6 +1,6 @@
 import { failureCount } from '../ledger/failure-ratio.ts'
 import { alertOf, type Alert, type LiveAlert } from './alert.ts'
-import { firedThreshold, type AlertInstance } from './alert-instance.ts'
+import { firedThreshold, measuredIn, type AlertInstance } from './alert-instance.ts'
 import type { Change } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
@@ -50,22 +50,10 @@ function episodeOf(
 
 /** The firing instance of an alert, with what its notification has of it. */
 export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Notification): AlertInstance {
-  const { key, labels, since, firingSince, value, valueBefore, peak, calls, counts, compared, at } = rest
+  const { key, labels, since, firingSince, valueBefore, peak, at } = rest
   const times = { since, firingSince, credited: 0, evaluatedAt: at, tooFewSince: undefined, lastNotifiedAt: at }
-  return {
-    key,
-    labels,
-    value,
-    valueBefore,
-    peak,
-    calls,
-    counts,
-    compared,
-    ...times,
-    state: 'firing',
-    rule: { ...rest, name: alert },
-    evidence: rest,
-  }
+  const rule = { ...rest, name: alert }
+  return { key, labels, valueBefore, peak, ...measuredIn(rest), ...times, state: 'firing', rule, evidence: rest }
 }
 
 export function hasEnded({ kind }: Pick<Notification, 'kind'>): boolean {
