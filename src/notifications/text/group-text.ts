@@ -66,39 +66,34 @@ function callsOf(alerts: Incident['alerts']): string {
   return texts.size === 1 ? [...texts][0]! : ''
 }
 
+/** What is said of an incident, in the order of its lines. */
+const TEXTS = {
+  course: (incident) => [courseText(incident)],
+  unpolled: (incident) => [incident.unpolled && unpolledText(incident.unpolled, incident)],
+  cause: (incident) => [incident.causes.map((cause) => causeText(cause, incident)).find(Boolean)],
+  outcomes: ({ calls }) => [calls && `Outcomes: ${splitOf(calls)}`],
+  messages: ({ messages = [], at }) => {
+    const latest = messages.map((one) => `${one.receiver} ${clockOf(one.at, at)}`)
+    return [latest.length > 0 && `Last message: ${latest.join(', ')}`]
+  },
+  oldest: ({ alerts }) => [oldestText(alerts)],
+  worst: ({ alerts, worst }) => [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
+  mostly: ({ contributor }) => [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
+  others: (incident) => [incident.others.length > 0 && `Also firing: ${othersText(incident)}`],
+  rule: (incident) => {
+    const rules = [...new Map(incident.alerts.map((alert) => [alert.alert, alert])).values()].slice(0, NAMED)
+    return rules.map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident))
+  },
+} satisfies Record<string, (incident: Incident) => (string | false | undefined)[]>
+
 /** What a line about an incident says. */
-export const ABOUT = [
-  'course',
-  'unpolled',
-  'cause',
-  'outcomes',
-  'messages',
-  'oldest',
-  'worst',
-  'mostly',
-  'others',
-  'rule',
-] as const
-type Line = { about: (typeof ABOUT)[number]; text: string }
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a list that never changes
+export const ABOUT = Object.keys(TEXTS) as (keyof typeof TEXTS)[]
+type Line = { about: keyof typeof TEXTS; text: string }
 
 /** What else is known of an incident, a line each; numbers instead of lists of names. */
 export function incidentLines(incident: Incident): Line[] {
-  const { alerts, worst, calls, contributor, causes, others, unpolled, messages = [], at } = incident
-  const latest = messages.map((one) => `${one.receiver} ${clockOf(one.at, at)}`)
-  const rules = [...new Map(alerts.map((alert) => [alert.alert, alert])).values()].slice(0, NAMED)
-  const texts: Record<Line['about'], (string | false | undefined)[]> = {
-    course: [courseText(incident)],
-    unpolled: [unpolled && unpolledText(unpolled, incident)],
-    cause: [causes.map((cause) => causeText(cause, incident)).find(Boolean)],
-    outcomes: [calls && `Outcomes: ${splitOf(calls)}`],
-    messages: [latest.length > 0 && `Last message: ${latest.join(', ')}`],
-    oldest: [oldestText(alerts)],
-    worst: [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
-    mostly: [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
-    others: [others.length > 0 && `Also firing: ${othersText(incident)}`],
-    rule: rules.map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident)),
-  }
-  return ABOUT.flatMap((about) => texts[about].flatMap((text) => (text ? { about, text } : [])))
+  return ABOUT.flatMap((about) => TEXTS[about](incident).flatMap((text) => (text ? { about, text } : [])))
 }
 
 /** `HighFailureRate: more than 30% of the calls …`; its name alone where the sentence about the incident says the rest. */
