@@ -4,19 +4,21 @@ import { firedThreshold, measuredIn, type AlertInstance } from './alert-instance
 import type { Change } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
-/** Why an alert expired. */
-export const EXPIRED_BECAUSE = [
-  'too few calls',
-  'rule removed',
-  'rule changed',
-  'target removed',
-  'target reset',
-] as const
+/** Why an alert expired, and what a reader must know then. */
+export const EXPIRED = {
+  'too few calls': 'There were too few calls or requests to know whether this has ended.',
+  'rule removed': 'The rule was removed from the configuration: it is evaluated no longer.',
+  'rule changed': 'The `by` or `match` of the rule changed: its alerts restart.',
+  'target removed': 'The target was removed from the configuration: it is polled no longer.',
+  'target reset': 'The counts of the target were reset.',
+}
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a list that never changes
+export const EXPIRED_BECAUSE = Object.keys(EXPIRED) as (keyof typeof EXPIRED)[]
 
 /** A change of one alert, with enough to decide whether to act. `threshold` is what the value was compared with. */
 export type Notification = Alert & {
   kind: Change
-  expiredBecause?: (typeof EXPIRED_BECAUSE)[number]
+  expiredBecause?: keyof typeof EXPIRED
   at: number
   /**
    * For the history: the threshold at which the alert fired, if the rule has another one now. When the alert ends, also

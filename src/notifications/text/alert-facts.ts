@@ -1,5 +1,5 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
-import { hasEnded, type Notification } from '../../alerts/notification.ts'
+import { EXPIRED, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { windowOf } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatShare, plural, formatTime } from '../../text/format.ts'
 import { callsLookedAt, formatValue, ruleText, splitOf, worstOf } from './notification-text.ts'
@@ -103,15 +103,6 @@ export function notesOf(notification: Notification, flaps: number): string[] {
     asOf !== undefined && `The value is as of ${formatTime(asOf)}: since then the calls could not be polled.`,
   ]
   return notes.flatMap((note) => note || [])
-}
-
-/** What a reader must know of an alert that expired. */
-const EXPIRED: Record<NonNullable<Notification['expiredBecause']>, string> = {
-  'too few calls': 'There were too few calls or requests to know whether this has ended.',
-  'rule removed': 'The rule was removed from the configuration: it is evaluated no longer.',
-  'rule changed': 'The `by` or `match` of the rule changed: its alerts restart.',
-  'target reset': 'The counts of the target were reset.',
-  'target removed': 'The target was removed from the configuration: it is polled no longer.',
 }
 
 export function flapsText(times: number): string {
