@@ -92,13 +92,9 @@ export function readNotes(lines: string): { notices: Notice[]; suppressions: Sup
     .slice(0, -1)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only notices and suppressions are added to an episode
     .map((line) => JSON.parse(line) as Notice | Suppression)
-  const suppressions = new Map<string, Suppression>()
-  for (const note of notes) {
-    if ('receiver' in note) continue
-    const name = suppressionName(note)
-    if (!suppressions.has(name)) suppressions.set(name, note)
-  }
-  return { notices: notes.filter((note) => 'receiver' in note), suppressions: [...suppressions.values()] }
+  const suppressions = notes.filter((note) => 'by' in note)
+  const once = [...Map.groupBy(suppressions, suppressionName).values()].map(([first]) => first!)
+  return { notices: notes.filter((note) => 'receiver' in note), suppressions: once }
 }
 
 /** Identifies a suppression, whenever it was noticed. */
