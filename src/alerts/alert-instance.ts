@@ -138,7 +138,7 @@ export function advance(
   return { instance: firing(pending, now), change: 'firing' }
 }
 
-type Measured = Pick<RuleValue, 'value' | 'compared'> & Partial<Pick<RuleValue, 'calls' | 'counts'>>
+type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared'>
 /** What an instance has of its latest value. */
 export const measuredIn = ({ value, calls, counts, compared }: Measured) => ({ value, calls, counts, compared })
 

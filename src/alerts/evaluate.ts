@@ -107,7 +107,7 @@ function isQuiet({ recent }: Tick, interval: number): boolean {
   return all > 0 && wrong === 0
 }
 
-type Measured = Pick<AlertInstance, 'value' | 'calls' | 'counts' | 'compared' | 'labels'>
+type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared' | 'labels'>
 
 /** Whether a value is a result that explains the state of an alert. */
 function isResult(latest: Measured | undefined, instance: AlertInstance | undefined): latest is Measured {

@@ -1,7 +1,7 @@
 import { earlierBy } from '../clock/calendar.ts'
-import { formatNumber, formatOfUsual, formatRelative, formatSeconds, plural } from '../text/format.ts'
+import { formatNumber, formatOfUsual, formatRelative, plural } from '../text/format.ts'
 import type { RuleOn } from './rule-keys.ts'
-import { formatIn, median, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
+import { formatIn, inWindow, median, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
 
 /** A value beside those of the same window at the same time of earlier days or weeks, in the signal's unit. */
 export type Compared = {
@@ -77,16 +77,14 @@ export function relativeSignal(own: AnySignal): AnySignal {
     needsNoThreshold: () => true,
     format: (value) => formatOfUsual(value, isDifference),
     describe: ({ value, compared: { now, earlier } = { now: NaN, earlier: [] } }, signal) =>
-      `${name}: ${absolute(now)} ${inTheLast(signal)}, ${format(value)} ${sameTime(signal, earlier.length)} (${earlier.map(absolute).join(', ')})`,
+      `${name}: ${absolute(now)} ${inWindow(signal)}, ${format(value)} ${sameTime(signal, earlier.length)} (${earlier.map(absolute).join(', ')})`,
     inWords: ({ signal, threshold, breach }) => {
       const isAbove = threshold >= (isDifference ? 0 : 1)
       const than = isAbove === (breach === 'above') ? 'more than' : 'less than'
-      return `${name} ${inTheLast(signal)}: ${than} ${format(threshold)} ${sameTime(signal)}`
+      return `${name} ${inWindow(signal)}: ${than} ${format(threshold)} ${sameTime(signal)}`
     },
   }
 }
-
-const inTheLast = (signal: object) => `in the last ${formatSeconds(windowOf(signal) ?? 0)}`
 
 const UNITS = [
   ['week', 7 * 86_400],

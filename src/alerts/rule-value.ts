@@ -59,9 +59,8 @@ export function ruleValues(
 
 function ungrouped(key: string, value: number | undefined, trigger: Trigger): Map<string, RuleValue> | undefined {
   if (value === undefined) return undefined
-  const measured = { value, calls: undefined, counts: undefined }
   const mayBreach = trigger.kind === 'tick' || isUsedSinceSetUp(trigger)
-  return new Map([[key, { ...measured, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach }]])
+  return new Map([[key, { value, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach }]])
 }
 
 /** Whether minutes were used since the set-up, to the quarter of an hour. */

@@ -15,10 +15,10 @@ export type Unit = 'calls' | 'share' | 'seconds' | 'minutes'
 export type Measurement = {
   /** In the signal's unit; NaN if there is nothing to divide by. */
   value: number
-  /** How many calls the value is based on; undefined if it is not about calls. */
-  calls: number | undefined
+  /** How many calls the value is based on; absent if it is not about calls. */
+  calls?: number | undefined
   /** The outcomes of the calls behind a ratio. */
-  counts: FinishedCounts | undefined
+  counts?: FinishedCounts | undefined
 }
 
 /** The change that a notification reports. `expired` does not mean resolved: nobody knows whether the breach ended. */
@@ -171,8 +171,8 @@ export function beyond({ breach, threshold }: Pick<RuleOn<unknown>, 'breach' | '
 }
 
 /** `in the last 15m`. */
-export function inWindow({ window }: { readonly window: number }): string {
-  return `in the last ${formatSeconds(window)}`
+export function inWindow(signal: object): string {
+  return `in the last ${formatSeconds(windowOf(signal) ?? 0)}`
 }
 
 /** Whether a value is beyond another one, on the side of the breach. */
@@ -196,11 +196,7 @@ export function numberOf(calls: readonly object[]): number {
 
 /** Measures a signal whose value is the number of calls. */
 export function measureNumber(calls: readonly object[]): Measurement {
-  return ofCalls(numberOf(calls), numberOf(calls))
-}
-
-export function ofCalls(value: number, calls: number): Measurement {
-  return { value, calls, counts: undefined }
+  return { value: numberOf(calls), calls: numberOf(calls) }
 }
 
 export function sum(numbers: readonly number[]): number {

@@ -1,7 +1,7 @@
 import { seconds } from '../../schema/duration.ts'
 import { someCalls } from '../../text/format.ts'
 import { eitherSide, labelled, minCalls, windowed } from '../rule-keys.ts'
-import { beyond, callSignal, formatIn, inWindow, ofCalls } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow } from '../signal.ts'
 
 export const answerDelayP95 = callSignal({
   name: 'answer_delay_p95',
@@ -14,7 +14,7 @@ export const answerDelayP95 = callSignal({
   measure: (calls) => {
     const delays = calls.flatMap(({ answerDelay }) => answerDelay ?? []).toSorted((a, b) => a - b)
     // The nearest rank: the smallest value that at least 95% of the delays do not exceed.
-    return ofCalls(delays[Math.ceil(delays.length * 0.95) - 1] ?? NaN, delays.length)
+    return { value: delays[Math.ceil(delays.length * 0.95) - 1] ?? NaN, calls: delays.length }
   },
   describe: ({ value, calls = 0 }, signal) =>
     `answer delay of ${someCalls(calls, 'answered ')} that finished ${inWindow(signal)}: ` +

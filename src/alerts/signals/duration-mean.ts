@@ -1,7 +1,7 @@
 import { seconds } from '../../schema/duration.ts'
 import { someCalls } from '../../text/format.ts'
 import { eitherSide, labelled, minCalls, windowed } from '../rule-keys.ts'
-import { beyond, callSignal, formatIn, inWindow, ofCalls, sum } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow, sum } from '../signal.ts'
 
 export const durationMean = callSignal({
   name: 'duration_mean',
@@ -13,7 +13,7 @@ export const durationMean = callSignal({
   statuses: () => ['ended'],
   measure: (calls) => {
     const durations = calls.flatMap(({ duration }) => duration ?? [])
-    return ofCalls(sum(durations) / durations.length, durations.length)
+    return { value: sum(durations) / durations.length, calls: durations.length }
   },
   describe: ({ value, calls = 0 }, signal) =>
     `mean duration of ${someCalls(calls)} that ended ${inWindow(signal)}: ${formatIn('seconds', value)}`,

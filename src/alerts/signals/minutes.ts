@@ -2,7 +2,7 @@ import { FINAL_STATUSES } from '../../ledger/call.ts'
 import { amount, oneOf } from '../../schema/scalars.ts'
 import { someCalls } from '../../text/format.ts'
 import { eitherSide, labelled, windowed } from '../rule-keys.ts'
-import { beyond, callSignal, formatIn, inWindow, ofCalls, sum } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow, sum } from '../signal.ts'
 
 export const minutes = callSignal({
   name: 'minutes',
@@ -19,7 +19,7 @@ export const minutes = callSignal({
   statuses: () => [...FINAL_STATUSES, 'other'],
   measure: (calls, { media }) => {
     const minutesOf = calls.map(({ audio, video }) => ({ audio, video, both: audio + video })[media])
-    return ofCalls(sum(minutesOf), calls.length)
+    return { value: sum(minutesOf), calls: calls.length }
   },
   describe: ({ value, calls = 0 }, signal) => {
     const is = `${formatIn('minutes', value)} of ${signal.media === 'both' ? 'audio and video' : signal.media}`

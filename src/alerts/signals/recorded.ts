@@ -2,7 +2,7 @@ import { duration } from '../../schema/duration.ts'
 import { shareOrDifference } from '../../schema/scalars.ts'
 import { formatNumber, formatSeconds, plural } from '../../text/format.ts'
 import { clear, labelled, minCalls, windowed } from '../rule-keys.ts'
-import { beyond, callSignal, formatIn, inWindow, numberOf, ofCalls } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow, numberOf } from '../signal.ts'
 
 export const recorded = callSignal({
   name: 'recorded',
@@ -26,7 +26,7 @@ export const recorded = callSignal({
   measure: (calls) => {
     const ended = calls.filter(({ status }) => status === 'ended')
     const all = numberOf(ended)
-    return ofCalls(numberOf(ended.filter(({ isRecorded }) => isRecorded)) / all, all)
+    return { value: numberOf(ended.filter(({ isRecorded }) => isRecorded)) / all, calls: all }
   },
   describe: ({ value, calls = 0 }, signal) =>
     `${formatNumber(Math.round(value * calls))} of ${plural(calls, 'call')} that ended ${inPast(signal)} had a recording: ${formatIn('share', value)}`,

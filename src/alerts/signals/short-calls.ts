@@ -1,7 +1,7 @@
 import { duration } from '../../schema/duration.ts'
 import { formatNumber, formatSeconds, plural } from '../../text/format.ts'
 import { aboveShare, labelled, minCalls, windowed } from '../rule-keys.ts'
-import { beyond, callSignal, formatIn, inWindow, ofCalls } from '../signal.ts'
+import { beyond, callSignal, formatIn, inWindow } from '../signal.ts'
 
 export const shortCalls = callSignal({
   name: 'short_calls',
@@ -21,7 +21,8 @@ export const shortCalls = callSignal({
   statuses: () => ['ended'],
   measure: (calls, { shorterThan }) => {
     const durations = calls.flatMap(({ duration }) => duration ?? [])
-    return ofCalls(durations.filter((seconds) => seconds < shorterThan).length / durations.length, durations.length)
+    const short = durations.filter((seconds) => seconds < shorterThan)
+    return { value: short.length / durations.length, calls: durations.length }
   },
   describe: ({ value, calls = 0 }, signal) =>
     `${formatNumber(Math.round(value * calls))} of ${plural(calls, 'call')} that ended ${inWindow(signal)} lasted less than ${formatSeconds(signal.shorterThan)}: ${formatIn('share', value)}`,

@@ -21,7 +21,8 @@ const NOW = at(0)
 function ruleValueOf(rule: Rule, trigger: Trigger): RuleValue | undefined {
   const values = ruleValues(rule, trigger, [])
   if (values !== undefined) expect([...values.keys()]).toEqual([rule.name])
-  return values?.get(rule.name)
+  const value = values?.get(rule.name)
+  return value && { calls: undefined, ...value }
 }
 
 /** The value and the number of calls that a signal reads from a poll. */
