@@ -12,21 +12,21 @@ export const STATES = ['pending', 'firing', 'recovering'] as const
 /** What explains the value of an alert. */
 export type Evidence = {
   /** The top contributor to the failures. */
-  contributor?: Contributor
+  contributor?: Contributor | undefined
   /** The values of the latest windows, oldest first; null for a window with too few calls. */
   trend?: readonly (number | null)[]
   /** Of calls that are open for too long, the one that began first. */
-  oldest?: OldestCall
+  oldest?: OldestCall | undefined
   /** For a budget: the share of the limit that the month will reach at this rate. */
-  forecast?: number
+  forecast?: number | undefined
   /** For a budget: the minutes of the month by the formula that its rule does not use. */
-  otherMinutes?: number
+  otherMinutes?: number | undefined
   /** The window in which the measured calls finished, both ends included (UNIX seconds by the service's clock). */
   window?: Window
   /** For `poll_age`: why polls fail. */
-  cause?: string
+  cause?: string | undefined
   /** For `poll_age`: when the last successful poll ended. */
-  lastPoll?: number
+  lastPoll?: number | undefined
   /** For `request_errors`: no request has failed lately, so the errors of the window are past. */
   isQuiet?: boolean
   /** When the value was measured, if that was long ago. */

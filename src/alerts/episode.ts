@@ -1,4 +1,4 @@
-import { hasEnded, type Notification } from './notification.ts'
+import type { Notification } from './notification.ts'
 import type { Window } from './signal.ts'
 import type { ValueAt } from './values-over-time.ts'
 
@@ -11,9 +11,9 @@ export type Episode = Pick<
   /** In which the measured calls finished (UNIX seconds by the service's clock). */
   window?: Window
   /** Undefined while it fires. */
-  outcome?: 'resolved' | 'expired'
+  outcome?: 'resolved' | 'expired' | undefined
   /** Only for `expired`. */
-  expiredBecause?: NonNullable<Notification['expiredBecause']>
+  expiredBecause?: Notification['expiredBecause']
 }
 
 /** A complete row of an episode. Its key is target, key and `since`. */
@@ -22,7 +22,8 @@ type EpisodeRow = ReturnType<typeof episodeRow>
 /** The row of an alert's episode after a notified change. */
 export function episodeRow(change: Notification) {
   const { target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
-  const { runbookUrl, episode, window } = change
+  const { runbookUrl, episode, window, kind, expiredBecause } = change
+  const outcome = kind === 'resolved' || kind === 'expired' ? kind : undefined
   const data: Episode = {
     labels,
     signal,
@@ -33,16 +34,12 @@ export function episodeRow(change: Notification) {
     values: episode?.values ?? [],
     ...(window !== undefined && { window: { ...window, from: episode?.measuredFrom ?? window.from } }),
     ...(runbookUrl !== undefined && { runbookUrl }),
-    ...outcomeOf(change),
+    outcome,
+    expiredBecause,
   }
   // Null while it fires.
-  const until = hasEnded(change) ? at : null
+  const until = outcome === undefined ? null : at
   return { target, key, since: firingSince, until, rule: alert, severity, data: JSON.stringify(data) }
-}
-
-function outcomeOf({ kind, expiredBecause }: Notification): Pick<Episode, 'outcome' | 'expiredBecause'> {
-  if (kind === 'resolved') return { outcome: kind }
-  return expiredBecause === undefined ? {} : { outcome: 'expired', expiredBecause }
 }
 
 /**

@@ -95,9 +95,7 @@ export function evaluate(
     const { cause, lastPoll } = trigger
     const { name } = rule.signal
     if (name === 'request_errors') return { isQuiet: isQuiet(trigger, interval) }
-    return name === 'poll_age'
-      ? { ...(cause !== undefined && { cause }), ...(lastPoll !== undefined && { lastPoll }) }
-      : {}
+    return name === 'poll_age' ? { cause, lastPoll } : {}
   }
 }
 

@@ -40,27 +40,21 @@ export function evidenceOf(rule: Rule, { labels, value }: Pick<RuleValue, 'label
   const definition = definitionOf(signal)
   if ('value' in definition) {
     const forecast = definition.forecast?.(value, poll, signal)
-    const otherMinutes = definition.otherMinutes?.(poll, signal) ?? NaN
-    return { ...(forecast !== undefined && { forecast }), ...(!Number.isNaN(otherMinutes) && { otherMinutes }) }
+    const otherMinutes = definition.otherMinutes?.(poll, signal)
+    return { forecast, otherMinutes: Number.isNaN(otherMinutes) ? undefined : otherMinutes }
   }
   const { now } = poll
   const group = { match: { ...rule.match, ...labels } }
   const between = (from: number, to: number) =>
     definition.calls(poll, { from, to }, signal).filter((call) => isMatched(group, call.labels))
   const window = windowOf(signal)
-  if (window === undefined) {
-    const oldest = definition.oldest?.(between(now, now))
-    return oldest === undefined ? {} : { oldest }
-  }
+  if (window === undefined) return { oldest: definition.oldest?.(between(now, now)) }
   const begin = windowStart(window, poll)
   const latest = between(begin, now)
   const measuredIn = { from: begin - offsetOf(signal), to: now - offsetOf(signal) }
-  const contributor = () => {
-    const found = definition.contributor?.(latest, rule)
-    return found && { contributor: found }
-  }
+  const contributor = () => definition.contributor?.(latest, rule)
   // The bars of a trend and the value of a rule with `relative_to` are not in the same unit.
-  if (definition.relate !== undefined) return { window: measuredIn, ...contributor() }
+  if (definition.relate !== undefined) return { window: measuredIn, contributor: contributor() }
   const earlier = Array.from({ length: TREND_WINDOWS - 1 }, (_, i) => {
     const to = now - (TREND_WINDOWS - 1 - i) * window
     return between(to - window, to)
@@ -69,5 +63,5 @@ export function evidenceOf(rule: Rule, { labels, value }: Pick<RuleValue, 'label
     const measured = definition.measure(calls, signal)
     return hasTooFew(signal, measured) ? null : measured.value
   })
-  return { window: measuredIn, trend, ...(trend.at(-1) === null ? {} : contributor()) }
+  return { window: measuredIn, trend, contributor: trend.at(-1) === null ? undefined : contributor() }
 }

@@ -77,7 +77,7 @@ export type Incident = AlertGroup & {
     outcome?: (typeof FAILURES)[number]
   }
   /** The label value that explains most failures on more than half of the targets. */
-  contributor?: Pick<Contributor, 'label' | 'value'>
+  contributor?: Pick<Contributor, 'label' | 'value'> | undefined
   /** What explains it, on how many of its targets, and the most frequent reason. */
   causes: readonly { signal: CauseSignal; targets: number; cause?: string }[]
   /** The names of other alerts that fire on its targets, each with the number of its targets. */
@@ -151,7 +151,6 @@ function incidentOf(
   const old = firing.filter(isOld)
   const begun = beginningOf(alerts.map(({ since }) => since))
   const early = elsewhere.filter(({ since }) => since <= begun + CAUSE_DELAY_SECONDS)
-  const contributor = contributorOf(alerts)
   return {
     key,
     labels,
@@ -168,7 +167,7 @@ function incidentOf(
     alerts,
     worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
     ...(first?.counts !== undefined && { calls: callsOf(alerts, measured) }),
-    ...(contributor !== undefined && { contributor }),
+    contributor: contributorOf(alerts),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, alerts),
   }

@@ -38,7 +38,7 @@ export type MessageValue = {
   /** What a value with `relative_to` is relative to. */
   compared?: Compared | undefined
   /** Minutes by the other formula. */
-  otherMinutes?: number
+  otherMinutes?: number | undefined
 }
 
 /** A label value with more than its share of the failures: its failures among all failures, its calls among all calls. */
