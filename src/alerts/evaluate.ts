@@ -5,7 +5,7 @@ import { evidenceOf, valueBefore } from './evidence.ts'
 import { isOf } from './groups.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
-import type { Tick, Trigger } from './trigger.ts'
+import { wrongShare, type Tick, type Trigger } from './trigger.ts'
 
 /** The changes of an evaluation: new states of instances, instances that became inactive, and notifications. */
 export type AlertDelta = {
@@ -100,9 +100,9 @@ export function evaluate(
 }
 
 /** Whether requests were answered for a while and none failed. */
-function isQuiet({ recent }: Tick, interval: number): boolean {
-  const { all, wrong } = recent?.requests(Math.max(QUIET.seconds, QUIET.intervals * interval)) ?? { all: 0, wrong: 0 }
-  return all > 0 && wrong === 0
+function isQuiet(tick: Tick, interval: number): boolean {
+  const seconds = Math.max(QUIET.seconds, QUIET.intervals * interval)
+  return wrongShare(tick, 1, (recent) => recent.requests(seconds)) === 0
 }
 
 type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared' | 'labels'>

@@ -45,6 +45,13 @@ export type Recent = {
 /** How many there are in all, and how many of them went wrong. */
 export type Share = { all: number; wrong: number }
 
+/** How much of what happened lately went wrong; NaN of fewer than `least`, undefined if the trigger does not know it. */
+export function wrongShare(trigger: Trigger, least: number, of: (recent: Recent) => Share | undefined) {
+  if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
+  const { all, wrong } = of(trigger.recent) ?? { all: 0, wrong: 0 }
+  return all < least ? NaN : wrong / all
+}
+
 /** How far back requests and webhooks are known. */
 export const KEPT_SECONDS = 1800
 

@@ -2,7 +2,7 @@ import { duration } from '../../schema/duration.ts'
 import { wholeNumber } from '../../schema/scalars.ts'
 import { aboveShare } from '../rule-keys.ts'
 import { beyond, formatIn, inWindow, targetSignal } from '../signal.ts'
-import { KEPT_SECONDS } from '../trigger.ts'
+import { KEPT_SECONDS, wrongShare } from '../trigger.ts'
 
 export const requestErrors = targetSignal({
   name: 'request_errors',
@@ -16,11 +16,7 @@ export const requestErrors = targetSignal({
   },
   unit: 'share',
   isReplayable: false,
-  value: (trigger, { window, minRequests }) => {
-    if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
-    const { all, wrong } = trigger.recent.requests(window)
-    return all < minRequests ? NaN : wrong / all
-  },
+  value: (trigger, { window, minRequests }) => wrongShare(trigger, minRequests, (recent) => recent.requests(window)),
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the requests to the calls service failed ${inWindow(signal)}`,
   inWords: (rule) => `${beyond(rule, 'share')} of the requests to the calls service ${inWindow(rule.signal)} failed`,

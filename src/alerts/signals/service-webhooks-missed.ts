@@ -2,7 +2,7 @@ import { duration } from '../../schema/duration.ts'
 import { wholeNumber } from '../../schema/scalars.ts'
 import { aboveShare } from '../rule-keys.ts'
 import { beyond, formatIn, inWindow, targetSignal } from '../signal.ts'
-import { KEPT_SECONDS } from '../trigger.ts'
+import { KEPT_SECONDS, wrongShare } from '../trigger.ts'
 
 export const serviceWebhooksMissed = targetSignal({
   name: 'service_webhooks_missed',
@@ -16,11 +16,7 @@ export const serviceWebhooksMissed = targetSignal({
   },
   unit: 'share',
   isReplayable: false,
-  value: (trigger, { window, minEnds }) => {
-    if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
-    const { all, wrong } = trigger.recent.ends?.(window) ?? { all: 0, wrong: 0 }
-    return all < minEnds ? NaN : wrong / all
-  },
+  value: (trigger, { window, minEnds }) => wrongShare(trigger, minEnds, (recent) => recent.ends?.(window)),
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the ends of calls ${inWindow(signal)} had no webhook`,
   inWords: (rule) => `${beyond(rule, 'share')} of the ends of calls ${inWindow(rule.signal)} had no webhook`,
