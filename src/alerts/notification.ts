@@ -24,7 +24,7 @@ export type Notification = Alert & {
    * For the history: the threshold at which the alert fired, if the rule has another one now. When the alert ends, also
    * its values, and the start of the window in which it first fired.
    */
-  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number }
+  episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number | undefined } | undefined
 }
 
 /** The notification of a change of an alert. */
@@ -35,19 +35,15 @@ export function notificationOf(
 ): Notification {
   const alert = alertOf(live)
   const threshold = change.kind === 'resolved' ? alert.clear : alert.threshold
-  return { ...alert, ...change, threshold, at, ...episodeOf(change, live.instance, at) }
+  return { ...alert, ...change, threshold, at, episode: episodeOf(change.kind, live.instance, at) }
 }
 
-function episodeOf(
-  { kind }: Pick<Notification, 'kind'>,
-  instance: AlertInstance,
-  at: number,
-): Pick<Notification, 'episode'> {
+function episodeOf(kind: Change, instance: AlertInstance, at: number): Notification['episode'] {
   const { rule, value, measuredFrom, values = [] } = instance
   const threshold = firedThreshold(instance)
-  if (!hasEnded({ kind })) return threshold === rule.threshold ? {} : { episode: { threshold } }
+  if (!hasEnded({ kind })) return threshold === rule.threshold ? undefined : { threshold }
   const whole = kind === 'resolved' ? addValue(values, [at, value], rule.breach) : values
-  return { episode: { threshold, values: whole, ...(measuredFrom !== undefined && { measuredFrom }) } }
+  return { threshold, values: whole, measuredFrom }
 }
 
 /** The firing instance of an alert, with what its notification has of it. */
