@@ -21,6 +21,8 @@ export const TRIGGERS = {
 
 export type Trigger = keyof typeof TRIGGERS
 
+export const isTrigger = (name: unknown): name is Trigger => typeof name === 'string' && Object.hasOwn(TRIGGERS, name)
+
 /** A webhook of the service said that something happened to a call. Without an id, to a call that rings. */
 export type Hint = { id?: string | undefined; trigger: Trigger }
 

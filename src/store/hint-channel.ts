@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs'
 import * as z from 'zod'
 import type { Clock } from '../clock/clock.ts'
-import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
+import { isTrigger, type Hint, type Trigger } from '../ledger/hint.ts'
 import { parseTree } from '../schema/path.ts'
 import { batched } from './batched.ts'
 import type { Connection } from './postgres/connection.ts'
@@ -18,7 +18,6 @@ const MAX_TEXT = 2000
 /** With its comma. */
 const sizeOf = (hint: PassedHint) => JSON.stringify(hint).length + 1
 
-const isTrigger = (name: unknown): name is Trigger => typeof name === 'string' && Object.hasOwn(TRIGGERS, name)
 const received = z.strictObject({
   target: z.string(),
   hint: z.strictObject({ id: z.string().optional(), trigger: z.custom<Trigger>(isTrigger) }),

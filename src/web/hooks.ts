@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { unzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
-import { isEnd, TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
+import { isEnd, isTrigger, type Hint, type Trigger } from '../ledger/hint.ts'
 import { parseMap, valueAt } from '../schema/path.ts'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { QueryError } from '../schema/query-error.ts'
@@ -24,15 +24,11 @@ export function readWebhook(body: Buffer) {
   const tree = parseMap(body.toString())
   if (tree === undefined) return undefined
   const { trigger: name, appId } = tree
-  const trigger: Trigger = typeof name === 'string' && isTrigger(name) ? name : 'other'
+  const trigger = isTrigger(name) ? name : 'other'
   const id = ID_PLACES.map((place) => valueAt(tree, place)).find((value) => typeof value === 'string' && value !== '')
   const isCall = typeof id === 'string' && id.length <= MAX_ID_LENGTH
   const hint: Hint | undefined = isCall ? { id, trigger } : isEnd({ trigger }) ? { trigger } : undefined
   return { trigger, appId: typeof appId === 'string' ? appId : undefined, hint }
-}
-
-function isTrigger(name: string): name is Trigger {
-  return Object.hasOwn(TRIGGERS, name)
 }
 
 export const HOOK_PATH = '/hooks/:target'
