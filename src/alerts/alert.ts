@@ -44,5 +44,17 @@ export function alertOf({ target, instance }: LiveAlert): Alert {
   const { key, labels, since, firingSince = since, valueBefore, peak, evidence } = instance
   const { name: alert, ...rule } = instance.rule
   const measured = measuredIn(instance)
-  return { ...rule, target, key, alert, labels, since, firingSince, ...measured, valueBefore, peak, ...evidence }
+  return {
+    ...rule,
+    target,
+    key,
+    alert,
+    labels,
+    since,
+    firingSince,
+    ...measured,
+    valueBefore,
+    peak,
+    ...evidence,
+  }
 }

@@ -51,7 +51,17 @@ export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Not
   const { key, labels, since, firingSince, valueBefore, peak, at } = rest
   const times = { since, firingSince, credited: 0, evaluatedAt: at, tooFewSince: undefined, lastNotifiedAt: at }
   const rule = { ...rest, name: alert }
-  return { key, labels, valueBefore, peak, ...measuredIn(rest), ...times, state: 'firing', rule, evidence: rest }
+  return {
+    key,
+    labels,
+    valueBefore,
+    peak,
+    ...measuredIn(rest),
+    ...times,
+    state: 'firing',
+    rule,
+    evidence: rest,
+  }
 }
 
 export function hasEnded({ kind }: Pick<Notification, 'kind'>): boolean {
