@@ -1,4 +1,4 @@
-import { promisify } from 'node:util'
+import { aborted, promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { isDirect, outboundAgent } from '../network/outbound-agent.ts'
@@ -34,7 +34,8 @@ export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transp
   return async ({ method, path, headers, body, signal }) => {
     const asked = { ...headers, 'accept-encoding': ENCODING }
     const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
-    const answer = await agent.request(sent)
+    // The client heeds the signal only once it has a connection, and a proxy may never make one.
+    const answer = await Promise.race([agent.request(sent), endOf(signal)])
     // `x-gzip` is another name of gzip (RFC 9110 §8.4.1.3).
     const encodings = String(answer.headers['content-encoding'] ?? '')
       .toLowerCase()
@@ -45,6 +46,12 @@ export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transp
     const text = encoding === '' ? answer.body.text() : decoded(await answer.body.bytes(), encoding, maxAnswerBytes)
     return { status: answer.statusCode, headers: answer.headers, body: await text }
   }
+}
+
+/** Rejects with the reason of the signal when that is aborted. */
+async function endOf(signal: AbortSignal): Promise<never> {
+  await aborted(signal, signal)
+  throw signal.reason
 }
 
 /** @throws {ServiceError} invalid: the body is not encoded as its header says, or is longer than `mostBytes` when decoded */

@@ -239,6 +239,12 @@ test('a key that is not a valid header value is not reported', async () => {
   await failure(send('/calls', { headers: { apikey: `${KEY}\n` } }))
 })
 
+test('a request ends when its signal is aborted, also while a proxy does not answer', async () => {
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${await listen(createServer().on('connect', () => undefined))}`)
+  const sent = transportTo('https://calls.test/v3', 7777)('/calls', { signal: AbortSignal.timeout(50) })
+  expect(await failure(sent)).toMatchObject({ kind: 'timeout' })
+})
+
 test('HTTPS_PROXY is used', async () => {
   const asked: (string | undefined)[] = []
   const proxy = createServer().on('connect', (request, socket) => {
