@@ -17,3 +17,11 @@ export function proxyProblem(causes: readonly Error[]): string | undefined {
   const status = statuses.find((each) => each !== undefined)
   return status === undefined ? undefined : `the proxy answered ${status}`
 }
+
+/** Whether no connection was made to another host or port than those of the address: to a proxy. */
+export function isOfProxy(causes: readonly Error[], { hostname, port, protocol }: URL): boolean {
+  const own = Number(port || (protocol === 'https:' ? 443 : 80))
+  return causes.some(
+    (cause) => ('hostname' in cause && cause.hostname !== hostname) || ('port' in cause && cause.port !== own),
+  )
+}

@@ -1,6 +1,7 @@
 import { aborted, promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
+import { causesOf, codeOf, isOfProxy } from '../network/error-causes.ts'
 import { isDirect, outboundAgent } from '../network/outbound-agent.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
@@ -26,7 +27,8 @@ const MAX_IDLE_MS = 45_000
  * @param maxAnswerBytes a longer answer is an error
  */
 export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transport {
-  const { origin, pathname, hostname } = new URL(baseUrl)
+  const address = new URL(baseUrl)
+  const { origin, pathname, hostname } = address
   const key = `${isDirect(hostname)} ${maxAnswerBytes}`
   const agent = agents.get(key) ?? newAgent(baseUrl, maxAnswerBytes)
   agents.set(key, agent)
@@ -35,7 +37,9 @@ export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transp
     const asked = { ...headers, 'accept-encoding': ENCODING }
     const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
     // The client heeds the signal only once it has a connection, and a proxy may never make one.
-    const answer = await Promise.race([agent.request(sent), endOf(signal)])
+    const answer = await Promise.race([agent.request(sent), endOf(signal)]).catch((error: unknown) => {
+      throw unreachableProxy(error, address) ?? error
+    })
     // `x-gzip` is another name of gzip (RFC 9110 §8.4.1.3).
     const encodings = String(answer.headers['content-encoding'] ?? '')
       .toLowerCase()
@@ -46,6 +50,13 @@ export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transp
     const text = encoding === '' ? answer.body.text() : decoded(await answer.body.bytes(), encoding, maxAnswerBytes)
     return { status: answer.statusCode, headers: answer.headers, body: await text }
   }
+}
+
+function unreachableProxy(error: unknown, address: URL): ServiceError | undefined {
+  const causes = causesOf(error)
+  if (!isOfProxy(causes, address)) return undefined
+  const message = `no answer from the service: the proxy cannot be reached (${codeOf(causes)})`
+  return new ServiceError('network', message, { cause: error })
 }
 
 /** Rejects with the reason of the signal when that is aborted. */

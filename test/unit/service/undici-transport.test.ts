@@ -245,6 +245,16 @@ test('a request ends when its signal is aborted, also while a proxy does not ans
   expect(await failure(sent)).toMatchObject({ kind: 'timeout' })
 })
 
+test.each([
+  ['http://127.0.0.1:1', /the proxy cannot be reached \(ECONNREFUSED\)$/],
+  ['http://proxy.invalid:3128', /the proxy cannot be reached \(\w+\)$/],
+  ['', /: (?:host not found|the DNS lookup failed); check/],
+])('with HTTPS_PROXY %j a request names the side that cannot be reached', async (proxy, problem) => {
+  vi.stubEnv('HTTPS_PROXY', proxy)
+  const { message } = await failure(transportTo('https://calls.invalid/v3', 6666 + proxy.length)('/calls'))
+  expect(message).toMatch(problem)
+})
+
 test('HTTPS_PROXY is used', async () => {
   const asked: (string | undefined)[] = []
   const proxy = createServer().on('connect', (request, socket) => {
