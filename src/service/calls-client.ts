@@ -134,7 +134,8 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
     },
     getCall: async (sessionId, signal) => {
       const { answered, body } = await get(callPath(sessionId), signal)
-      const read = rowsOf(body).map((row) => readRow(row, sessionId, { ...readOptions, now: latest(answered) }))
+      const readAt = { ...readOptions, now: latest(answered) }
+      const read = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, isBare: row === body }))
       const calls = read.filter((row) => typeof row === 'object')
       if (calls.length === 0 && !isEmptyList(body)) throw unreadable(read)
       identify(calls, answered.serviceTime)
@@ -175,11 +176,20 @@ function isEmptyList(body: unknown): boolean {
   return Array.isArray(rows) && rows.length === 0
 }
 
-/** A row of the answer for a session, which need not repeat the id; or why it is unusable. */
-function readRow(row: unknown, sessionId: string, options: ReadCallOptions): SeenCall | InvalidReason | 'another_call' {
+/**
+ * A row of the answer for a session, or why it is unusable. In an envelope it need not repeat the id. Without both it is no call, but
+ * what a gateway answers, such as `{"status":"error"}`.
+ */
+function readRow(
+  row: unknown,
+  sessionId: string,
+  options: ReadCallOptions & { isBare: boolean },
+): SeenCall | InvalidReason | 'another_call' {
   if (!isMap(row)) return 'not_an_object'
   const shown = readSessionId(row['sessionId'])
-  return shown === undefined || shown === sessionId ? readCall({ ...row, sessionId }, options) : 'another_call'
+  return shown === undefined || shown === sessionId
+    ? readCall(options.isBare ? row : { ...row, sessionId }, options)
+    : 'another_call'
 }
 
 function unreadable(reasons: readonly unknown[]): ServiceError {

@@ -382,13 +382,14 @@ describe('Get Call', () => {
   })
 
   test.each([
-    [{}, 'no_status'],
+    [{}, 'no_session_id'],
     [{ data: {} }, 'it has none'],
     [{ data: null }, 'it has none'],
     [{ data: { sessionId: 's' } }, 'no_status'],
     [{ data: [{ sessionId: 's' }, null] }, 'no_status, not_an_object'],
     [{ data: { ...call, sessionId: 't' } }, 'another_call'],
-    [{ message: 'hello' }, 'no_status'],
+    [{ message: 'hello' }, 'no_session_id'],
+    [{ status: 'error', message: 'no such call' }, 'no_session_id'],
   ])('with the answer %j fails, because it has no call', async (body, why) => {
     await expect(clientOf({ body }).client.getCall('s', never)).rejects.toMatchObject({
       kind: 'invalid',
