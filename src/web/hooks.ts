@@ -69,7 +69,7 @@ export async function hooks(
 ): Promise<void> {
   // No client knows this password, so targets that accept no webhooks answer as slowly as others.
   const nobody = { username: '', password: randomBytes(32).toString('hex') }
-  const bodies = keptFor<Promise<void>>(DUPLICATE_SECONDS, hookClock)
+  const bodies = new Map<string, { at: number; passing: Promise<void> }>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
 
@@ -95,11 +95,13 @@ export async function hooks(
       const isOther = appId !== undefined && expected !== undefined && appId !== expected
       const key = `${target} ${digest(content).toString('base64')}`
       const passOn = async (one: Hint): Promise<HookEvent['outcome']> => {
+        const now = hookClock.monotonic()
+        forgetOld(bodies, now)
         const before = bodies.get(key)
-        const passing = before ?? onHint(target, one)
-        bodies.set(key, passing)
+        const sent = before ?? { at: now, passing: onHint(target, one) }
+        bodies.set(key, sent)
         const outcome = before === undefined ? 'hint' : 'duplicate'
-        return passing.then(
+        return sent.passing.then(
           () => outcome,
           () => {
             // The service sends it again.
@@ -134,20 +136,10 @@ function tokenIn(authorization = ''): string {
   return /^basic +(\S+)$/i.exec(authorization)?.[1] ?? ''
 }
 
-/** Values that are kept for some seconds. */
-function keptFor<Value>(seconds: number, { monotonic }: Pick<Clock, 'monotonic'>) {
-  /** Oldest first. */
-  const kept = new Map<string, { at: number; value: Value }>()
-  return {
-    get: (key: string): Value | undefined => {
-      const now = monotonic()
-      for (const [old, { at }] of kept) {
-        if (now - at <= seconds && kept.size < MAX_REMEMBERED) break
-        kept.delete(old)
-      }
-      return kept.get(key)?.value
-    },
-    set: (key: string, value: Value) => void (kept.has(key) || kept.set(key, { at: monotonic(), value })),
-    delete: (key: string) => void kept.delete(key),
+/** Forgets what came long ago, or too much of it. @param seen the oldest first, @param now by the monotonic clock (seconds) */
+function forgetOld(seen: Map<string, { at: number }>, now: number): void {
+  for (const [key, { at }] of seen) {
+    if (now - at <= DUPLICATE_SECONDS && seen.size < MAX_REMEMBERED) return
+    seen.delete(key)
   }
 }

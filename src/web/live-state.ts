@@ -14,20 +14,16 @@ import {
   timer,
   type Observable,
 } from 'rxjs'
-import type { Silence } from '../alerts/match.ts'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/times.ts'
-import { readTold, type ToldGroups } from '../history/told-incidents.ts'
+import { readTold } from '../history/told-incidents.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { alertView } from '../views/alert.ts'
 import { otherTargetView, targetView, type TargetView } from '../views/target.ts'
-import type { ReceiverView } from '../views/receiver-status.ts'
-import type { FinishedPerMinute } from '../views/series.ts'
 import { silenceView } from '../views/silence.ts'
 import type { StateChange } from '../views/status.ts'
-import type { WebhookView } from '../views/webhook-status.ts'
 import { incidentsNow, liveAlerts } from './api/alerts.ts'
 import { receiverViews } from './api/deliveries.ts'
 import { countPerMinute } from './api/finished-per-minute.ts'
@@ -65,12 +61,14 @@ type StateClock = Pick<Clock, 'scheduler' | 'monotonic'>
  * the time. Errors after a bug.
  */
 export function liveState(options: WebOptions, { scheduler, monotonic }: StateClock): Observable<LiveState> {
-  const read = stateSource(options, monotonic)
+  const read = storeReader(options, monotonic)
   let begun = 0
+  let parts: LiveState['parts'] = new Map()
   const pause = () => timer(Math.max(TICK_SECONDS, 9 * (monotonic() - begun)) * 1000, scheduler)
-  return defer(() => {
+  return defer(async (): Promise<LiveState> => {
     begun = monotonic()
-    return read()
+    parts = partsOf(options, await read(), parts)
+    return { head: { version: options.version, now: isoTime(options.wall()) }, parts, texts: new Map() }
   }).pipe(
     repeat({ delay: pause }),
     share({ connector: () => new ReplaySubject<LiveState>(1, OLDEST_SECONDS * 1000, scheduler) }),
@@ -139,41 +137,30 @@ function textOf({ head, parts, texts }: LiveState, names: readonly string[]): st
   return text
 }
 
-type FromStore = {
-  minutes: FinishedPerMinute | undefined
-  silences: readonly Silence[] | undefined
-  webhooks: WebhookView[] | undefined
-  receivers: ReceiverView[] | undefined
-  told: ToldGroups | undefined
+/** Reads a part of the state from the store, again after so many seconds. What the store cannot say now stays as it was. */
+function lasting<Value>(read: () => Promise<Value>, monotonic: () => number, seconds = 0) {
+  let last: Value | undefined
+  let at = -Infinity
+  return async () => {
+    if (monotonic() - at < seconds) return last
+    at = monotonic()
+    return (last = await read().catch(onlyStoreErrors(last)))
+  }
 }
 
-/** Reads the state. What the store cannot say now stays as it was. */
-function stateSource(options: WebOptions, monotonic: () => number): () => Promise<LiveState> {
-  const { store, wall, version } = options
-  let known: Partial<FromStore> = {}
-  let minutesAt = -Infinity
-  let parts: ReadonlyMap<string, Part> = new Map()
+type FromStore = Awaited<ReturnType<ReturnType<typeof storeReader>>>
+
+function storeReader(options: WebOptions, monotonic: () => number) {
+  const { store, wall } = options
+  const readMinutes = lasting(() => countPerMinute(options), monotonic, MINUTES_SECONDS)
+  const readSilences = lasting(() => store.silences(wall() - SILENCES_SECONDS), monotonic)
+  const readWebhooks = lasting(() => webhookViews(store, wall()), monotonic)
+  const readReceivers = lasting(() => receiverViews(options), monotonic)
+  const readBeginnings = lasting(() => readTold(store), monotonic)
   return async () => {
-    const none = onlyStoreErrors(undefined)
-    const areDue = monotonic() - minutesAt >= MINUTES_SECONDS
-    if (areDue) minutesAt = monotonic()
-    const [minutes, silences, webhooks, receivers, told] = await Promise.all([
-      areDue ? countPerMinute(options).catch(none) : undefined,
-      store.silences(wall() - SILENCES_SECONDS).catch(none),
-      webhookViews(store, wall()).catch(none),
-      receiverViews(options).catch(none),
-      readTold(store).catch(none),
-    ])
-    const read: FromStore = {
-      minutes: minutes ?? known.minutes,
-      silences: silences ?? known.silences,
-      webhooks: webhooks ?? known.webhooks,
-      receivers: receivers ?? known.receivers,
-      told: told ?? known.told,
-    }
-    known = read
-    parts = partsOf(options, read, parts)
-    return { head: { version, now: isoTime(wall()) }, parts, texts: new Map() }
+    const parts = [readMinutes(), readSilences(), readWebhooks(), readReceivers(), readBeginnings()] as const
+    const [minutes, silences, webhooks, receivers, told] = await Promise.all(parts)
+    return { minutes, silences, webhooks, receivers, told }
   }
 }
 
