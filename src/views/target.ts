@@ -105,31 +105,23 @@ export function targetView(target: TargetStatus): TargetView {
 
 function currentView(target: TargetStatus): CurrentView {
   const { name, ledger } = target
-  const {
-    successful: up,
-    problem,
-    fault,
-    effectiveInterval,
-    requestsLastMinute,
-    slowSweep,
-    refusedFrom,
-    slowAnswers,
-  } = target.health()
+  const health = target.health()
   const [progress, slowedTo] = [target.progress(), target.slowedTo()]
   const warnings: CurrentView['warnings'] = [
     ...listWarnings(ledger.sync, serviceNow(target)),
     ...webhookWarnings(target),
   ]
   // The progress of a list that is read for long says it, too.
-  if (up && slowAnswers !== undefined) warnings.push({ kind: 'slow_service', message: formatSlow(slowAnswers) })
+  if (health.successful && health.slowAnswers !== undefined)
+    warnings.push({ kind: 'slow_service', message: formatSlow(health.slowAnswers) })
   return {
     name,
-    up,
+    up: health.successful,
     owner: target.owner(),
-    effective_interval_seconds: toMilliseconds(effectiveInterval),
+    effective_interval_seconds: toMilliseconds(health.effectiveInterval),
     lag_seconds: wholeMilliseconds(target.pollAge()),
     sweep_age_seconds: toMilliseconds(target.sweepAge()),
-    requests_last_minute: requestsLastMinute,
+    requests_last_minute: health.requestsLastMinute,
     rate_limit_pause_seconds: target.pausedFor(),
     slowed_to_requests_per_minute: slowedTo === undefined ? undefined : Math.round(slowedTo * 10) / 10,
     listing: progress && {
@@ -137,11 +129,11 @@ function currentView(target: TargetStatus): CurrentView {
       pages: progress.pages ?? null,
       seconds_left: progress.secondsLeft ?? null,
     },
-    slow_sweep: slowSweep,
-    refused_from_page: refusedFrom,
+    slow_sweep: health.slowSweep,
+    refused_from_page: health.refusedFrom,
     warnings: warnings.length > 0 ? warnings : undefined,
-    problem,
-    fault,
+    problem: health.problem,
+    fault: health.fault,
   }
 }
 

@@ -98,16 +98,11 @@ const ZERO_TIME = '0001-01-01T00:00:00Z'
  * without alerts.
  */
 export function alertmanagerView(message: Message, sources: Sources, most = Infinity): AlertmanagerView | undefined {
-  switch (message.kind) {
-    case 'alerts': {
-      const alerts = alertsIn(message, sources)
-      return alerts.length === 0 ? undefined : bodyOf(message, alerts, sources, most)
-    }
-    case 'store':
-      return bodyOf({ group: { alert: STORE_ALERT }, route: undefined }, [storeAlert(message, sources)], sources)
-    default:
-      return undefined
-  }
+  if (message.kind === 'store')
+    return bodyOf({ group: { alert: STORE_ALERT }, route: undefined }, [storeAlert(message, sources)], sources)
+  if (message.kind !== 'alerts') return undefined
+  const alerts = alertsIn(message, sources)
+  return alerts.length === 0 ? undefined : bodyOf(message, alerts, sources, most)
 }
 
 function bodyOf(

@@ -119,25 +119,14 @@ export function messageView(message: Message, now: number, most = Infinity): Mes
   const common = { version: 1, sent_at: isoTime(now) } as const
   switch (message.kind) {
     case 'alerts': {
-      const {
-        kind,
-        group,
-        target = null,
-        severity,
-        incident,
-        targets: of,
-        alerts,
-        flapped,
-        silenced,
-        inhibited,
-      } = message
+      const { kind, incident, alerts, flapped, silenced, inhibited } = message
       return {
         ...common,
         kind,
-        group,
-        target,
-        severity,
-        firing: { targets: incident?.targets.firing ?? 0, of },
+        group: message.group,
+        target: message.target ?? null,
+        severity: message.severity,
+        firing: { targets: incident?.targets.firing ?? 0, of: message.targets },
         incident: incident === undefined ? null : incidentView(incident),
         truncated_alerts: sum([alerts, flapped, silenced, inhibited].map(({ length }) => Math.max(0, length - most))),
         alerts: alerts.slice(0, most).map(({ notification, flaps, links }) => ({
