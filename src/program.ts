@@ -20,84 +20,71 @@ export type Surroundings = {
   secrets: SecretsMask
 }
 
-type Listed = { name: string; about: string; load: () => Promise<{ declare: Declare }>; isConfigured?: false }
+type Listed = { about: string; load: () => Promise<{ declare: Declare }>; isConfigured?: false }
 
 /**
- * The commands, in the order of the help. The file of each command has its options, and is loaded when the command is called.
+ * The commands by name, in the order of the help. The file of each command has its options, and is loaded when the command is called.
  */
-const COMMANDS: readonly Listed[] = [
-  { name: 'run', about: 'Run the daemon until SIGTERM', load: () => import('./commands/run.ts') },
-  {
-    name: 'demo',
+const COMMANDS: Readonly<Record<string, Listed>> = {
+  run: { about: 'Run the daemon until SIGTERM', load: () => import('./commands/run.ts') },
+  demo: {
     about: 'Run the daemon against a simulated service; needs no configuration',
     load: () => import('./commands/demo/demo.ts'),
     isConfigured: false,
   },
-  {
-    name: 'check',
+  check: {
     about: 'Validate the configuration and print it with its secrets masked',
     load: () => import('./commands/check.ts'),
   },
-  {
-    name: 'audit',
+  audit: {
     about: 'List the whole lookback from the service and compare it with the store, call by call',
     load: () => import('./commands/audit/audit.ts'),
   },
-  {
-    name: 'backtest',
+  backtest: {
     about: 'Run the alert rules over the history in the store and print when each would have fired',
     load: () => import('./commands/alerts/backtest.ts'),
   },
-  {
-    name: 'calls',
+  calls: {
     about: 'Print calls in progress, the oldest of each target first, or the newest that finished in a period',
     load: () => import('./commands/calls/calls.ts'),
   },
-  {
-    name: 'events',
+  events: {
     about: 'Print what happened to calls and alerts, from the log of events in the store',
     load: () => import('./commands/events.ts'),
   },
-  {
-    name: 'report',
+  report: {
     about: 'Print what was used: calls by outcome, minutes and durations of a period',
     load: () => import('./commands/report.ts'),
   },
-  {
-    name: 'alerts',
+  alerts: {
     about: 'Print the alerts that fired in a period, newest first',
     load: () => import('./commands/alerts/alerts.ts'),
   },
-  {
-    name: 'status',
+  status: {
     about:
       'Print how targets, alerts, receivers and the store are doing; exit code 1 if a target is not polled or an alert fires',
     load: () => import('./commands/status/status.ts'),
   },
-  {
-    name: 'backup',
+  backup: {
     about: 'Make a consistent backup of the store, also while the daemon runs',
     load: () => import('./commands/backup.ts'),
   },
-  { name: 'store', about: 'Manage the store of all counts', load: () => import('./commands/copy-store.ts') },
-  {
-    name: 'simulate',
+  store: { about: 'Manage the store of all counts', load: () => import('./commands/copy-store.ts') },
+  simulate: {
     about: 'Run the simulated calls service alone, over HTTP on loopback',
     load: () => import('./commands/simulate.ts'),
     isConfigured: false,
   },
-  { name: 'silence', about: 'Silence alerts for a while', load: () => import('./commands/alerts/silence.ts') },
-  {
-    name: 'test-notify',
+  silence: { about: 'Silence alerts for a while', load: () => import('./commands/alerts/silence.ts') },
+  'test-notify': {
     about: 'Send a sample notification to every receiver',
     load: () => import('./commands/test-notify.ts'),
   },
-  {
-    name: 'service',
+  service: {
     about: "Use the service's own operations: print one call as it answers it, or create an auth token",
     load: () => import('./commands/service.ts'),
   },
-]
+}
 
 /**
  * Runs one command to its end. Each command is imported when it is called, since most need only a small part of the program.
@@ -122,7 +109,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
   const [first, second] = args.filter((arg) => !arg.startsWith('-'))
   const called = first === 'help' ? second : first
-  for (const { name, about, load, isConfigured = true } of COMMANDS) {
+  for (const [name, { about, load, isConfigured = true }] of Object.entries(COMMANDS)) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the types are of the same class
     const command = program.command(name).description(about) as unknown as ConfiguredCommand
     if (name !== called) continue
