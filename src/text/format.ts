@@ -88,8 +88,7 @@ export function failText(
 
 /** `no call`, `1 call`, `12 calls`; with a kind: `12 answered calls`. */
 export function someCalls(count: number, kind = ''): string {
-  if (count === 0) return `no ${kind}call`
-  return `${formatNumber(count)} ${kind}${count === 1 ? 'call' : 'calls'}`
+  return count === 0 ? `no ${kind}call` : plural(count, `${kind}call`)
 }
 
 /** The progress of an initial sync, as a sentence without its full stop. */

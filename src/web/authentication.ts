@@ -14,8 +14,7 @@ export type Credentials = { username: string; password: string }
  */
 export type WebEvent = { peer: string } & (
   | { kind: 'login failed'; refused: boolean }
-  | { kind: 'silence added'; user: string; silence: Silence }
-  | { kind: 'silence edited'; user: string; silence: Silence }
+  | { kind: 'silence added' | 'silence edited'; user: string; silence: Silence }
   | { kind: 'silence expired'; user: string; id: number }
 )
 

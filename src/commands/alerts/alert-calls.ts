@@ -10,7 +10,7 @@ import { readMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
 import { openReader } from '../../store/open-store.ts'
 import type { StoreReader } from '../../store/reader.ts'
-import { readCallsQuery } from '../../views/queries/calls-query.ts'
+import { callsParameters, callSelection } from '../../views/queries/calls-query.ts'
 import { CALL_FORMATS } from '../../views/call.ts'
 import { linesOf, partsOf } from '../calls/listing.ts'
 import { formatOption, jsonOption, WIDE, widthOf, type Declare } from '../command.ts'
@@ -51,7 +51,7 @@ export const declareCalls: Declare = (command, context) => {
       const [chosen, note] = await findAlert(reader, config, alert, options)
       const { searchParams } = new URL(requestOf(chosen), 'http://localhost')
       const now = await serviceNow(reader, [chosen.target], systemClock.wall())
-      const wanted = readCallsQuery(Object.fromEntries(searchParams), now)
+      const wanted = callSelection(callsParameters.parse(Object.fromEntries(searchParams)), now)
       const parts = partsOf(reader, [chosen.target], wanted)
       if (note !== '') warn(note)
       if (json || format === 'table') {

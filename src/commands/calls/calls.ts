@@ -8,7 +8,7 @@ import { serviceNow } from '../../history/coverage.ts'
 import { expectTargets } from '../../history/usage.ts'
 import { MARK } from '../../ledger/tracked-call.ts'
 import { openReader } from '../../store/open-store.ts'
-import { readCallsQuery } from '../../views/queries/calls-query.ts'
+import { callsParameters, callSelection } from '../../views/queries/calls-query.ts'
 import { CALL_FORMATS } from '../../views/call.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
 import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
@@ -96,7 +96,7 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
 /** Reads the filters as the API does. */
 function wantedOf(query: Query, now: number): CallSelection {
   try {
-    return readCallsQuery(query, now)
+    return callSelection(callsParameters.parse(query), now)
   } catch (error) {
     if (!(error instanceof ZodError)) throw error
     const problems = error.issues.map(({ path, message }) => `--${String(path[0]).replaceAll('_', '-')}: ${message}`)

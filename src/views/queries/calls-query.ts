@@ -41,21 +41,10 @@ export const callsParameters = z.strictObject({
 })
 
 /**
- * The calls that the parameters select, without their `limit`.
+ * The calls that checked parameters select, without their `limit`.
  *
  * @param now the service's clock (UNIX seconds)
- * @throws {z.ZodError} a parameter is wrong
  * @throws {QueryError} parameters do not fit together
- */
-export function readCallsQuery(query: Readonly<Record<string, string | undefined>>, now: number): CallSelection {
-  return callSelection(callsParameters.parse(query), now)
-}
-
-/**
- * The calls that checked parameters select.
- *
- * @param now the service's clock (UNIX seconds)
- * @throws {QueryError}
  */
 export function callSelection(query: z.output<typeof callsParameters>, now: number): CallSelection {
   const { since: sinceText, until: untilText, cursor } = query
@@ -82,18 +71,16 @@ export function callSelection(query: z.output<typeof callsParameters>, now: numb
   }
 }
 
-/** Refuses parameters of calls in progress in a query of the history, and the other way round. */
+/**
+ * Refuses parameters of calls in progress in a query of the history, and the other way round. With a status of the others, an empty response
+ * would read as "none failed".
+ */
 function expectTogether({ until, longer_than, status }: z.output<typeof callsParameters>, isHistory: boolean): void {
   if (!isHistory && until !== undefined) throw new QueryError('`until` is of finished calls: add `since`')
   if (isHistory && longer_than !== undefined)
     throw new QueryError('`longer_than` is of calls in progress: leave out `since`')
-  expectStatuses(status ?? [], isHistory)
-}
-
-/** Refuses final statuses for calls in progress, and open ones for the history: an empty response would read as "none failed". */
-function expectStatuses(statuses: readonly string[], isHistory: boolean): void {
   const others: readonly string[] = isHistory ? OPEN_STATUSES : ENDS
-  const wrong = statuses.find((status) => others.includes(status))
+  const wrong = status?.find((one) => others.includes(one))
   if (wrong === undefined) return
   const whose = isHistory ? 'calls in progress: leave out `since`' : 'finished calls: add `since`'
   throw new QueryError(`status=${wrong} is a status of ${whose}`)
