@@ -40,33 +40,31 @@ export function concurrencyLimit(limit: number, { scheduler }: Pick<Clock, 'sche
     }
   }
 
-  return {
-    /**
-     * Answers with 503 and Retry-After, and resolves to undefined, if too many responses are being made for long. Otherwise resolves to
-     * a function to call whenever the client has read a part of the response; it restarts the timeout.
-     */
-    admits: async (reply: FastifyReply): Promise<(() => void) | undefined> => {
-      if (!(await turn())) {
-        const detail = `${limit} responses of this size are in progress; try again later, or request less`
-        sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
-        return undefined
-      }
-      // A client that has disconnected already emits no further `close`.
-      if (reply.raw.destroyed) {
-        end()
-        return undefined
-      }
-      const begin = () => scheduler.schedule(() => reply.raw.destroy(), READ_TIMEOUT_SECONDS * 1000)
-      let timeout = begin()
-      reply.raw.once('close', () => {
-        end()
-        timeout.unsubscribe()
-      })
-      return () => {
-        timeout.unsubscribe()
-        // A connection whose client has disconnected is closed already.
-        if (!reply.raw.destroyed) timeout = begin()
-      }
-    },
+  /**
+   * Answers with 503 and Retry-After, and resolves to undefined, if too many responses are being made for long. Otherwise resolves to
+   * a function to call whenever the client has read a part of the response; it restarts the timeout.
+   */
+  return async (reply: FastifyReply): Promise<(() => void) | undefined> => {
+    if (!(await turn())) {
+      const detail = `${limit} responses of this size are in progress; try again later, or request less`
+      sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
+      return undefined
+    }
+    // A client that has disconnected already emits no further `close`.
+    if (reply.raw.destroyed) {
+      end()
+      return undefined
+    }
+    const begin = () => scheduler.schedule(() => reply.raw.destroy(), READ_TIMEOUT_SECONDS * 1000)
+    let timeout = begin()
+    reply.raw.once('close', () => {
+      end()
+      timeout.unsubscribe()
+    })
+    return () => {
+      timeout.unsubscribe()
+      // A connection whose client has disconnected is closed already.
+      if (!reply.raw.destroyed) timeout = begin()
+    }
   }
 }

@@ -38,12 +38,12 @@ export const callsRoute = route(
     head: false,
   },
   ({ targets, store, clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
-    const large = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
+    const admits = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
     return async ({ query }, reply) => {
       const { limit, format } = query
       const isStream = format !== 'json' && limit === undefined
       const max = isStream ? Infinity : Math.min(limit ?? MAX_CALLS, MAX_CALLS)
-      const alive = max > MAX_SMALL ? await large.admits(reply) : () => undefined
+      const alive = max > MAX_SMALL ? await admits(reply) : () => undefined
       if (alive === undefined) return reply
       const isTimeless = query.since === undefined && query.longer_than === undefined
       const now = isTimeless ? 0 : await serviceNow(store, query.target, wall())

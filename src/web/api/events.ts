@@ -217,14 +217,9 @@ async function* streamTexts(
   yield ': connected\nretry: 2000\n\n'
   let isAborted = false
   aborted$.subscribe(() => (isAborted = true))
-  const wait = (condition$: Observable<boolean>) =>
-    firstValueFrom(condition$.pipe(takeUntil(aborted$)), { defaultValue: true })
-  const pause = (seconds: number) => timer(seconds * 1000, clock.scheduler).pipe(map(() => true))
-  const isBeyond = (position: number) =>
-    newest$.pipe(
-      filter((newest) => newest > position),
-      map(() => true),
-    )
+  const wait = (event$: Observable<unknown>) => firstValueFrom(event$.pipe(takeUntil(aborted$)), { defaultValue: true })
+  const pause = (seconds: number) => timer(seconds * 1000, clock.scheduler)
+  const beyond = (position: number) => newest$.pipe(filter((newest) => newest > position))
 
   const state = stateReader(state$, aborted$, clock)
   let next: Cursor | undefined
@@ -246,8 +241,8 @@ async function* streamTexts(
       yield page.text === '' ? `: keep-alive\nid: ${writeCursor(next)}\n\n` : page.text
       written = clock.monotonic()
     } else if (isAtEnd) {
-      const isDue = () => wait(race(isBeyond(next!.position), pause(KEEP_ALIVE_SECONDS - silence), state.other$))
-      while (!(await isDue())) yield state.changes()
+      const due$ = race(beyond(next.position), pause(KEEP_ALIVE_SECONDS - silence))
+      while ((await wait(race(due$, state.other$))) === false) yield state.changes()
     }
   }
 }

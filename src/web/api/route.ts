@@ -77,18 +77,18 @@ export function mount<Options>(
   { method, url, checks, atATime, head, isClean = false, serve }: Route<Options>,
   options: NoInfer<Options> & { auth?: unknown },
 ): void {
-  const limit = atATime === undefined ? undefined : concurrencyLimit(atATime)
+  const admits = atATime === undefined ? undefined : concurrencyLimit(atATime)
   const handle = serve(options, app)
   app.setValidatorCompiler<z.ZodType>(checkerOf).route({
     method,
     url,
     config: { isClean },
-    exposeHeadRoute: method === 'GET' && head !== false && limit === undefined,
+    exposeHeadRoute: method === 'GET' && head !== false && admits === undefined,
     // Answers are written as they are: compiled schemas would take several times as long for large ones.
     ...(checks !== undefined && { schema: checks }),
     ...(method !== 'GET' && options.auth === undefined && { preValidation: refuseChange }),
     handler: async (request, reply) =>
-      limit !== undefined && (await limit.admits(reply)) === undefined ? reply : handle(request, reply),
+      admits !== undefined && (await admits(reply)) === undefined ? reply : handle(request, reply),
   })
 }
 
