@@ -95,9 +95,7 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
  */
 export async function runProgram(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { stdout, stderr } = surroundings
-  const warn = (text: string) =>
-    void stderr.write(`${fitted(plainText(text), stderr)}
-`)
+  const warn = (text: string) => void stderr.write(`${fitted(plainText(text), stderr)}\n`)
   let code = SUCCESS
   const succeed = (success: boolean) => void (code = success ? SUCCESS : FAILURE)
   const context = contextOf(surroundings, warn, succeed)

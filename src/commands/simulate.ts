@@ -43,9 +43,10 @@ export const declare: Declare = (command, { printWhole: print }) => {
   for (const option of switchOptions()) configured.addOption(option)
   configured.action(async (options) => {
     // Loaded here, because `--help` does not need them.
-    const [{ startSimulator, startSimulators }, { replay }, { stopped }] = await Promise.all([
+    const [{ startSimulator, startSimulators }, { replay }, { bursts }, { stopped }] = await Promise.all([
       import('../simulator/simulator.ts'),
       import('../simulator/replay.ts'),
+      import('../simulator/bursts.ts'),
       import('./stop-signal.ts'),
     ])
     if (options.replay !== undefined) {
@@ -68,10 +69,7 @@ export const declare: Declare = (command, { printWhole: print }) => {
       const lookback = Math.ceil(options.history.seconds / 86_400)
       print(`with history:  poll: { lookback: ${lookback}d } in its configuration counts the whole history`)
     }
-    const bursting =
-      options.burst === undefined
-        ? undefined
-        : (await import('../simulator/bursts.ts')).bursts(simulators, options.burst, calls)
+    const bursting = options.burst === undefined ? undefined : bursts(simulators, options.burst, calls)
     await stopped()
     bursting?.unsubscribe()
     await Promise.all(simulators.map(({ close }) => close()))

@@ -2,18 +2,16 @@
 export function formatSeconds(seconds: number, most = 2): string {
   if (!Number.isFinite(seconds)) return 'unknown'
   const units = [
-    ['d', 86_400],
-    ['h', 3600],
-    ['m', 60],
-    ['s', 1],
+    ['d', 86_400, Infinity],
+    ['h', 3600, 24],
+    ['m', 60, 60],
+    ['s', 1, 60],
   ] as const
   const rounded = Math.max(0, Math.round(seconds))
   const largest = units.findIndex(([, size]) => rounded >= size)
   if (largest === -1) return '0s'
-  let rest = rounded
-  const counts = units.slice(largest, largest + most).map(([unit, size]) => {
-    const count = Math.floor(rest / size)
-    rest -= count * size
+  const counts = units.slice(largest, largest + most).map(([unit, size, inLarger]) => {
+    const count = Math.floor(rounded / size) % inLarger
     return count === 0 ? '' : `${count}${unit}`
   })
   return counts.filter(Boolean).join(' ')

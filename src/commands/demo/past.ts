@@ -84,7 +84,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
       setTime(now)
       while (upcoming[0] !== undefined && upcoming[0].begin <= now) simulator.burst(upcoming.shift()!)
       await Array.fromAsync(runPoll({ target, client, random: Math.random, mask: (text) => text }, aborted))
-      if (aborted.aborted) break
+      if (aborted.aborted) return undefined
       const left = wall() - now
       // Calls that happen while the past is being polled belong to the past.
       if (left < 0.1) break
@@ -93,7 +93,6 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
       )
       now += Math.min(left, isClose ? CLOSE_POLL_INTERVAL_SECONDS : POLL_INTERVAL_SECONDS)
     }
-    if (aborted.aborted) return undefined
     return await loggedEvents(store)
   } finally {
     await store.close()
