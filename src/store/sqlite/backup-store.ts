@@ -4,6 +4,9 @@ import { openExisting } from './open-database.ts'
 import { isOfReading, sqliteError } from './sqlite-error.ts'
 import { isBug, StoreError } from '../store-error.ts'
 
+/** A backup is made before an upgrade, maybe by the new version. */
+const WHOLE = { readOnly: true, checked: true, mayBeOlder: true }
+
 /**
  * Copies a store as of one moment into a new file, even while a daemon uses it. The copy is written next to the file and checked
  * before it is renamed, so there is never a partial backup.
@@ -13,7 +16,7 @@ import { isBug, StoreError } from '../store-error.ts'
  */
 export function backupStore(path: string, file: string) {
   if (existsSync(file)) throw fileExists(file)
-  using db = openExisting(path, { readOnly: true, checked: true })
+  using db = openExisting(path, WHOLE)
   const partial = `${file}.${process.pid}.partial`
   try {
     const descriptor = openSync(partial, 'wx', 0o600)
@@ -45,7 +48,7 @@ function copyInto(db: DatabaseSync, path: string, file: string): void {
 
 /** Reads the copy back, and checks its pages. */
 function targetsOf(copy: string) {
-  using db = openExisting(copy, { readOnly: true, checked: true })
+  using db = openExisting(copy, WHOLE)
   const rows = db.prepare('SELECT name, seq FROM targets ORDER BY name').all()
   return rows.map(({ name, seq }) => ({ name: String(name), seq: Number(seq) }))
 }

@@ -72,6 +72,8 @@ type OpenExistingOptions = {
   readOnly: boolean
   /** Whether to check all pages for damage. This takes as long as reading the file. */
   checked?: boolean
+  /** Whether an older callwatch may have written it. Then not every table and column is there. */
+  mayBeOlder?: boolean
 }
 
 /**
@@ -79,7 +81,10 @@ type OpenExistingOptions = {
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
-export function openExisting(path: string, { readOnly, checked = false }: OpenExistingOptions): DatabaseSync {
+export function openExisting(
+  path: string,
+  { readOnly, checked = false, mayBeOlder }: OpenExistingOptions,
+): DatabaseSync {
   if (path === ':memory:') {
     throw new StoreError(
       'refused',
@@ -95,7 +100,7 @@ export function openExisting(path: string, { readOnly, checked = false }: OpenEx
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS })
-    expectSchema(db, path)
+    expectSchema(db, path, undefined, mayBeOlder)
     if (checked) expectUndamaged(db, path)
     return db
   } catch (error) {

@@ -34,10 +34,12 @@ export function migrate(
 /**
  * Makes sure that an opened database can be read without a migration.
  *
+ * @param mayBeOlder whether an older schema will do
  * @throws {StoreError} refused: as for {@link migrate}, except for damage, or the database must be migrated by a daemon first
  */
-export function expectSchema(db: DatabaseSync, path: string, migrations = MIGRATIONS.sqlite): void {
-  refuseOlder(path, checkSchema(db, path, migrations), migrations)
+export function expectSchema(db: DatabaseSync, path: string, migrations = MIGRATIONS.sqlite, mayBeOlder = false): void {
+  const version = checkSchema(db, path, migrations)
+  if (version === 0 || !mayBeOlder) refuseOlder(path, version, migrations)
 }
 
 /** The version of a database's schema; 0 if it is empty. Throws if it is newer than the program's. */

@@ -42,6 +42,17 @@ test(
   },
 )
 
+test('a new callwatch backs up and checks the store of an older one before it migrates it', async () => {
+  const store = await filledStore()
+  withStore(store, (db) => db.exec('PRAGMA user_version = 1'))
+  const file = join(emptyFolder(), 'copy.db')
+  const config = configFor(NOBODY, store)
+  expect(await callwatch(['backup', file, '--config', config])).toMatchObject({ code: 0, stderr: '' })
+  for (const path of [store, file])
+    expect(withStore(path, (db) => db.prepare('PRAGMA user_version').get())).toEqual({ user_version: 1 })
+  expect(await callwatch(['check', '--store', '--config', config])).toMatchObject({ code: 0 })
+})
+
 describe('backup fails with a sentence', () => {
   const backup = (store: string, file: string) => callwatch(['backup', file, '--config', configFor(NOBODY, store)])
 
