@@ -12,7 +12,7 @@ import type { SeenCall } from '../ledger/call.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { byName, count, time, timeOrNull } from './shapes.ts'
 
-/** A listed call, its row in the ledger, and how they compare; `gone` if the service no longer knows the call. */
+/** A listed call, its row in the ledger, and how they compare; `gone` if it was open, and the service no longer knows it. */
 export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; verdict: Verdict | { kind: 'gone' } }
 
 /** The comparison of one target. */

@@ -24,8 +24,8 @@ const MAX_DIFFERING = 100
 /**
  * Requests each call that seems to differ again, after the daemon had time to count it.
  *
- * @returns how the service showed the calls that were `requested` again; those that it did not know (`gone`); how many still differ and were
- * not requested again; whether a daemon polls the target, if anything differed; and why the requests stopped
+ * @returns how the service showed the calls that were `requested` again; the open ones that it did not know (`gone`); how many still
+ * differ and were not requested again; whether a daemon polls the target, if anything differed; and why the requests stopped
  */
 export async function confirmSuspects(options: ConfirmOptions) {
   const { client, asking, isEqualNow } = options
@@ -46,14 +46,14 @@ export async function confirmSuspects(options: ConfirmOptions) {
     else suspects.set(first, call)
   }
   const showAgain = async (listed: SeenCall): Promise<SeenCall | undefined> => {
+    // A service may show the latest call of a session alone, or no calls that are over. Such a call is as it was listed.
+    const over = finalStatus(listed) === undefined ? undefined : listed
     try {
       const get = (signal: AbortSignal) => client.getCall(listed.session, signal)
       const { calls } = await firstValueFrom(requestWithRetries('get_call', get, asking))
-      const shown = calls.find(({ id }) => id === listed.id)
-      // A service may show the latest call of a session alone. An earlier one that is over is as it was listed.
-      return shown ?? (calls.length > 0 && finalStatus(listed) !== undefined ? listed : undefined)
+      return calls.find(({ id }) => id === listed.id) ?? over
     } catch (error) {
-      if (error instanceof ServiceError && error.kind === 'not_found') return undefined
+      if (error instanceof ServiceError && error.kind === 'not_found') return over
       throw error
     }
   }
