@@ -50,7 +50,9 @@ const MAX_REFUSED_SECONDS = 600
 const CONCURRENT = 16
 /** How long requests in flight may take when the daemon stops (seconds). */
 const DRAIN_SECONDS = 3
-const [TIMEOUT, TOO_EARLY, GONE] = [408, 425, 410]
+const GONE = 410
+/** Below 500, only these answers refuse no event: timeout, gone, too early, too many requests. */
+const NO_REFUSALS: readonly number[] = [408, GONE, 425, 429]
 
 /**
  * Delivers the events of the log that a webhook wants until `draining$`: each at least once, and in order for each call. A
@@ -178,9 +180,9 @@ function attemptsFor({ waiting, progress }: OpenWebhook, options: Options, abort
 
   /** Postpones an event, or makes it a dead letter if the receiver has refused it for long. Pauses the webhook if its receiver is gone. */
   function failed(series: Series, event: UndeliveredEvent, error: DeliveryError): void {
-    const { message: problem, status, retryable } = error
+    const { message: problem, status } = error
     const wall = clock.wall()
-    const isRefused = !retryable && status !== TIMEOUT && status !== TOO_EARLY && status !== GONE
+    const isRefused = status !== undefined && status < 500 && !NO_REFUSALS.includes(status)
     const refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
     const isDead = refusedSince !== undefined && wall - refusedSince >= MAX_REFUSED_SECONDS
     const changed = { ...event, attempts: event.attempts + 1, problem, refusedSince, dead: isDead }

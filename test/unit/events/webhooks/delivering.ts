@@ -20,7 +20,8 @@ export type Receive = (
 ) => DeliveryError | Promise<DeliveryError | undefined> | undefined
 
 export function answered(status: number, retryAfter?: number): DeliveryError {
-  const isRetryable = status === 429 || status >= 500
+  // As an answer over HTTP (http-sender.ts).
+  const isRetryable = status === 429 || status < 400 || status >= 500
   return new DeliveryError(`it answered ${status}`, { retryable: isRetryable, status, retryAfter })
 }
 
