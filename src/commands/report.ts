@@ -139,8 +139,7 @@ function cellText(name: string, value: Cell): string {
 /** What the sums may lack, in sentences. */
 function gapsOf({ coverage: { blind_seconds: seconds, blind } }: Report): string[] {
   if (blind.length === 0) return []
-  const ofKind = (wanted: string) => blind.filter(({ kind }) => kind === wanted)
-  const [expired, now] = [ofKind('expired'), ofKind('now')]
+  const { expired = [], now = [] } = Object.groupBy(blind, ({ kind }) => kind)
   const names = (times: typeof blind) => times.map(({ target }) => target).join(', ')
   const last = expired.toSorted((a, b) => b.until.localeCompare(a.until))[0]?.until
   return [

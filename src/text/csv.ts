@@ -3,11 +3,6 @@ import { withoutNoise } from './without-noise.ts'
 /** CSV as RFC 4180 defines it, or as a spreadsheet expects it where numbers have a decimal comma: with `;`, and a mark of UTF-8. */
 export type CsvFormat = 'csv' | 'excel'
 
-/** The first line. */
-export function csvHeader(names: readonly string[], format: CsvFormat): string {
-  return (format === 'excel' ? '\uFEFF' : '') + csvLine(names, format)
-}
-
 /** A line of CSV. Texts are quoted if needed; a missing value is empty; numbers have no noise of floating point. */
 export function csvLine(fields: readonly (string | number | boolean | null | undefined)[], format: CsvFormat): string {
   const [separator, point] = format === 'excel' ? [';', ','] : [',', '.']

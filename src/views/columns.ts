@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { valueAt } from '../schema/path.ts'
-import { csvHeader, csvLine, type CsvFormat } from '../text/csv.ts'
+import { csvLine, type CsvFormat } from '../text/csv.ts'
 
 /** The name of the column of each part of a field. */
 const PARTS: Readonly<Record<string, (part: string) => string>> = {
@@ -28,8 +28,9 @@ export const cellOf = (view: object, { path }: Column) => valueAt(view, path) as
 
 /** The header of CSV with these columns, and the line of a view. */
 export function csvOf(columns: readonly Column[], format: CsvFormat) {
+  const names = columns.map(({ name }) => name)
   return {
-    header: csvHeader(columns.map(({ name }) => name), format), // oxfmt-ignore
+    header: (format === 'excel' ? '\uFEFF' : '') + csvLine(names, format),
     line: (view: object) => csvLine(columns.map((column) => cellOf(view, column)), format), // oxfmt-ignore
   }
 }

@@ -31,14 +31,13 @@ export async function pageFiles(app: FastifyInstance): Promise<void> {
 /** Bundles the page at the first request, and again whenever a browser loads it. */
 function bundledFiles(app: FastifyInstance): void {
   let bundled: Promise<{ files: Map<string, string> }> | undefined
-  app.get<{ Params: { name?: string } }>('/:name?', ({ params: { name = '' } }, reply) => send(name, reply))
+  app.get<{ Params: { name?: string } }>('/:name?', ({ params: { name = 'index.html' } }, reply) => send(name, reply))
   app.get('/runbooks/', (_, reply) => send('runbooks/index.html', reply))
   app.get<{ Params: { name: string } }>('/runbooks/:name', ({ params: { name } }, reply) =>
     send(`runbooks/${name}${extname(name) === '' ? '.html' : ''}`, reply),
   )
 
-  async function send(name: string, reply: FastifyReply) {
-    const file = name === '' ? 'index.html' : name
+  async function send(file: string, reply: FastifyReply) {
     if (bundled === undefined || file === 'index.html') {
       bundled = import('./bundle-page.ts').then(({ bundlePage }) => bundlePage())
     }

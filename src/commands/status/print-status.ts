@@ -109,10 +109,8 @@ function receiverText(receiver: ReceiverStatus): string[] {
 
 /** What is no failure: warnings, what waits, and what is suppressed now, by the reason; its beginning may have been notified. */
 function remarks({ now, targets, receivers, alerts, pending }: StoredStatus): string[] {
-  const suppressed = Map.groupBy(
-    alerts.filter((alert) => alert.suppressed.length > 0),
-    (alert) => alert.suppressed.join('; '),
-  )
+  const suppressed = Map.groupBy(alerts, (alert) => alert.suppressed.join('; '))
+  suppressed.delete('')
   return [
     ...onTargets(targets, ({ state, problem = '' }) => (state === 'initial sync' ? problem : '')),
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
