@@ -12,14 +12,14 @@ const ROOT = join(import.meta.dirname, '../..')
  * change that makes a folder smaller lowers its line; a change that raises a line says why in its commit.
  */
 const ROOMS: Record<string, number> = {
-  src: 237,
+  src: 222,
   'src/alerts': 2220,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3531,
+  'src/commands': 3525,
   'src/config': 856,
   'src/daemon': 1554,
-  'src/events': 840,
+  'src/events': 841,
   'src/history': 1027,
   'src/ledger': 1890,
   'src/log': 105,
@@ -32,12 +32,12 @@ const ROOMS: Record<string, number> = {
   'src/schema': 431,
   'src/service': 1055,
   'src/simulator': 1597,
-  'src/store': 4109,
-  'src/text': 172,
-  'src/views': 2170,
-  'src/web': 2047,
+  'src/store': 4115,
+  'src/text': 166,
+  'src/views': 2141,
+  'src/web': 2017,
   'src/web/page': 5373,
-  test: 68630,
+  test: 68653,
 }
 
 /** How far a folder of src may be below its line. */

@@ -167,7 +167,7 @@ describe('status', () => {
     expect(code).toBe(1)
     const end = lines.indexOf('')
     expect(lines[0]).toMatch(
-      /^critical: production: 42\.5% of 40 calls in 15m fail, mostly rejected, as of \d\d:\d\d:\d\d UTC$/,
+      /^critical: production: 42\.5% of 40 calls in 15m fail, mostly rejected, as of (?:[-\d]{10} )?\d\d:\d\d:\d\d UTC$/,
     )
     expect(lines.slice(1, end)).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}Since TIME/)]))
     expect((await status(await polled(4, { fires: true }))).lines[0]).not.toContain('as of')
