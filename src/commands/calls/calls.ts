@@ -42,6 +42,8 @@ export const declare: Declare = (command, context) =>
     .option(...WIDE)
     .action(async (options) => {
       const { format, json, limit, follow, since, until, type, mode, status, recorded } = options
+      if (follow && (format === 'csv' || format === 'excel'))
+        throw new UsageError(`--follow: an event has not all columns of ${format}; use --format ndjson`)
       const config = await context.configured(options)
       const query = {
         since,

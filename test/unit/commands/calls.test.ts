@@ -119,6 +119,8 @@ test.each([
   [['--status', 'nosuch'], '--status: must be some of initiated, ongoing,'],
   [['--status', 'rejected'], 'status=rejected is a status of finished calls'],
   [['--target', 'b'], 'there is no target b; there is: a'],
+  [['--follow', '--format', 'csv'], '--follow: an event has not all columns of csv; use --format ndjson'],
+  [['--follow', '--format', 'excel'], '--follow: an event has not all columns of excel; use --format ndjson'],
 ])('calls %j is refused', async (more, message) => {
   const { args, store } = await counted()
   const { code, stderr } = await callwatch([...args, ...more])
