@@ -36,7 +36,7 @@ class SimulationsFirst extends BaseSequencer {
 
 const shared = {
   // Some start processes while other tests, and other programs, keep both cores busy.
-  testTimeout: 30_000,
+  testTimeout: 90_000,
 }
 
 /** Temporary files here cost no waiting for a disk, but memory. */

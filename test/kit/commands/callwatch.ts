@@ -54,7 +54,7 @@ export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, stdout, stderr }))
   })
-  const printed = (pattern: RegExp, seconds = 25) =>
+  const printed = (pattern: RegExp, seconds = 60) =>
     vi.waitFor(
       () => {
         const match = pattern.exec(stdout)

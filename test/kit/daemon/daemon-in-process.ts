@@ -15,7 +15,7 @@ export const KEY = 'hunter2-hunter2'
 export const RETRIES = 1
 
 /** For one request (seconds). */
-export const TIMEOUT = 0.3
+export const TIMEOUT = 1
 
 export type LogLine = { level: number; target?: string; msg: string }
 
@@ -83,9 +83,9 @@ export async function daemonInProcess(
   const until = (condition: () => boolean) =>
     vi.waitFor(
       () => {
-        if (!condition()) throw new Error(`not within 8 s; the latest poll: ${JSON.stringify(polls.at(-1))}`)
+        if (!condition()) throw new Error(`not within 30 s; the latest poll: ${JSON.stringify(polls.at(-1))}`)
       },
-      { timeout: 8000, interval: 10 },
+      { timeout: 30_000, interval: 10 },
     )
   const readyz = async () => {
     const response = await fetch(`${daemon.url}readyz`)
@@ -109,7 +109,7 @@ export async function daemonInProcess(
       return until(() => polls.slice(since).some(({ successful }) => successful))
     },
     readyz,
-    ready: () => vi.waitFor(async () => expect(await readyz()).toMatchObject({ status: 200 }), { timeout: 8000 }),
+    ready: () => vi.waitFor(async () => expect(await readyz()).toMatchObject({ status: 200 }), { timeout: 30_000 }),
     samples: async () => {
       const families = readExposition(await (await fetch(`${daemon.url}metrics`)).text())
       return [...families.values()].flatMap(({ samples }) => samples)

@@ -8,7 +8,7 @@ import { configTo, daemonInProcess, KEY } from '../../kit/daemon/daemon-in-proce
 import { localServer } from '../../kit/commands/local-server.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 
-const WAIT = { timeout: 20_000, interval: 50 }
+const WAIT = { timeout: 60_000, interval: 50 }
 const QUIET: SimulatorOptions = { apiKey: KEY, history: 300, callsPerMinute: 1 }
 
 const webhookAt = (url: string): Config['notify']['receivers'][number] => ({

@@ -83,7 +83,7 @@ const PROBLEMS: Problem[] = [
     what: 'no response',
     service: () => answering(() => undefined),
     code: 'timeout',
-    reason: /did not answer in full within 0\.3 s/,
+    reason: /did not answer in full within 1 s/,
     requests: AGAIN,
   },
   {
@@ -95,7 +95,7 @@ const PROBLEMS: Problem[] = [
         request.socket.once('close', () => clearInterval(drip))
       }),
     code: 'timeout',
-    reason: /did not answer in full within 0\.3 s/,
+    reason: /did not answer in full within 1 s/,
     requests: AGAIN,
   },
   {
@@ -151,7 +151,7 @@ const noOpenssl = spawnSync('openssl', ['version']).error !== undefined
 describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, requests, needsOpenssl = false }) => {
   test(
     'fails each poll, which is one log line an outage, counts nothing, and recovers',
-    { timeout: 20_000 },
+    { timeout: 90_000 },
     async (context) => {
       if (needsOpenssl && noOpenssl && process.env['CI'] !== 'true') {
         context.skip('openssl is not on the PATH: apt-get install openssl')
@@ -162,7 +162,7 @@ describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, reques
 
       // From the start: nothing was ever listed.
       await morePolls(2)
-      await vi.waitFor(async () => expect((await readyz()).status).toBe(503), { timeout: 8000 })
+      await vi.waitFor(async () => expect((await readyz()).status).toBe(503), { timeout: 30_000 })
       expect(await problemOf(watching)).toMatch(reason)
       expect(await countsOf(watching)).toEqual([])
       expect(await valueOf(watching, 'callwatch_up')).toBe(0)
@@ -184,13 +184,13 @@ describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, reques
       await morePolls(3)
       expect(await countsOf(watching)).toEqual(before)
       expect(await valueOf(watching, 'callwatch_up')).toBe(0)
-      await vi.waitFor(async () => expect((await readyz()).status).toBe(503), { timeout: 8000 })
+      await vi.waitFor(async () => expect((await readyz()).status).toBe(503), { timeout: 30_000 })
       expect(await problemOf(watching)).toMatch(reason)
       expectLines(2)
 
       function expectLines(outages: number): void {
         const complaints = log.filter(({ level }) => level >= 40)
-        expect(complaints).toHaveLength(outages)
+        expect(complaints, complaints.map(({ msg }) => msg).join('; ')).toHaveLength(outages)
         for (const { target } of complaints) expect(target).toBe('production')
         expect(complaints.at(-1)?.msg).toMatch(reason)
       }
