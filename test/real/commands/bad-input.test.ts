@@ -189,7 +189,8 @@ describe.each(PROBLEMS)('a service with $what', ({ service, code, reason, reques
       expectLines(2)
 
       function expectLines(outages: number): void {
-        const complaints = log.filter(({ level }) => level >= 40)
+        // A poll that was under way when the service broke down may miss the answers to Get Call alone.
+        const complaints = log.filter(({ level, msg }) => level >= 40 && !msg.startsWith('Get Call fails'))
         expect(complaints, complaints.map(({ msg }) => msg).join('; ')).toHaveLength(outages)
         for (const { target } of complaints) expect(target).toBe('production')
         expect(complaints.at(-1)?.msg).toMatch(reason)
