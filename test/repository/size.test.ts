@@ -16,7 +16,7 @@ const ROOMS: Record<string, number> = {
   'src/alerts': 2220,
   'src/clock': 94,
   'src/cluster': 350,
-  'src/commands': 3527,
+  'src/commands': 3530,
   'src/config': 856,
   'src/daemon': 1554,
   'src/events': 841,

@@ -42,8 +42,7 @@ export const declare: Declare = (command, context) =>
     .option(...WIDE)
     .action(async (options) => {
       const { format, json, limit, follow, since, until, type, mode, status, recorded } = options
-      if (follow && (format === 'csv' || format === 'excel'))
-        throw new UsageError(`--follow: an event has not all columns of ${format}; use --format ndjson`)
+      refuseColumns(follow, format)
       const config = await context.configured(options)
       const query = {
         since,
@@ -79,6 +78,12 @@ export const declare: Declare = (command, context) =>
         },
       )
     })
+
+/** Refuses to follow in a format with columns that an event does not have. */
+function refuseColumns(follow: boolean, format: string): void {
+  if (follow && (format === 'csv' || format === 'excel'))
+    throw new UsageError(`--follow: an event has not all columns of ${format}; use --format ndjson`)
+}
 
 type Query = Readonly<Record<string, string | undefined>>
 
