@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { exposer } from '../../../src/daemon/expose.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
@@ -46,15 +46,16 @@ test('each scrape shows how many lines of the log were dropped so far', async ()
 })
 
 test('a store that answers later is waited for only shortly; the next scrape shows what it said', async () => {
+  const answer = Promise.withResolvers<void>()
   const scrape = await exposing((store) => ({
     webhooks: async () => {
-      await wait(SLOW_MS)
+      await answer.promise
       return store.webhooks()
     },
   }))
   expect(await scrape()).not.toContain(PAUSED)
-  await wait(2 * SLOW_MS)
-  expect(await scrape()).toContain(PAUSED)
+  answer.resolve()
+  await vi.waitFor(async () => expect(await scrape()).toContain(PAUSED), 10_000)
 })
 
 test('what cannot be read now keeps its value, and does not keep the rest from being read', async () => {
