@@ -136,7 +136,12 @@ function tokenIn(authorization = ''): string {
   return /^basic +(\S+)$/i.exec(authorization)?.[1] ?? ''
 }
 
-/** Forgets what came long ago, or too much of it. @param seen the oldest first, @param now by the monotonic clock (seconds) */
+/**
+ * Forgets what came long ago, or too much of it.
+ *
+ * @param seen the oldest first
+ * @param now by the monotonic clock (seconds)
+ */
 function forgetOld(seen: Map<string, { at: number }>, now: number): void {
   for (const [key, { at }] of seen) {
     if (now - at <= DUPLICATE_SECONDS && seen.size < MAX_REMEMBERED) return

@@ -32,7 +32,7 @@ const ROOMS: Record<string, number> = {
   'src/schema': 431,
   'src/service': 1055,
   'src/simulator': 1597,
-  'src/store': 4115,
+  'src/store': 4119,
   'src/text': 166,
   'src/views': 2141,
   'src/web': 2017,

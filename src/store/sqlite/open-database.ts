@@ -83,7 +83,7 @@ type OpenExistingOptions = {
  */
 export function openExisting(
   path: string,
-  { readOnly, checked = false, mayBeOlder }: OpenExistingOptions,
+  { readOnly, checked = false, mayBeOlder = false }: OpenExistingOptions,
 ): DatabaseSync {
   if (path === ':memory:') {
     throw new StoreError(
@@ -100,7 +100,7 @@ export function openExisting(
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS })
-    expectSchema(db, path, undefined, mayBeOlder)
+    expectSchema(db, path, { mayBeOlder })
     if (checked) expectUndamaged(db, path)
     return db
   } catch (error) {

@@ -37,7 +37,11 @@ export function migrate(
  * @param mayBeOlder whether an older schema will do
  * @throws {StoreError} refused: as for {@link migrate}, except for damage, or the database must be migrated by a daemon first
  */
-export function expectSchema(db: DatabaseSync, path: string, migrations = MIGRATIONS.sqlite, mayBeOlder = false): void {
+export function expectSchema(
+  db: DatabaseSync,
+  path: string,
+  { migrations = MIGRATIONS.sqlite, mayBeOlder = false } = {},
+): void {
   const version = checkSchema(db, path, migrations)
   if (version === 0 || !mayBeOlder) refuseOlder(path, version, migrations)
 }

@@ -15,7 +15,7 @@ export const KEY = 'hunter2-hunter2'
 export const RETRIES = 1
 
 /** For one request (seconds). */
-export const TIMEOUT = 1
+const TIMEOUT = 1
 
 export type LogLine = { level: number; target?: string; msg: string }
 

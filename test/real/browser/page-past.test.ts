@@ -11,7 +11,7 @@ type Call = { call_id: string; status: string; finished: string }
 inChromium('the page of a demo with a past', (open) => {
   test('links each past alert to exactly its calls', { timeout: 120_000 }, async () => {
     const running = start(['demo', '--quiet', '--history', '8d'])
-    const [, url] = await running.printed(/^the page: +(http:\S+)$/m, 25)
+    const [, url] = await running.printed(/^the page: +(http:\S+)$/m)
     const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, url))).text())
     const all: Call[] = (await json('api/v1/calls?since=9d&limit=9999')).calls
     const { alerts } = await json('api/v1/alerts/history?since=9d')

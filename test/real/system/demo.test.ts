@@ -53,7 +53,7 @@ type Call = { session_id: string; status: string; finished: string }
 
 test('demo --history polls through a past, whose alerts have exactly the calls that failed then', SLOW, async () => {
   const running = start(['demo', '--quiet', '--history', '8d'])
-  const [, page] = await running.printed(/^the page: +(http:\S+)$/m, 25)
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
   const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
   const calls = async (query: string): Promise<Call[]> => (await json(`${query}&limit=9999`)).calls
   const all = await calls('/api/v1/calls?since=9d')
@@ -100,7 +100,7 @@ test('demo with a past of a day has a past alert, and takes a port that is free 
   const taken = await freePort(9464)
   const server = createServer().listen(taken, '127.0.0.1')
   onTestFinished(() => void server.close())
-  const [, page] = await running.printed(/^the page: +(http:\S+)$/m, 25)
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
   expect(new URL(page!).port).not.toBe(String(taken))
   const { alerts } = JSON.parse(await (await fetch(new URL('/api/v1/alerts/history?since=2d', page))).text())
   expect(alerts).toMatchObject([{ alert: 'LastingFailures' }])

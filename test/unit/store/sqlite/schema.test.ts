@@ -12,7 +12,7 @@ schemaContract({
     const run = async (sql: string) => db.prepare(sql).all()
     return {
       migrate: async (migrations) => migrate(db, 'here', migrations),
-      expectSchema: async (migrations) => expectSchema(db, 'here', migrations),
+      expectSchema: async (migrations) => expectSchema(db, 'here', { ...(migrations && { migrations }) }),
       run,
       layout: async () => [
         db.isTransaction,
