@@ -40,10 +40,9 @@ async function auditConfigured(
   full: boolean,
 ): Promise<TargetAudit> {
   const stored = await reader.target(target.name)
-  if (stored === undefined) {
-    const problem = `${reader.place} has no such target; \`callwatch run\` has not counted any of its calls yet`
-    return { ...NOTHING, target: target.name, problem }
-  }
+  const nothing = (problem: string) => ({ ...NOTHING, target: target.name, problem })
+  if (stored === undefined)
+    return nothing(`${reader.place} has no such target; \`callwatch run\` has not counted any of its calls yet`)
   if (stored.fingerprint !== targetFingerprint(target)) {
     throw new StoreError(
       'refused',
@@ -51,6 +50,8 @@ async function auditConfigured(
         'audit it with the configuration that counted them',
     )
   }
+  if (stored.sync.lastSuccess === undefined)
+    return nothing('the first poll of `callwatch run` has not succeeded yet; audit again when it has')
   const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)
   const clientWith = (options: Pick<CallsClientOptions, 'identify'>) =>
     callsClient(transport, { ...target, ...poll, ...options, wall: systemClock.wall })

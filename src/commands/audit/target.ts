@@ -50,9 +50,10 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     identities.identify(seen, { calls: rows, sync: latest }, horizon(latest, poll.lookback), now)
   const client = options.clientWith({ identify: identifyAll })
   const { seen, rejected, problem, isEarly } = await listLookback({ ...options, client }, before)
-  rows = await reader.calls(target)
+  // The sync state before the rows: a row that it is about is there then.
   const readSync = async () => void (latest = (await reader.target(target))?.sync ?? latest)
   await readSync()
+  rows = await reader.calls(target)
   const compare = (call: SeenCall) => compareCall(rows.get(call.id), call, latest, poll)
 
   // The daemon may have counted some of them meanwhile.
@@ -61,22 +62,25 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
     identifyAll(calls, clock.wall() + (latest.clockSkew ?? 0))
   }
   again(...seen)
+  const verdicts = new Map(seen.map((call) => [call, compare(call)]))
+  const suspects = seen.filter((call) => isSuspect(verdicts.get(call)!))
   const confirmed = await confirmSuspects({
     ...options,
     client,
-    suspects: seen.filter((call) => isSuspect(compare(call))),
+    suspects,
     isEqualNow: async (call) => {
-      const found = (await reader.callsOf(target, [call.session])).get(call.session) ?? []
       await readSync()
+      const found = (await reader.callsOf(target, [call.session])).get(call.session) ?? []
       for (const { id } of rows.ofSession(call.session)) rows.delete(id)
       for (const row of found) rows.set(row)
       again(call)
       return !isSuspect(compare(call))
     },
   })
+  for (const first of suspects) verdicts.set(first, compare(confirmed.requested.get(first) ?? first))
   const calls = seen.map((first): ComparedCall => {
     const call = confirmed.requested.get(first) ?? first
-    const verdict = confirmed.gone.has(first) ? { kind: 'gone' as const } : compare(call)
+    const verdict = confirmed.gone.has(first) ? { kind: 'gone' as const } : verdicts.get(first)!
     return { seen: call, counted: rows.get(call.id), verdict }
   })
   await markMissed(calls, options, latest)

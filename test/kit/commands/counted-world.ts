@@ -17,7 +17,7 @@ export type CountedWorld = {
   /** Paths of the configuration and the store, for the commands. */
   config: string
   store: string
-  /** Resolves once this many calls have finished and are counted. */
+  /** Resolves once the first poll has succeeded, and this many calls have finished and are counted. */
   finished: (calls: number) => Promise<void>
   /** Ends the daemon, as SIGTERM does. */
   stop: () => Promise<void>
@@ -31,7 +31,12 @@ type WorldOptions = SimulatedOptions & {
   process?: boolean
 }
 
-type TargetView = { in_progress: number; tracked_calls: number; finished: Record<string, number> }
+type TargetView = {
+  last_success: string | null
+  in_progress: number
+  tracked_calls: number
+  finished: Record<string, number>
+}
 
 export async function countedWorld({
   sweepInterval = '1h',
@@ -50,7 +55,9 @@ export async function countedWorld({
   }
   const finished = (calls: number) =>
     vi.waitFor(async () => {
-      const { ended = 0, unanswered = 0, rejected = 0, canceled = 0 } = (await view()).finished
+      const { last_success, finished: counts } = await view()
+      const { ended = 0, unanswered = 0, rejected = 0, canceled = 0 } = counts
+      expect(last_success).not.toBeNull()
       expect(ended + unanswered + rejected + canceled).toBeGreaterThanOrEqual(calls)
     }, WAIT)
   const settle = async () => {

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { AuditReport } from '../../../src/views/audit.ts'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { targetFingerprint } from '../../../src/pipeline/target.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { callwatch, emptyFolder, type Ended } from '../../kit/commands/callwatch.ts'
 import { configFor, countedCalls, countedWorld, tamper, withStore } from '../../kit/commands/counted-world.ts'
@@ -179,6 +181,20 @@ describe('audit of an incomplete list', () => {
     expect(stdout).toContain('production: NOT VERIFIED')
     expect(stdout).toContain('the service shows no page from 3 on')
   })
+})
+
+test('audit amid the first poll says that it is too early', SLOW, async () => {
+  const path = join(emptyFolder(), 'callwatch.db')
+  const config = configFor('http://127.0.0.1:1/v3', path)
+  const store = openSqliteStore({ path })
+  const [target] = loadConfig({ file: config, env: {}, cwd: '/' }).targets
+  await store.openTarget({ name: 'production', fingerprint: targetFingerprint(target!) }, 0, 0)
+  await store.close()
+  const { code, stdout, stderr } = await callwatch(['audit', '--config', config])
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  expect(stdout).toContain(
+    'compared incompletely: the first poll of `callwatch run` has not succeeded yet; audit again',
+  )
 })
 
 describe('audit exits 2', () => {
