@@ -92,7 +92,8 @@ export async function hooks(
       const webhook = readWebhook(content)
       const { trigger = 'other', appId, hint } = webhook ?? {}
       const expected = hookOf(target)?.appId
-      const isOther = appId !== undefined && expected !== undefined && appId !== expected
+      // A configuration may have the id as in a host name, in any case.
+      const isOther = appId !== undefined && expected !== undefined && appId.toLowerCase() !== expected.toLowerCase()
       const key = `${target} ${digest(content).toString('base64')}`
       const passOn = async (one: Hint): Promise<HookEvent['outcome']> => {
         const now = hookClock.monotonic()

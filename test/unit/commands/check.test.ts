@@ -161,7 +161,9 @@ poll: { timeout: 500ms }
     const { url, keys } = await simulator()
     const { code, verdicts } = await probe(url, keys.authOnly)
     expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining('its scope is authOnly; use a key of scope fullAccess')])
+    expect(verdicts).toEqual([
+      expect.stringContaining('use a key of scope fullAccess, not authOnly; if it is one, a firewall or a proxy'),
+    ])
   })
 
   test('reports a rate limit', async () => {

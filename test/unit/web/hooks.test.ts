@@ -131,7 +131,8 @@ test('a webhook of another app is no hint', async () => {
   const { post, outcomes } = await serveHooks()
   expect((await post(ended('a', { appId: 'another' }))).status).toBe(200)
   expect((await post(ended('a', { appId: undefined }))).status).toBe(200)
-  expect(outcomes()).toEqual(['call_ended other_app', 'call_ended hint'])
+  expect((await post(ended('b', { appId: 'APP' }))).status).toBe(200)
+  expect(outcomes()).toEqual(['call_ended other_app', 'call_ended hint', 'call_ended hint'])
 })
 
 test('a webhook that comes again within a minute is a duplicate', async () => {
