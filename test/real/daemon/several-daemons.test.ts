@@ -343,7 +343,8 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     await split(one)
     await one.ready()
     const valueOf = async (wanted: string) => (await one.samples()).find(({ name }) => name === wanted)?.value
-    expect(await valueOf('callwatch_lease_lost_total')).toBe(1)
+    // A busy machine may let it expire again.
+    expect(await valueOf('callwatch_lease_lost_total')).toBeGreaterThan(0)
     expect(await valueOf('callwatch_store_writable')).toBe(1)
   }, 40_000)
 })
