@@ -22,9 +22,16 @@ document.adoptedStyleSheets = [uplotStyle, coloursStyle, pageStyle, partsStyle].
 })
 const place = document.getElementById('page')
 place?.replaceChildren()
+/** So many parts fill a screen. They are painted before the others are rendered. */
+const FIRST_PARTS = 2
+let most = FIRST_PARTS
 
 onChange((state) => {
-  if (place !== null) render(<Page state={{ ...state, isHeld: isPointedAt() }} />, place)
+  if (place !== null) render(<Page state={{ ...state, isHeld: isPointedAt() }} most={most} />, place)
+  if (most === FIRST_PARTS && state.snapshot !== undefined) {
+    most = Infinity
+    change({})
+  }
   const firing = shownAlerts(state).filter(({ state }) => state !== 'pending').length
   const { name, title } = viewOf(state)
   const news = [

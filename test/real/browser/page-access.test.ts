@@ -51,7 +51,7 @@ async function openEverything(open: Open, options: Parameters<Open>[1] = {}): Pr
 }
 
 inChromium('the page', (open) => {
-  test('can be used with the keyboard alone, and shows the focus', { timeout: 30_000 }, async () => {
+  test('can be used with the keyboard alone, and shows the focus', async () => {
     const page = await openEverything(open)
     const stops = await walk(page)
     expect(stops.map(({ name }) => name)).toEqual([

@@ -64,7 +64,7 @@ const linesAt = (page: Page, ...times: number[]) =>
   })()`)
 
 inChromium('the page of an alert', (open) => {
-  test('is where the overview leads, of one that fires and of a past one', { timeout: 60_000 }, async () => {
+  test('is where the overview leads, of one that fires and of a past one', async () => {
     const page = await open(`${await serveAlerts()}/`, { httpCredentials: { ...AUTH, send: 'always' } })
     await page.locator('#head h2 a').click()
     await page.locator('#alert-calls tbody tr').first().waitFor()
@@ -87,7 +87,7 @@ inChromium('the page of an alert', (open) => {
     await page.getByText('The chart as a table').first().click()
     // What it was after it had resolved is computed of its calls.
     const table = page.getByRole('table', { name: 'Failure ratio' })
-    await expect.poll(() => table.innerText(), { timeout: 8000 }).toMatch(/2026-09-20 14:16\s+33\.3%[^]*47\.5%/)
+    await expect.poll(() => table.innerText(), { timeout: 20_000 }).toMatch(/2026-09-20 14:16\s+33\.3%[^]*47\.5%/)
     // With too few calls there is no line.
     expect(await linesAt(page, 90, 180, 270)).toEqual([true, false, true])
     expect(await table.locator('tbody th').first().innerText()).toMatch(/2026-09-20 14:43/)
@@ -96,7 +96,7 @@ inChromium('the page of an alert', (open) => {
     await page.locator('#explorer-note').getByText('7 calls, all that match').waitFor()
   })
 
-  test('violates no rule of accessibility in light, dark and on a phone', { timeout: 60_000 }, async () => {
+  test('violates no rule of accessibility in light, dark and on a phone', async () => {
     const address = '?target=production&alert=HighFailureRate#alert'
     const page = await open(`${await serveAlerts()}/${address}`, { httpCredentials: { ...AUTH, send: 'always' } })
     await page.locator('#alert-calls tbody tr').first().waitFor()

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { finish, finishedCall, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { formatShare } from '../../../src/text/format.ts'
 import { isoTime } from '../../../src/clock/times.ts'
@@ -8,10 +8,8 @@ import { cannedCharts, cannedSeries } from './canned-charts.ts'
 import { inChromium, type Open, type Opened } from './chromium.ts'
 import { problemsInAllLooks, walk } from './in-page.ts'
 
-vi.setConfig({ testTimeout: 40_000 })
-
 /** Waits until the page shows something, also on a busy machine. */
-const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 8000 })
+const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 20_000 })
 
 const CRITICAL = { ...RATIO_RULE, name: 'VeryHighFailureRate', severity: 'critical' as const, threshold: 0.5 }
 const COUNT = new Intl.NumberFormat('en')
@@ -317,7 +315,7 @@ inChromium('the charts', (open) => {
     expect((await axis()) === before).toBe(false)
   })
 
-  test('violate no rule of accessibility in light, dark and on a phone', { timeout: 60_000 }, async () => {
+  test('violate no rule of accessibility in light, dark and on a phone', async () => {
     const { page } = await openCharts(open, '?since=10h#charts', { timezoneId: 'Europe/Berlin' })
     await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
     expect(await problemsInAllLooks(page)).toEqual([])

@@ -70,7 +70,7 @@ async function measure(session: CDPSession, seconds: number) {
 }
 
 inChromium('the page of three hundred targets', (open) => {
-  test('costs little while they are polled and calls end', { timeout: 120_000 }, async () => {
+  test('costs little while they are polled and calls end', async () => {
     const targets = thirtyTargets(TARGETS)
     const served = await serve(targets)
     const stop = busy(targets, served)
@@ -90,7 +90,7 @@ inChromium('the page of three hundred targets', (open) => {
     expect(least('heap')).toBeLessThan(60)
   })
 
-  test('asks for nothing while nobody can see it', { timeout: 60_000 }, async () => {
+  test('asks for nothing while nobody can see it', async () => {
     const targets = thirtyTargets()
     const served = await serve(targets)
     const page = await open(`${served.url}/`)
@@ -116,7 +116,7 @@ inChromium('the page of three hundred targets', (open) => {
     await expect.poll(() => page.title()).toBe('2 firing – callwatch')
   })
 
-  test('is there soon on a phone with slow 4G', { timeout: 150_000 }, async () => {
+  test('is there soon on a phone with slow 4G', async () => {
     const { url } = await serve(thirtyTargets(TARGETS))
     const page = await open(`${url}/`, { viewport: { width: 390, height: 844 } })
     const session = await page.context().newCDPSession(page)

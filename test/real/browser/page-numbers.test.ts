@@ -4,7 +4,7 @@ import type { TargetView } from '../../../src/views/target.ts'
 import { inChromium, type Opened } from './chromium.ts'
 import { pageWorld, type PageWorld } from './page-world.ts'
 
-const WAIT = { timeout: 10_000, interval: 100 }
+const WAIT = { timeout: 30_000, interval: 100 }
 const count = new Intl.NumberFormat('en')
 const digits = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const percent = (ratio: number) => `${digits.format(ratio * 100)}%`
@@ -50,7 +50,7 @@ inChromium('the numbers of the page', (open) => {
   }, 30_000)
   afterAll(() => world?.close())
 
-  test('equal those of the API at the same commit', { timeout: 30_000 }, async () => {
+  test('equal those of the API at the same commit', async () => {
     const page = await open(world.url)
     const target = await statusOf(world)
     const text = (selector: string) => page.locator(selector).textContent()
@@ -126,7 +126,7 @@ inChromium('the numbers of the page', (open) => {
     expect(await window.locator('line').getAttribute('x1')).toBe('2')
   })
 
-  test('in the chart equal the finished calls, and its pixels have their colours', { timeout: 30_000 }, async () => {
+  test('in the chart equal the finished calls, and its pixels have their colours', async () => {
     const page = await open(world.url)
     await page.getByText('The chart as a table').click()
     const texts: string[][] = await page.evaluate(
@@ -146,7 +146,7 @@ inChromium('the numbers of the page', (open) => {
     expect(colours).toEqual(expect.arrayContaining(['0,114,178', '181,128,0', '184,67,0']))
   })
 
-  test('of finished calls follow the filter, on the page and as CSV', { timeout: 30_000 }, async () => {
+  test('of finished calls follow the filter, on the page and as CSV', async () => {
     const page = await open(`${world.url}?since=1h#calls`)
     await page.getByRole('combobox', { name: 'Status' }).selectOption('rejected')
     const { rejected } = (await statusOf(world)).finished
@@ -169,7 +169,7 @@ inChromium('the numbers of the page', (open) => {
     }, WAIT)
   })
 
-  test('belong to calls, and never to a user', { timeout: 30_000 }, async () => {
+  test('belong to calls, and never to a user', async () => {
     const page = await open(world.url)
     const listed = await fetch(`${world.simulator.url}/calls?perPage=100`, {
       headers: { apikey: world.simulator.keys.fullAccess },

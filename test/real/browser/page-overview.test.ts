@@ -12,7 +12,7 @@ const namesIn = (page: Opened, list: string) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('${list}')].map(({ textContent }) => textContent.trim())`)
 
 inChromium('the page amid an incident on 295 of 300 targets', (open) => {
-  test('says on the first screen of a phone what is wrong, and the first number', { timeout: 30_000 }, async () => {
+  test('says on the first screen of a phone what is wrong, and the first number', async () => {
     const { url } = await serve(incidentTargets())
     const page = await open(`${url}/`, { viewport: { width: 390, height: 844 } })
     const bottomOf = (selector: string) =>
@@ -30,7 +30,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     await page.getByRole('heading', { name: '295 targets' }).waitFor()
   })
 
-  test('sorts nothing under the pointer or the focus, which arrows move', { timeout: 90_000 }, async () => {
+  test('sorts nothing under the pointer or the focus, which arrows move', async () => {
     const targets = incidentTargets()
     const { url } = await serve(targets)
     const page = await open(`${url}/`, { viewport: { width: 1440, height: 900 } })
@@ -67,7 +67,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     await page.waitForURL(new RegExp(`target=${before[0]![5]}&alert=VeryHighFailureRate.*#alert`))
   })
 
-  test('has tables of alerts that fit, whatever suppresses them', { timeout: 60_000 }, async () => {
+  test('has tables of alerts that fit, whatever suppresses them', async () => {
     const until = NOW + 90_000
     const why: Suppression[][] = [
       [{ by: 'silence', at: NOW, until, alert: 'somebody.with.a.long.name@operations.example.com' }],
@@ -92,7 +92,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
       }
   })
 
-  test('moves little while it loads', { timeout: 30_000 }, async () => {
+  test('moves little while it loads', async () => {
     const { url } = await serve(incidentTargets())
     for (const width of [1440, 390]) {
       const page = await open(`${url}/`, { viewport: { width, height: 844 } })
@@ -103,7 +103,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
 })
 
 inChromium('the page of thirty targets', (open) => {
-  test('is a few screens high, and its chart no higher for more targets', { timeout: 30_000 }, async () => {
+  test('is a few screens high, and its chart no higher for more targets', async () => {
     const heights: Record<number, { page: number; chart: number }> = {}
     for (const count of [10, 30]) {
       const { url } = await serve(thirtyTargets().slice(0, count))
@@ -119,7 +119,7 @@ inChromium('the page of thirty targets', (open) => {
     expect(heights[30]!.chart).toBeGreaterThan(200)
   })
 
-  test('has no more nodes for three hundred targets, which can be searched', { timeout: 30_000 }, async () => {
+  test('has no more nodes for three hundred targets, which can be searched', async () => {
     const nodes: number[] = []
     for (const count of [30, 300]) {
       const { url } = await serve(thirtyTargets(count))
@@ -139,7 +139,7 @@ inChromium('the page of thirty targets', (open) => {
     expect(nodes[1]).toBeLessThanOrEqual(nodes[0]!)
   })
 
-  test('is shown at once, with few requests', { timeout: 150_000 }, async () => {
+  test('is shown at once, with few requests', async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     await page.locator('#overview tbody tr').first().waitFor()
@@ -155,7 +155,7 @@ inChromium('the page of thirty targets', (open) => {
     await expect.poll(painted, UNTIL_UNDISTURBED).toBeLessThan(process.env['CI'] === 'true' ? 600 : 300)
   })
 
-  test('has no colour only where data of a target that fails are shown', { timeout: 30_000 }, async () => {
+  test('has no colour only where data of a target that fails are shown', async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     const shown = `[...document.querySelectorAll('.stale')].map((one) => one.querySelector('th').textContent.split(',')[0])`
@@ -166,7 +166,7 @@ inChromium('the page of thirty targets', (open) => {
     await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page stale')
   })
 
-  test('has enough contrast, also where data are stale', { timeout: 30_000 }, async () => {
+  test('has enough contrast, also where data are stale', async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -185,7 +185,7 @@ inChromium('the page of thirty targets', (open) => {
     }
   })
 
-  test('shows all of an alert on a phone', { timeout: 30_000 }, async () => {
+  test('shows all of an alert on a phone', async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/#alerts`, { viewport: { width: 390, height: 844 } })
     await page.locator('#alerts tbody tr').first().waitFor()
@@ -206,7 +206,7 @@ inChromium('the page of thirty targets', (open) => {
     expect((await first.boundingBox())!.height).toBeLessThan(90)
   })
 
-  test('begins with the worst ones, and shows the one that is clicked', { timeout: 30_000 }, async () => {
+  test('begins with the worst ones, and shows the one that is clicked', async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
     const names = await page.locator('#overview tbody th').allTextContents()

@@ -9,7 +9,7 @@ import { problemsInAllLooks } from './in-page.ts'
 type Call = { call_id: string; status: string; finished: string }
 
 inChromium('the page of a demo with a past', (open) => {
-  test('links each past alert to exactly its calls', { timeout: 120_000 }, async () => {
+  test('links each past alert to exactly its calls', async () => {
     const running = start(['demo', '--quiet', '--history', '8d'])
     const [, url] = await running.printed(/^the page: +(http:\S+)$/m)
     const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, url))).text())
@@ -44,7 +44,7 @@ inChromium('the page of a demo with a past', (open) => {
 })
 
 inChromium('the past alerts of an incident on 300 targets', (open) => {
-  test('are a row, which a key opens, and violate no rule of accessibility', { timeout: 120_000 }, async () => {
+  test('are a row, which a key opens, and violate no rule of accessibility', async () => {
     const alert = { alert: 'HighFailureRate', key: 'HighFailureRate', severity: 'warning', labels: {}, match: {} }
     const measured = { signal: 'failure_ratio', window_seconds: 900, breach: 'above', threshold: 0.3, peak: 0.6 }
     const none = { outcome: 'resolved', values: [], notified: [], suppressed: [], blind: [] }

@@ -7,7 +7,7 @@ import { hardToTouch } from './in-page.ts'
 import { incidentTargets } from './thirty-targets.ts'
 
 inChromium('the incidents on a phone', (open) => {
-  test('say since when their numbers stand, also those below the first', { timeout: 30_000 }, async () => {
+  test('say since when their numbers stand, also those below the first', async () => {
     const alerts = [
       { ...firing(POLL_AGE), value: 600, calls: undefined, counts: undefined, evidence: { lastPoll: NOW - 600 } },
       { ...firing(), evaluatedAt: NOW - 600 },
@@ -24,7 +24,7 @@ inChromium('the incidents on a phone', (open) => {
 })
 
 inChromium('an incident on a phone', (open) => {
-  test('has navigation, buttons and rows that a finger meets, and its failed calls', { timeout: 30_000 }, async () => {
+  test('has navigation, buttons and rows that a finger meets, and its failed calls', async () => {
     const { url } = await serve(incidentTargets())
     const page = await open(url, { viewport: { width: 390, height: 844 } })
     await page.locator('#feed').waitFor()
@@ -43,7 +43,7 @@ inChromium('an incident on a phone', (open) => {
 })
 
 inChromium('the charts on a phone', (open) => {
-  test('begin with a line that opens their filters', { timeout: 60_000 }, async () => {
+  test('begin with a line that opens their filters', async () => {
     const { url } = await serve([shownTarget({ sync: POLLED })])
     const page = await open(`${url}/?since=24h#charts`, { viewport: { width: 390, height: 844 } })
     const filters = page.locator('#charts .filters > summary')
@@ -56,7 +56,7 @@ inChromium('the charts on a phone', (open) => {
 })
 
 inChromium('the calls on a phone', (open) => {
-  test('are cards below a summary, and their filters are a line that opens', { timeout: 60_000 }, async () => {
+  test('are cards below a summary, and their filters are a line that opens', async () => {
     const calls = Array.from({ length: 40 }, (_, i) =>
       finishedCall(`call-${i}`, { finish: finish(i % 4 === 0 ? 'rejected' : 'ended', 60 * i) }),
     )
@@ -85,7 +85,7 @@ inChromium('the calls on a phone', (open) => {
     expect(await page.getByLabel('Type').isVisible()).toBe(true)
     await filters.click()
     await page.setViewportSize({ width: 1280, height: 800 })
-    await expect.poll(() => filters.isVisible(), { timeout: 5000 }).toBe(false)
+    await expect.poll(() => filters.isVisible(), { timeout: 20_000 }).toBe(false)
     expect(await page.getByLabel('Type').isVisible()).toBe(true)
   })
 })

@@ -1,13 +1,11 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { firing, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
 import { inChromium, type Open } from './chromium.ts'
 import { problemsInAllLooks } from './in-page.ts'
 
-vi.setConfig({ testTimeout: 40_000 })
-
 /** Waits until the page shows something, also on a busy machine. */
-const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 8000 })
+const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 20_000 })
 
 async function openAlert(open: Open, { auth }: { auth?: typeof AUTH } = {}) {
   const target = shownTarget({ rules: [RATIO_RULE], alerts: [firing(RATIO_RULE)] })

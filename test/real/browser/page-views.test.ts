@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { finish, finishedCall, NOW, openCall, POLLED } from '../../kit/metrics/hand-made-target.ts'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { MARK } from '../../../src/ledger/tracked-call.ts'
@@ -8,10 +8,8 @@ import { serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 import { inChromium, type Open } from './chromium.ts'
 import { layoutShift, problemsInAllLooks, walk } from './in-page.ts'
 
-vi.setConfig({ testTimeout: 40_000 })
-
 /** Waits until the page shows something, also on a busy machine. */
-const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 8000 })
+const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 20_000 })
 
 const VIDEO = labelsOf('video', 'meet', 'group')
 const done = finishedCall('done', { finish: finish('rejected', 5), marks: MARK.recordingSeen })

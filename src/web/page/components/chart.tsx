@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import {
   cursorStep,
   moveCursor,
@@ -31,8 +31,9 @@ export function Chart(props: {
   const index = shownStep(chart, state)
   const time = times.length === 0 ? '' : stepText(chart, index, now, bands)
   const texts = series.map(({ name, values }) => `${name} ${valueText(chart, values[index])}`)
+  const [isOpen, setOpen] = useState(false)
   // Rendered again when the numbers change, and not when the cursor moves.
-  const table = useMemo(() => numbers(chart, now), [chart])
+  const table = useMemo(() => isOpen && numbers(chart, now), [chart, isOpen])
   return (
     <Section id={id} title={title} note={soft(time)}>
       <dl class="legend">
@@ -56,7 +57,7 @@ export function Chart(props: {
       >
         <Plot chart={chart} bands={bands} cursor={cursorStep(chart, state)} onZoom={onZoom} />
       </div>
-      <details>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>The chart as a table</summary>
         {table}
       </details>

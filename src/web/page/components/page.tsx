@@ -7,8 +7,8 @@ import { viewOf, VIEWS } from '../views.tsx'
 import { Select, TargetChoice, type Options } from './fields.tsx'
 import { badge, LinkButton, PageSkeleton, quiet, Section, SkipLink, soft } from './layout.tsx'
 
-/** The page as a function of the state. */
-export function Page({ state }: { state: State }) {
+/** The page as a function of the state. @param most so many parts of the view are shown */
+export function Page({ state, most = Infinity }: { state: State; most?: number }) {
   const { snapshot, view } = state
   const { parts } = viewOf(state)
   const commits = snapshot?.targets.map(({ commit }) => commit).join(' ')
@@ -25,7 +25,7 @@ export function Page({ state }: { state: State }) {
         ) : OF_ONE.includes(view) && isUnknown(state) ? (
           unknownTarget(state)
         ) : (
-          parts.map((Part) => <Part key={Part.name} state={state} />)
+          parts.slice(0, most).map((Part) => <Part key={Part.name} state={state} />)
         )}
       </main>
     </div>

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { drawnData, moveCursor, UNITS, type Bands, type Chart } from '../model/chart.ts'
 import { zoneName } from '../model/format.ts'
@@ -32,7 +32,7 @@ const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, ...DAYS.map((days) =
   (minutes) => minutes * 60,
 )
 
-/** The drawing of a chart. uPlot draws into an element that Preact does not change. */
+/** The drawing of a chart. uPlot draws into an element that Preact does not change, after the browser has painted what is around it. */
 export function Plot(props: Props) {
   const { chart, bands, cursor } = props
   const place = useRef<HTMLDivElement>(null)
@@ -47,7 +47,7 @@ export function Plot(props: Props) {
     chart.unit,
     ...chart.series.map(({ name, shape, colour }) => `${name} ${shape} ${colour}`),
   ].join('|')
-  useLayoutEffect(() => {
+  useEffect(() => {
     const element = place.current
     if (element === null) return undefined
     const size = () => ({ width: element.clientWidth, height: element.clientHeight })
@@ -60,8 +60,8 @@ export function Plot(props: Props) {
       plot.destroy()
     }
   }, [form])
-  useLayoutEffect(() => drawn.current?.setData(drawnData(chart)), [chart, bands])
-  useLayoutEffect(() => showCursor(drawn.current, cursor), [form, chart, cursor])
+  useEffect(() => drawn.current?.setData(drawnData(chart)), [chart, bands])
+  useEffect(() => showCursor(drawn.current, cursor), [form, chart, cursor])
   return <div class="chart" ref={place} />
 }
 
@@ -81,6 +81,8 @@ function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'wid
   const colour = (name: string) => style.getPropertyValue(`--${name}`).match(/#\w+/g)?.[scheme] ?? ''
   const axis = { stroke: colour('soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false } }
   const { chart, onZoom } = latest.current
+  // To ask the browser takes long, and there are many ticks.
+  const timeZone = zoneName()
   const { onAxis, least, incrs } = UNITS[chart.unit]
   // A step has no ticks within.
   const ticks = () => TICKS.filter((seconds) => seconds >= latest.current.chart.step)
@@ -92,7 +94,7 @@ function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'wid
       points: { show: chart.series.every(({ shape }) => shape !== 'bar') },
       drag: { x: onZoom !== undefined, y: false, setScale: false, dist: MIN_BRUSH },
     },
-    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), zoneName()),
+    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), timeZone),
     scales: {
       x: { time: true, range: () => rangeOf(latest.current.chart) },
       y: {
