@@ -1,5 +1,5 @@
 import { isEqual, MEASURES, minutesOf } from './delta/minutes.ts'
-import { COUNTERS, seriesKey } from './series.ts'
+import { COUNTERS, sumOf } from './series.ts'
 import type { TrackedCall } from './tracked-call.ts'
 
 /**
@@ -21,8 +21,6 @@ export type StoredBalance = {
   deletedTotals: Amounts
 }
 
-export const NO_AMOUNTS: Amounts = QUANTITIES.map(() => 0)
-
 /** What a call contributes to each quantity. */
 export function amountsOf({ phase, finish, minutes }: Pick<TrackedCall, 'phase' | 'finish' | 'minutes'>): Amounts {
   return [phase === 'baseline' ? 0 : 1, finish === undefined ? 0 : 1, ...minutes]
@@ -30,20 +28,19 @@ export function amountsOf({ phase, finish, minutes }: Pick<TrackedCall, 'phase' 
 
 /** The sum over several calls. */
 export function sumOfAmounts(calls: Iterable<Pick<TrackedCall, 'phase' | 'finish' | 'minutes'>>): Amounts {
-  const sums = [...NO_AMOUNTS]
+  const sums: number[] = QUANTITIES.map(() => 0)
   for (const call of calls) for (const [i, amount] of amountsOf(call).entries()) sums[i]! += amount
   return sums
 }
 
 /** The sums of the counters. */
-export function countedAmounts(counters: Iterable<readonly [key: string, value: number]>): Amounts {
-  const sums = [...NO_AMOUNTS]
-  for (const [key, value] of counters) {
-    for (const [i, terms] of TERMS.entries()) {
-      for (const { matches, sign } of terms) if (matches(key)) sums[i]! += sign * value
-    }
-  }
-  return sums
+export function countedAmounts(counters: ReadonlyMap<string, number>): Amounts {
+  const minutes = MEASURES.map(({ level, media }) => {
+    const counter = level === 'call' ? COUNTERS.callMinutes : COUNTERS.participantMinutes
+    const corrected = sumOf({ counters }, COUNTERS.corrections, ([medium, of]) => medium === media && of === level)
+    return sumOf({ counters }, counter, (labels) => labels.at(-1) === media) - corrected
+  })
+  return [sumOf({ counters }, COUNTERS.started), sumOf({ counters }, COUNTERS.finished), ...minutes]
 }
 
 /** A quantity in which the counters differ from the sum of the calls. */
@@ -56,22 +53,3 @@ export function imbalancesOf({ counters, rows, deletedTotals }: StoredBalance): 
     return isEqual(counted, calls) ? [] : [{ quantity, counters: counted, calls }]
   })
 }
-
-type Term = { matches: (key: string) => boolean; sign: 1 | -1 }
-
-/** The series whose sum each quantity is. */
-const TERMS: readonly Term[][] = [
-  [{ matches: (key) => key.startsWith(`${COUNTERS.started.name}|`), sign: 1 }],
-  [{ matches: (key) => key.startsWith(`${COUNTERS.finished.name}|`), sign: 1 }],
-  ...MEASURES.map(({ level, media }): Term[] => {
-    const correction = seriesKey(COUNTERS.corrections, media, level)
-    const isMinutes =
-      level === 'call'
-        ? (key: string) => key.startsWith(`${COUNTERS.callMinutes.name}|`) && key.endsWith(`|${media}`)
-        : (key: string) => key === seriesKey(COUNTERS.participantMinutes, media)
-    return [
-      { matches: isMinutes, sign: 1 },
-      { matches: (key) => key === correction, sign: -1 },
-    ]
-  }),
-]

@@ -120,3 +120,18 @@ export const HISTOGRAMS = {
 export function seriesKey({ name }: DurableCounter, ...values: readonly string[]): string {
   return [name, ...values].join('|')
 }
+
+/** Sums up the series of a counter whose label values match. */
+export function sumOf(
+  { counters }: { readonly counters: ReadonlyMap<string, number> },
+  { name }: DurableCounter,
+  matches: (labelValues: string[]) => boolean = () => true,
+): number {
+  let sum = 0
+  for (const [key, value] of counters) {
+    if (!key.startsWith(name)) continue
+    const [counter, ...labelValues] = key.split('|')
+    if (counter === name && matches(labelValues)) sum += value
+  }
+  return sum
+}

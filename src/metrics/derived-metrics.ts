@@ -163,20 +163,6 @@ function ofRules(pick: (value: RuleValue) => number | undefined) {
     )
 }
 
-/** Sums up the series of a durable counter whose label values match. */
-export function sumOf(
-  ledger: Pick<LedgerState, 'counters'>,
-  counter: DurableCounter,
-  matches: (labelValues: string[]) => boolean = () => true,
-): number {
-  let sum = 0
-  for (const [key, value] of ledger.counters) {
-    const [name, ...labelValues] = key.split('|')
-    if (name === counter.name && matches(labelValues)) sum += value
-  }
-  return sum
-}
-
 export function participantsInProgress({ open }: Pick<LedgerState, 'open'>): number {
   let joined = 0
   for (const call of open.values()) if (call.status === 'ongoing') joined += call.joined ?? 0

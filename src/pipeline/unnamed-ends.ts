@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/clock.ts'
+import { FAILURES } from '../ledger/failure-ratio.ts'
 import { sessionOf } from '../ledger/identity.ts'
-import { COUNTERS } from '../ledger/series.ts'
+import { COUNTERS, sumOf } from '../ledger/series.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
 
@@ -64,8 +65,6 @@ export function unnamedEnds({ monotonic, wall }: Pick<Clock, 'monotonic' | 'wall
 }
 
 /** How many calls were not answered, were rejected or canceled. */
-function failedCalls({ counters }: Shown): number {
-  const isFailed = (key: string) =>
-    key.startsWith(`${COUNTERS.finished.name}|`) && !key.endsWith('|ended') && !key.endsWith('|other')
-  return counters.entries().reduce((sum, [key, value]) => (isFailed(key) ? sum + value : sum), 0)
+function failedCalls(ledger: Shown): number {
+  return sumOf(ledger, COUNTERS.finished, (labels) => FAILURES.some((status) => status === labels.at(-1)))
 }

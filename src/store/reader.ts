@@ -60,7 +60,7 @@ export function readerOf(sql: Sql) {
         )
         const deleted = new Map(totals.map(({ quantity, value }) => [quantity, Number(value)]))
         return {
-          counters: countedAmounts(counters.map(({ series, value }) => [String(series), Number(value)])),
+          counters: countedAmounts(new Map(counters.map(({ series, value }) => [String(series), Number(value)]))),
           rows: Object.values(amounts!).map(Number),
           deletedTotals: QUANTITIES.map((quantity) => deleted.get(quantity) ?? 0),
         }

@@ -1,7 +1,6 @@
-import { COUNTERS, HISTOGRAMS, type DurableHistogram } from '../../../src/ledger/series.ts'
+import { COUNTERS, HISTOGRAMS, sumOf, type DurableHistogram } from '../../../src/ledger/series.ts'
 import type { LedgerState } from '../../../src/ledger/state.ts'
 import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
-import { sumOf } from '../../../src/metrics/derived-metrics.ts'
 import { addTo, type Series } from '../../../src/simulator/expected/expected-series.ts'
 
 /** What is counted of calls, for all labels together; minutes less corrections. */
