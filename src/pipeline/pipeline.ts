@@ -81,7 +81,8 @@ function hintedOf(options: PipelineOptions): Job<PipelineEvent> {
     let requestCount = 0
     return fromGenerator((...state) => runHinted(options, taken, ...state), aborted$).pipe(
       tap((event) => {
-        if (event.kind === 'hinted') ({ count: requestCount } = event)
+        if (event.kind === 'polled') requestCount = event.report.requests.length
+        if (event.kind === 'hinted') requestCount = event.requests.length
       }),
       finalize(() => hints.requested(taken.sessions, target.ledger, requestCount)),
     )
@@ -102,11 +103,8 @@ export type PipelineEvent =
   | { kind: 'committed'; committed: Committed }
   /** A poll has ended; `before` is how the target was doing until then. */
   | { kind: 'polled'; target: string; report: PollReport; before: Health; sync: SyncState }
-  /**
-   * A hinted request has ended. `count` is how many requests it made. `requests` and `singleCalls` are these and how they went, unless
-   * they are those of a poll, which has its own event.
-   */
-  | { kind: 'hinted'; target: string; count: number; requests: readonly RequestRecord[]; singleCalls?: SingleCalls }
+  /** The requests for a call that a hint named have ended. */
+  | { kind: 'hinted'; target: string; requests: readonly RequestRecord[]; singleCalls: SingleCalls }
   /** A poll was due while the previous one was still running. */
   | { kind: 'skipped'; target: string }
 
@@ -148,15 +146,8 @@ async function* runHinted(
   if (sessions.length === 0 && !needsPoll) return
   const [session, ...others] = sessions
   const open = options.target.ledger.open.values().find((call) => sessionOf(call) === session)
-  if (open !== undefined && others.length === 0 && !needsPoll) {
-    yield* requestCall(options, open, ...state)
-    return
-  }
-  for await (const event of runPoll({ ...options, hinted: new Set(sessions) }, ...state)) {
-    yield event
-    if (event.kind !== 'polled') continue
-    yield { kind: 'hinted', target: event.target, count: event.report.requests.length, requests: [] }
-  }
+  if (open !== undefined && others.length === 0 && !needsPoll) yield* requestCall(options, open, ...state)
+  else yield* runPoll({ ...options, hinted: new Set(sessions) }, ...state)
 }
 
 async function* requestCall(
@@ -171,7 +162,7 @@ async function* requestCall(
     if (isUnsubscribed()) return
     const { answers, requests, singleCalls } = hinted
     target.record.addHinted(requests.length, singleCalls.problem)
-    yield { kind: 'hinted', target: target.name, count: requests.length, requests, singleCalls }
+    yield { kind: 'hinted', target: target.name, requests, singleCalls }
     const committed = await commitObservation(target, { answers })
     if (committed !== undefined) yield { kind: 'committed', committed }
   } catch (error) {

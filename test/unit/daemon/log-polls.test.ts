@@ -127,7 +127,7 @@ describe('Get Call', () => {
     daemon.poll(target)
     daemon.logged()
     const hinted = (answered: number, problem?: string) =>
-      daemon.report({ kind: 'hinted', target, count: 1, requests: [], singleCalls: { answered, problem } })
+      daemon.report({ kind: 'hinted', target, requests: [], singleCalls: { answered, problem } })
     const poll = (answered: number, problem?: string, listProblem = problem) => {
       const event = pollEvent(target)
       const failed = listProblem === undefined ? {} : { problem: listProblem, fault: 'service' as const }
