@@ -129,9 +129,7 @@ type RunOptions = Pick<PipelineOptions, 'target' | 'client' | 'random' | 'mask'>
 
 function observeOptions({ target, client, random }: RunOptions) {
   const { clock, ledger, memory, settings, rateLimiter } = target
-  const { timeout, retries } = settings.poll
-  const requestOptions = { rateLimiter, timeout, retries, random }
-  return { clock, client, requestOptions, ledger, memory, settings: settings.poll }
+  return { clock, client, rateLimiter, random, ledger, memory, settings: settings.poll }
 }
 
 /**

@@ -126,11 +126,11 @@ async function requestSession(
   { fetchCalls, wall, onProblem }: CallRequestOptions,
 ): Promise<ServiceAnswer | undefined> {
   try {
-    const { calls, serviceTime, hostTime } = await fetchCalls(session, ids)
-    const notFound = ids.filter((id) => !calls.some((call) => call.id === id))
+    const answer = await fetchCalls(session, ids)
+    const notFound = ids.filter((id) => !answer.calls.some((call) => call.id === id))
     const isWanted = ({ id, initiatedAt, startedAt = -Infinity }: SeenCall) =>
       ids.includes(id) || (initiatedAt ?? startedAt) >= since
-    return answerFrom({ calls: calls.filter(isWanted), notFound, serviceTime, hostTime })
+    return { ...answer, source: 'get', calls: answer.calls.filter(isWanted), notFound, invalid: {} }
   } catch (error) {
     if (error instanceof AbortedError) return undefined
     if (!(error instanceof ServiceError)) throw error
@@ -139,10 +139,7 @@ async function requestSession(
       return undefined
     }
     const hostTime = wall()
-    return answerFrom({ notFound: [...ids], serviceTime: error.serviceTime ?? hostTime, hostTime })
+    const { serviceTime = hostTime } = error
+    return { source: 'get', serviceTime, hostTime, calls: [], notFound: [...ids], invalid: {} }
   }
-}
-
-function answerFrom(seen: Pick<ServiceAnswer, 'serviceTime' | 'hostTime'> & Partial<ServiceAnswer>): ServiceAnswer {
-  return { source: 'get', calls: [], notFound: [], invalid: {}, ...seen }
 }

@@ -20,8 +20,8 @@ export async function requestHinted(
   aborted: AbortSignal,
 ): Promise<HintedRequest> {
   const { clock } = options
-  const requestOptions = { ...options.requestOptions, clock, retries: 0 }
-  const requests = pollRequests({ ...options, requestOptions }, aborted)
+  const settings = { ...options.settings, retries: 0 }
+  const requests = pollRequests({ ...options, settings }, aborted)
   let problem: string | undefined
   const answers = await requestCalls([tracked], {
     fetchCalls: requests.calls,

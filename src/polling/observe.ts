@@ -19,13 +19,14 @@ import { reportOf, type PollReport } from './poll-report.ts'
 import { pollRequests, type PollRequests } from './poll-requests.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { readList } from './list/read-list.ts'
-import type { RequestOptions } from './request-with-retries.ts'
 import { checkShrunkList, missingCalls } from './list/shrunk-list.ts'
 
 export type ObserveOptions = {
   clock: Clock
   client: CallsClient
-  requestOptions: Omit<RequestOptions, 'clock' | 'onRequest'>
+  rateLimiter: RateLimiter
+  /** A random number from 0 to 1. */
+  random: () => number
   ledger: LedgerState
   memory: PollMemory
   settings: PollSettings
@@ -36,7 +37,7 @@ export type ObserveOptions = {
 /** The settings of `poll` in the configuration, in seconds. */
 export type PollSettings = Pick<
   PollConfig,
-  'interval' | 'lookback' | 'sweepInterval' | 'maxRequestsPerMinute' | 'pageSize'
+  'interval' | 'lookback' | 'sweepInterval' | 'maxRequestsPerMinute' | 'pageSize' | 'timeout' | 'retries'
 >
 
 /** The most calls in one commit, plus up to a page. */
@@ -79,15 +80,8 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   try {
     for await (const chunk of ahead(inChunks(pages(parts)), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining
-      const answers = chunk.map(({ serviceTime, hostTime, calls, invalid }): ServiceAnswer => {
-        return {
-          source: 'list',
-          serviceTime,
-          hostTime,
-          calls: memory.regressions.withhold(calls, ledger),
-          notFound: [],
-          invalid,
-        }
+      const answers = chunk.map((page): ServiceAnswer => {
+        return { ...page, source: 'list', calls: memory.regressions.withhold(page.calls, ledger), notFound: [] }
       })
       memory.regressions.endChunk()
       yield { answers, clockSkew: memory.clock.accepted }
@@ -113,10 +107,9 @@ function beginPoll(options: ObserveOptions, aborted: AbortSignal) {
   const { clock, settings } = options
   const longest = Math.max(MIN_DEADLINE_SECONDS, DEADLINE_INTERVALS * settings.interval)
   // Waiting for the rate limiter does not end a poll, because the next poll would wait as well. A long Retry-After does.
-  const { rateLimiter, elapsed, after$ } = activeTime(options.requestOptions.rateLimiter, clock)
+  const { rateLimiter, elapsed, after$ } = activeTime(options.rateLimiter, clock)
   const deadline = deadlineOf(after$(longest), aborted)
-  const requestOptions = { ...options.requestOptions, rateLimiter, clock }
-  const requests = pollRequests({ ...options, requestOptions }, deadline.signal)
+  const requests = pollRequests({ ...options, rateLimiter }, deadline.signal)
   const poll = newPoll()
   const dueCalls = (limit: number) => singleCallsDue(options, poll, limit)
   const budget = requestBudget(rateLimiter.pace(), settings, (slice) => requests.sent.length + dueCalls(slice).length)
@@ -130,7 +123,6 @@ function beginPoll(options: ObserveOptions, aborted: AbortSignal) {
 async function* pages(parts: Begun): AsyncGenerator<CallPage, void> {
   const { longest, rateLimiter, elapsed, requests, poll, dueCalls, budget, isOver, whyAborted } = parts
   const { clock, ledger, memory, settings, hinted } = parts.options
-  const { interval, lookback, sweepInterval, pageSize } = settings
   try {
     if (rateLimiter.pausedFor() > longest) throw rateLimitPause(rateLimiter.pausedFor())
     if (!(await requests.measureSkew())) {
@@ -138,18 +130,15 @@ async function* pages(parts: Begun): AsyncGenerator<CallPage, void> {
       throw unknownClockSkew(memory.clock)
     }
     yield* readList(poll, {
+      ...settings,
+      ...budget,
+      ...(hinted && { maySweep: () => false }),
       memory: memory.list,
       state: ledger,
       clock,
-      horizon: horizon(ledger.sync, lookback),
-      lookback,
-      sweepInterval,
-      ...budget,
-      ...(hinted && { maySweep: () => false }),
-      interval,
+      horizon: horizon(ledger.sync, settings.lookback),
       callsToRequest: () => dueCalls(Infinity),
       elapsed,
-      pageSize,
       fetchPage: untilDeadline(requests.page, () => (isOver() ? whyAborted() : undefined)),
     })
   } catch (error) {

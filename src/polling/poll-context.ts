@@ -8,27 +8,21 @@ import type { ServiceError } from '../service/service-error.ts'
 import type { ListMemory } from './list/list-state.ts'
 import { knownOrder, addToEvidence } from './list/list-order.ts'
 import type { RunningPoll } from './poll.ts'
+import type { PollConfig } from './poll-section.ts'
 import type { Reading } from './list/reading.ts'
 
-export type PollContextOptions = {
+export type PollContextOptions = Pick<PollConfig, 'interval' | 'lookback' | 'sweepInterval' | 'pageSize'> & {
   memory: ListMemory
   state: LedgerState
   clock: Clock
   /** How far back to read the list (UNIX seconds). */
   horizon: number
-  lookback: number
-  /** How often a complete sweep is due (seconds). */
-  sweepInterval: number
   /** The most pages of a sweep in one poll. */
   slice: number
   /** Whether enough requests are left for a slice of a sweep. */
   maySweep: () => boolean
-  /** Seconds between two polls, which limit how long one may read. */
-  interval: number
   /** The active seconds of this poll, without waits for the rate limiter; default: all seconds. */
   elapsed?: () => number
-  /** Calls requested in one page. */
-  pageSize: number
   /** Calls that will be requested one by one unless the list shows them. */
   callsToRequest: () => readonly TrackedCall[]
   /**

@@ -1,18 +1,10 @@
 import { defer, tap, type Observable } from 'rxjs'
-import type { LedgerState } from '../ledger/state.ts'
-import type { CallAnswer, CallPage, CallsClient } from '../service/calls-client.ts'
+import type { CallAnswer, CallPage } from '../service/calls-client.ts'
 import { firstUnlessAborted } from '../rx/abortable.ts'
 import { addSkew, checkSkew, MAX_STEP_SECONDS, skewInUse } from './clock-skew.ts'
-import type { PollMemory } from './poll-memory.ts'
+import type { ObserveOptions } from './observe.ts'
 import { unknownClockSkew } from './poll-problems.ts'
 import { requestWithRetries, type RequestOptions, type RequestRecord } from './request-with-retries.ts'
-
-export type PollRequestsOptions = {
-  client: CallsClient
-  requestOptions: Omit<RequestOptions, 'onRequest'>
-  ledger: LedgerState
-  memory: PollMemory
-}
 
 type Dated = Pick<CallPage, 'serviceTime' | 'hostTime' | 'isUndated' | 'limit'>
 
@@ -23,13 +15,10 @@ export type PollRequests = ReturnType<typeof pollRequests>
  * aborted. If the clock of an answer has moved by more than an hour, the answer is rejected until enough answers agree with
  * it.
  */
-export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal) {
-  const { client, ledger, memory } = options
+export function pollRequests(options: ObserveOptions, aborted: AbortSignal) {
+  const { client, clock, rateLimiter, ledger, memory, settings } = options
   const sent: RequestRecord[] = []
-  const requestOptions: RequestOptions = {
-    ...options.requestOptions,
-    onRequest: (record) => void sent.push(record),
-  }
+  const requestOptions: RequestOptions = { ...options, ...settings, onRequest: (record) => void sent.push(record) }
   /** Whether an answer of this poll was rejected because of its clock. */
   let hasStepped = false
   /** The first page, if `measureSkew` has read it and `page` has not returned it yet. */
@@ -38,19 +27,19 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
   function checkClock({ serviceTime, hostTime, isUndated }: Dated): void {
     const inUse = skewInUse({ ledger, memory })
     if (inUse === undefined || isUndated === true) return
-    const { clock, isAccepted } = checkSkew(memory.clock, serviceTime - hostTime, {
+    const checked = checkSkew(memory.clock, serviceTime - hostTime, {
       inUse,
       isCounted: hasStepped,
-      now: requestOptions.clock.monotonic(),
+      now: clock.monotonic(),
     })
-    memory.clock = clock
-    hasStepped ||= !isAccepted
-    if (!isAccepted) throw unknownClockSkew(clock)
+    memory.clock = checked.clock
+    hasStepped ||= !checked.isAccepted
+    if (!checked.isAccepted) throw unknownClockSkew(checked.clock)
   }
 
   function answerOf<T extends Dated>(request$: Observable<T>): Promise<T> {
     const answer$ = request$.pipe(
-      tap(({ limit }) => limit && requestOptions.rateLimiter.note(limit)),
+      tap(({ limit }) => limit && rateLimiter.note(limit)),
       tap((answer) => checkClock(answer)),
     )
     return firstUnlessAborted(answer$, aborted)
@@ -61,7 +50,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     const first = number === 1 ? firstPage : undefined
     firstPage = undefined
     if (first !== undefined) return first
-    const retries = withoutRetries ? 0 : requestOptions.retries
+    const retries = withoutRetries ? 0 : settings.retries
     const list = (signal: AbortSignal) => client.listCalls(number, signal)
     return answerOf(requestWithRetries('list_calls', list, { ...requestOptions, retries }))
   }
@@ -73,7 +62,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
     /** Requests a session for these calls of it. */
     calls: async (session: string, ids: readonly string[]): Promise<CallAnswer> => {
       const request$ = defer(() => {
-        for (const id of ids) memory.requestedAt.set(id, requestOptions.clock.monotonic())
+        for (const id of ids) memory.requestedAt.set(id, clock.monotonic())
         return requestWithRetries('get_call', (signal) => client.getCall(session, signal), requestOptions)
       })
       const answer = await answerOf(request$)
@@ -86,7 +75,7 @@ export function pollRequests(options: PollRequestsOptions, aborted: AbortSignal)
       memory.clock = { ...memory.clock, accepted: undefined }
       const first = await page(1)
       const skew = first.isUndated === true ? undefined : first.serviceTime - first.hostTime
-      memory.clock = addSkew(memory.clock, skew, requestOptions.clock.monotonic())
+      memory.clock = addSkew(memory.clock, skew, clock.monotonic())
       const { accepted } = memory.clock
       if (isNear(skew, accepted)) firstPage = first
       return accepted !== undefined

@@ -131,17 +131,15 @@ async function listLookback(options: AuditTargetOptions & { client: CallsClient 
   const read = async (): Promise<RunningPoll> => {
     const reading = newPoll()
     const pages = readList(reading, {
+      ...poll,
       memory,
       state: { ...newLedger(sync.created), sync: { ...sync, list: undefined }, calls: rows },
       clock,
       horizon: horizon(sync, poll.lookback),
-      lookback: poll.lookback,
-      sweepInterval: poll.sweepInterval,
       slice: Infinity,
       maySweep: () => true,
       interval: Infinity,
       callsToRequest: () => [],
-      pageSize: poll.pageSize,
       goal: full ? 'end' : 'horizon',
       fetchPage: (page) =>
         firstValueFrom(requestWithRetries('list_calls', (signal) => client.listCalls(page, signal), asking)),

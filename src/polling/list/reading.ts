@@ -105,17 +105,12 @@ export type Step = 'next page' | 'joint' | 'horizon' | 'end' | 'stuck'
 
 /** After this many pages in a row that repeat the one before, the list only repeats itself. */
 const REPEATED_PAGES = 2
-export function newReading(start: {
-  list: KnownList | undefined
-  end: KnownList['end']
-  goal: Reading['goal']
-  isSecond: boolean
-  startedAt: number
-  requested: number
-}): Reading {
-  const { list, requested, ...fields } = start
+
+type Start = Pick<Reading, 'startedAt' | 'end' | 'goal' | 'isSecond'> & Pick<Pages, 'requested'>
+
+export function newReading({ list, requested, ...start }: Start & { list: KnownList | undefined }): Reading {
   return {
-    ...fields,
+    ...start,
     next: 1,
     joining: newJoining(list),
     rows: { seen: new Set(), invalid: new Set(), replaced: new Set(), last: '', oldest: Infinity, found: 0 },
