@@ -4,17 +4,6 @@ import type { RequestRecord } from '../polling/request-with-retries.ts'
 import type { Committed } from '../pipeline/commit.ts'
 import type { OperationalMetrics } from './operational-metrics.ts'
 
-/** Records a poll that was due while the previous one was running. */
-export function recordSkipped(metrics: OperationalMetrics, target: string): void {
-  metrics.polls.inc({ target, outcome: 'skipped' })
-}
-
-/** Records a bug in callwatch that interrupted a target. */
-export function recordInternalError(metrics: OperationalMetrics, target: string): void {
-  metrics.up.set({ target }, 0)
-  metrics.internalErrors.inc({ target })
-}
-
 /** Records a poll that has ended, successful or not. */
 export function recordPoll(
   metrics: OperationalMetrics,
@@ -49,12 +38,4 @@ export function recordCommit(metrics: OperationalMetrics, { target, ledger, seco
     if ((marks & MARK.overAtSetUp) !== 0) continue
     metrics.detectionLag.observe({ target }, Math.max(0, finish.known - endedAt))
   }
-}
-
-/** Records an attempt to deliver a message. */
-export function recordDelivery(
-  metrics: OperationalMetrics,
-  { receiver, outcome }: { receiver: string; outcome: string },
-): void {
-  metrics.notifications.inc({ receiver, outcome })
 }

@@ -8,14 +8,7 @@ import { configWarnings } from '../../config/warnings.ts'
 import { sessionOf } from '../../ledger/identity.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import { ownedSeries, type OwnedSeries } from '../../metrics/series.ts'
-import {
-  recordCommit,
-  recordDelivery,
-  recordInternalError,
-  recordPoll,
-  recordRequests,
-  recordSkipped,
-} from '../../metrics/record.ts'
+import { recordCommit, recordPoll, recordRequests } from '../../metrics/record.ts'
 import type { Targets } from '../../pipeline/lifecycle.ts'
 import { formatSeconds, formatSync } from '../../text/format.ts'
 import type { ActiveReceivers } from '../active-receivers.ts'
@@ -70,7 +63,8 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
       logReload(log, reload)
     },
     delivery: ({ delivery }) => {
-      if (series.has('receiver', delivery.receiver)) recordDelivery(metrics, delivery)
+      const { receiver, outcome } = delivery
+      if (series.has('receiver', receiver)) metrics.notifications.inc({ receiver, outcome })
       logDelivery(delivery)
     },
     webhook: ({ event }) => reportWebhook({ log, metrics, mask }, event, series.has('webhook', event.webhook)),
@@ -117,7 +111,7 @@ function targetReports({ log, metrics: { operational: metrics }, clock, mask, se
       logPoll.hinted(event)
     },
     skipped: ({ target }) => {
-      if (hasSeries(target)) recordSkipped(metrics, target)
+      if (hasSeries(target)) metrics.polls.inc({ target, outcome: 'skipped' })
     },
     progress: ({ target, progress }) => log.info({ target, ...progress }, formatSync(progress)),
     'not loaded': ({ problem }) => {
@@ -127,7 +121,10 @@ function targetReports({ log, metrics: { operational: metrics }, clock, mask, se
     },
     'overview failed': ({ target, error }) => logBug(target, error, 'the overview of the target was not written'),
     'internal error': ({ target, error, seconds }) => {
-      if (hasSeries(target)) recordInternalError(metrics, target)
+      if (hasSeries(target)) {
+        metrics.up.set({ target }, 0)
+        metrics.internalErrors.inc({ target })
+      }
       logBug(target, error, `the target is polled again in ${seconds} s`)
     },
     removed: ({ target, notifications }) => {

@@ -7,6 +7,7 @@ import { storeHealth } from '../../../src/daemon/reporting/store-problem.ts'
 import { healthRecord } from '../../../src/pipeline/health.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { pollEvent } from './poll-event.ts'
+import { linesOf, readExposition } from '../../kit/metrics/read-exposition.ts'
 import { FIRING, messageOf } from '../../kit/notifications/sample.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
 
@@ -145,5 +146,39 @@ test('a receiver that fails is a line when it begins, and one when a message was
     'notification dropped: Slack answered 404',
     'notification sent to slack',
     'slack works again after 20m; 4 attempts failed',
+  ])
+})
+
+/** A reporter of a daemon that polls `a` and notifies `slack`; `shown` are the lines of a metric that are above 0. */
+function counting() {
+  const metrics = metricsOf(() => [], '1.2.3')
+  const report = reporter({
+    log: pino({ level: 'silent' }),
+    metrics,
+    clock: virtualClock(),
+    targets: { owned: () => ['a'] },
+    receivers: { all: () => [{ name: 'slack', send: async () => undefined }] },
+    mask: (text) => text,
+  })
+  const shown = async (name: string) =>
+    linesOf(readExposition((await metrics.expose('prometheus')).body), name).filter((line) => !line.endsWith(' 0'))
+  return { report, shown }
+}
+
+test('a poll that is due while another one runs counts as skipped', async () => {
+  const { report, shown } = counting()
+  report(pollEvent('a'))
+  report({ kind: 'skipped', target: 'a' })
+  expect(await shown('callwatch_polls_total')).toEqual(['outcome=complete 1', 'outcome=skipped 1'])
+  expect(await shown('callwatch_up')).toEqual(['1'])
+})
+
+test('callwatch_notifications_total counts deliveries by receiver and outcome', async () => {
+  const { report, shown } = counting()
+  for (const outcome of ['retried', 'retried', 'sent'] as const)
+    report({ kind: 'delivery', delivery: { receiver: 'slack', outcome } })
+  expect(await shown('callwatch_notifications_total')).toEqual([
+    'receiver=slack,outcome=sent 1',
+    'receiver=slack,outcome=retried 2',
   ])
 })

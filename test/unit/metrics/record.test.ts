@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
-import { recordCommit, recordPoll, recordDelivery, recordSkipped } from '../../../src/metrics/record.ts'
+import { recordCommit, recordPoll } from '../../../src/metrics/record.ts'
 import type { RequestRecord } from '../../../src/polling/request-with-retries.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
 import { finish, finishedCall, handMadeLedger, NOW } from '../../kit/metrics/hand-made-target.ts'
@@ -62,14 +62,6 @@ describe('after a poll', () => {
   })
 })
 
-test('a poll that is due while another one runs counts as skipped', async () => {
-  const { operational, shown } = recorder()
-  recordPoll(operational, 'production', POLL)
-  recordSkipped(operational, 'production')
-  expect(await shown('callwatch_polls_total')).toEqual(['outcome=complete 1', 'outcome=skipped 1'])
-  expect(await shown('callwatch_up')).toEqual(['1'])
-})
-
 test('callwatch_store_writable is 0 from a failed commit to the next successful one', async () => {
   const { operational, shown } = recorder()
   const ledger = newDraft(handMadeLedger().sync).delta
@@ -94,13 +86,4 @@ test('callwatch_detection_lag_seconds observes each call with an endedAt once, w
   recordCommit(operational, { target: 'a', ledger: delta, alerts, seconds: 0 })
   const lag = await shown('callwatch_detection_lag_seconds')
   expect(lag.slice(-2)).toEqual(['7', '1'])
-})
-
-test('callwatch_notifications_total counts deliveries by receiver and outcome', async () => {
-  const { operational, shown } = recorder()
-  for (const outcome of ['retried', 'retried', 'sent']) recordDelivery(operational, { receiver: 'slack', outcome })
-  expect(await shown('callwatch_notifications_total')).toEqual([
-    'receiver=slack,outcome=retried 2',
-    'receiver=slack,outcome=sent 1',
-  ])
 })
