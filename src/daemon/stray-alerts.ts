@@ -21,17 +21,13 @@ export async function expireStrayAlerts(
   if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)
   const logged = changeLog(log)
   const stray = await store.strayTargets(configured.filter((name) => name !== resetTarget))
-  if (resetTarget !== undefined) {
-    const alerts = stray.find(({ target }) => target === resetTarget)?.alerts ?? []
-    const { stored, notifications } = expiry(options, resetTarget, alerts, 'target reset')
+  const alertsOf = new Map(stray.map(({ target, alerts }) => [target, alerts]))
+  if (resetTarget !== undefined) alertsOf.set(resetTarget, alertsOf.get(resetTarget) ?? [])
+  for (const [target, alerts] of alertsOf) {
+    const isReset = target === resetTarget
+    const { stored, notifications, now } = expiry(options, target, alerts, isReset ? 'target reset' : 'target removed')
     logNotified(logged, notifications)
-    await store.resetTarget(...stored)
-  }
-  for (const { target, alerts } of stray) {
-    if (target === resetTarget) continue
-    const { stored, notifications, now } = expiry(options, target, alerts, 'target removed')
-    logNotified(logged, notifications)
-    await store.expireAlerts(...stored, now)
+    await (isReset ? store.resetTarget(...stored) : store.expireAlerts(...stored, now))
   }
   logged.flush()
 }

@@ -44,26 +44,21 @@ export function connect(
       const oldest = ledger.sync.clockSkew === undefined ? -Infinity : horizon(ledger.sync, poll.lookback)
       memory.identities.identify(rows, ledger, oldest, now)
     },
-    onUnknown: onceEach((field, value) =>
-      log.warn(
-        { target: name, field, value },
-        `the service sent an undocumented ${field}, which is counted as other: ${value}`,
-      ),
-    ),
+    onUnknown: unknownLog(log, name),
   })
 }
 
 /** The most values that are logged. A broken service must not fill the log. */
 const MAX_VALUES = 100
 
-/** Calls `log` for each pair of values the first time that it occurs. */
-function onceEach(log: (field: string, value: string) => void): (field: string, value: string) => void {
+/** Logs each undocumented value of a field the first time that it occurs. */
+function unknownLog(log: Logger, target: string) {
   const logged = new Set<string>()
-  return (field, value) => {
-    const start = value.slice(0, 100)
-    const key = `${field}=${start}`
+  return (field: string, text: string): void => {
+    const value = text.slice(0, 100)
+    const key = `${field}=${value}`
     if (logged.has(key) || logged.size >= MAX_VALUES) return
     logged.add(key)
-    log(field, start)
+    log.warn({ target, field, value }, `the service sent an undocumented ${field}, which is counted as other: ${value}`)
   }
 }

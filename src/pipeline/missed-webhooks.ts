@@ -12,7 +12,7 @@ import type { OpenTargetOptions } from './target.ts'
  */
 export type WebhookCounts = {
   waiting: Map<string, End>
-  done: [id: string, end: End][]
+  done: End[]
   lags: number[]
   missed: number
   unlisted: string[]
@@ -107,7 +107,7 @@ function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () 
           counts.waiting.set(id, end)
           continue
         }
-        counts.done.push([id, end])
+        counts.done.push(end)
         countEnd(delta, delta.calls.get(id) ?? calls.get(id), outcome)
         if (outcome === 'no') counts.missed += 1
         if (outcome === 'yes') counts.lags.push(Math.max(0, announcedAt(end) - end.at))
@@ -124,11 +124,10 @@ function missedWebhooks(ledger: LedgerState, since: () => number, monotonic: () 
     /** @param ledger after the commit */
     apply: (counts: WebhookCounts, { calls }: LedgerState) => {
       recent.add(counts.lags.length + counts.missed, counts.missed)
-      for (const [id, end] of counts.waiting) waiting.set(id, end)
+      waiting = counts.waiting
       for (const id of unseen.keys())
         if (counts.unlisted.includes(id) || calls.ofSession(id).length > 0) unseen.delete(id)
-      for (const [id, end] of counts.done) {
-        waiting.delete(id)
+      for (const end of counts.done) {
         const used = Math.min(announcedAt(end), end.at + WINDOW_SECONDS)
         for (const one of END_TRIGGERS) keepAfter(noted, `${one} ${end.session}`, used)
       }
