@@ -1,6 +1,4 @@
-import type { Config } from '../config/config.ts'
 import { isLoopback } from '../network/loopback.ts'
-import type { Credentials } from '../web/authentication.ts'
 import { pageUrl } from '../web/http-section.ts'
 import { suppressedAlerts } from '../notifications/delivery/suppress.ts'
 import { grouping } from '../notifications/grouping.ts'
@@ -23,7 +21,8 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
   const { http } = config()
   const web = await startWeb({
     ...http,
-    ...(http.auth && { auth: credentialsOf(config) }),
+    // Whether there is a password does not change while the daemon runs.
+    auth: http.auth && (() => config().http.auth!),
     publicUrl: () => config().http.publicUrl,
     version: VERSION,
     isNamed: options.isNamed === true,
@@ -59,17 +58,4 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
     )
   }
   return { ...web, url: pageUrl(http, web.port) }
-}
-
-/** The current user and password. Whether there are any does not change while the daemon runs. */
-function credentialsOf(config: () => Config): Credentials {
-  const auth = () => config().http.auth ?? { username: '', password: '' }
-  return {
-    get username() {
-      return auth().username
-    },
-    get password() {
-      return auth().password
-    },
-  }
 }

@@ -26,8 +26,7 @@ export const isExempt = (request: FastifyRequest): boolean =>
   isHealthCheck(request) || request.routeOptions.url === HOOK_PATH
 
 type AuthenticateOptions = {
-  /** Read at each request: they may change in between. */
-  credentials: Credentials
+  auth: () => Credentials
   onEvent: (event: WebEvent) => void
   clock?: Clock
 }
@@ -35,14 +34,14 @@ type AuthenticateOptions = {
 /** Requires user name and password (RFC 7617) for every path except the health checks and the webhooks of the calls service. */
 export async function authenticate(
   app: FastifyInstance,
-  { credentials, onEvent, clock = systemClock }: AuthenticateOptions,
+  { auth, onEvent, clock = systemClock }: AuthenticateOptions,
 ): Promise<void> {
   const delayed = delayedFailures(clock)
   await app.register(basicAuth, {
     authenticate: { realm: 'callwatch' },
     validate: async (givenName: string, givenPassword: string, request, reply) => {
       // Compares both, so that the duration reveals nothing about either.
-      const { username, password } = credentials
+      const { username, password } = auth()
       const isName = isSame(givenName, username)
       // Before any delay: other clients may have the same address, as behind a reverse proxy.
       if (isSame(givenPassword, password) && isName) return

@@ -47,8 +47,8 @@ export type WebOptions = HooksOptions & {
     waiting?: Outboxes,
   ) => ReadonlyMap<string, readonly Suppression[]>
   store: Store
-  /** Required for every path except the health checks. */
-  auth?: Credentials
+  /** Required for every path except the health checks. Read at each request: they may change in between. */
+  auth?: (() => Credentials) | undefined
   /** Where users reach the page, behind a reverse proxy for example. */
   publicUrl: () => string | undefined
   /** The listener for webhooks of the calls service; default: this one. */
@@ -124,7 +124,7 @@ export async function startWeb(options: WebOptions) {
   )
   if (options.auth === undefined && isLoopback(host)) refuseOtherHosts(app, options.publicUrl)
   refuseOtherOrigins(app)
-  if (options.auth !== undefined) await authenticate(app, { ...options, credentials: options.auth })
+  if (options.auth !== undefined) await authenticate(app, { ...options, auth: options.auth })
   const hooksListener = options.hooks === undefined ? undefined : await startHooks(options, options.hooks)
   if (hooksListener === undefined) await app.register(hooks, options)
   await pageFiles(app)

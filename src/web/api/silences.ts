@@ -85,7 +85,7 @@ export const addSilence = route(
   ({ store, wall, auth, onEvent, known }: WebOptions) =>
     async ({ body, ip: peer }, reply) => {
       const match = requestedMatch(body, known(), SELECTION_PROBLEMS)
-      const [since, user] = [wall(), auth?.username ?? '']
+      const [since, user] = [wall(), auth?.().username ?? '']
       const { reason } = body
       const added = await store.addSilence({ match, since, until: since + body.for, reason, author: user })
       onEvent({ kind: 'silence added', peer, user, silence: added })
@@ -113,7 +113,7 @@ export const editSilence = route(
       if (edited === undefined) return sendProblem(reply, 404, `there is no active silence ${id}`)
       if (edited === 'changed')
         return sendProblem(reply, 409, `silence ${id} was changed meanwhile; read it again, then edit it`)
-      onEvent({ kind: 'silence edited', peer, user: auth?.username ?? '', silence: edited })
+      onEvent({ kind: 'silence edited', peer, user: auth?.().username ?? '', silence: edited })
       return silenceView(edited)
     },
 )
@@ -130,7 +130,7 @@ export const expireSilence = route(
       const id = numberOf(params.id)
       if (!(await store.expireSilence(id, wall())))
         return sendProblem(reply, 404, `there is no active silence ${params.id}`)
-      onEvent({ kind: 'silence expired', peer, user: auth?.username ?? '', id })
+      onEvent({ kind: 'silence expired', peer, user: auth?.().username ?? '', id })
       return reply.code(204).send()
     },
 )

@@ -138,6 +138,7 @@ export async function serve(
     storeProblem,
     onRead,
     publicUrl,
+    auth,
     ...options
   }: ServeOptions = {},
 ): Promise<Served> {
@@ -216,6 +217,7 @@ export async function serve(
     },
     problem: () => (typeof storeProblem === 'string' ? storeProblem : undefined),
     publicUrl: () => publicUrl,
+    auth: auth && (() => auth),
     expose: metricsOf(() => targets, '1.2.3').expose,
     wall: () => now,
     onEvent: (event) => void noted.push(event),

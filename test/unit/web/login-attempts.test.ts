@@ -135,7 +135,7 @@ test('a right password does not wait while a wrong one does, and a parallel wron
   const clock = virtualClock()
   const noted: WebEvent[] = []
   answerErrors(app)
-  await authenticate(app, { credentials: AUTH, onEvent: (event) => void noted.push(event), clock })
+  await authenticate(app, { auth: () => AUTH, onEvent: (event) => void noted.push(event), clock })
   app.get('/metrics', () => 'x')
   app.get('/healthz', () => 'ok')
   const get = async (password: string, url = '/metrics') => app.inject({ url, headers: basic({ ...AUTH, password }) })
