@@ -1,6 +1,6 @@
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/times.ts'
-import type { Correction, Delta, Details, Transition } from '../ledger/state.ts'
+import type { ChangedCall, Correction, Delta, Transition } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/delta/transitions.ts'
 import { alertChangeView, type AlertChange } from '../views/alert.ts'
@@ -57,11 +57,9 @@ export function eventsOf({ ledger, notifications, backfilled }: Changes): Logged
  * A call that has already ended when it reappears gets two events. Readers that wait for its end need not know that it was
  * lost.
  */
-function transitionEvents(
-  { call, from, to, observed, participants, at }: Transition,
-  backfilled: boolean,
-): LoggedBody[] {
-  const data = { ...callChangeView(call, { participants, at, backfilled }), from, to, inferred: !observed }
+function transitionEvents(transition: Transition, backfilled: boolean): LoggedBody[] {
+  const { call, from, to, observed, at } = transition
+  const data = { ...callChangeView(transition, backfilled), from, to, inferred: !observed }
   const event = (type: EventType, time: number): LoggedBody => ({ type, subject: call.id, time: isoTime(time), data })
   // A call with an undocumented status is open until the service reports its `endedAt`.
   const isChanges = to !== 'none' && (to !== 'other' || call.finish !== undefined)
@@ -78,23 +76,24 @@ function happenedAt(call: TrackedCall, to: TransitionPoint, seen: number): numbe
   return Math.min(call.finish?.at ?? seen, seen)
 }
 
-function correctionEvent({ before, call, participants, at }: Correction, backfilled: boolean): LoggedBody {
+function correctionEvent(correction: Correction, backfilled: boolean): LoggedBody {
+  const { before, call, at } = correction
   const [audio = 0, video = 0] = before.minutes
   return {
     type: 'call.corrected',
     subject: call.id,
     time: isoTime(at),
     data: {
-      ...callChangeView(call, { participants, at, backfilled }),
+      ...callChangeView(correction, backfilled),
       before: { status: before.status, minutes: { audio, video } },
       after: { status: call.status },
     },
   }
 }
 
-function detailsEvent({ call, participants, at }: Details, backfilled: boolean): LoggedBody {
-  const data = callChangeView(call, { participants, at, backfilled })
-  return { type: 'call.details', subject: call.id, time: isoTime(at), data }
+function detailsEvent(details: ChangedCall, backfilled: boolean): LoggedBody {
+  const { call, at } = details
+  return { type: 'call.details', subject: call.id, time: isoTime(at), data: callChangeView(details, backfilled) }
 }
 
 function alertEvent(notification: Notification): LoggedBody[] {

@@ -4,7 +4,7 @@ import type { Trigger } from './hint.ts'
 import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
-import type { TransitionPoint } from './delta/transitions.ts'
+import type { Step } from './delta/transitions.ts'
 import { addUsages } from './usage.ts'
 
 /**
@@ -72,31 +72,20 @@ export type SyncState = {
   readonly excluded: { readonly baseline: number; readonly beforeHorizon: number }
 }
 
-/** A change of a call's status or minutes after its end. */
-export type Correction = {
-  before: TrackedCall
+/** A call as an answer changed it. */
+export type ChangedCall = {
   call: TrackedCall
-  participants?: Participants
+  /** Those in the answer. Undefined if it has no list, or if events must not have participants. */
+  participants?: readonly SeenParticipant[] | undefined
   /** When callwatch saw it (UNIX seconds). */
   at: number
 }
 
-/** The participants in the answer. Undefined if it has no list, or if events must not have participants. */
-type Participants = readonly SeenParticipant[] | undefined
-
-/** Participants of a call that became known after its end. */
-export type Details = Pick<Correction, 'call' | 'participants' | 'at'>
+/** A change of a call's status or minutes after its end. */
+export type Correction = ChangedCall & { before: TrackedCall }
 
 /** A transition of a call up to its end. Not for a call that was final before the target was created. */
-export type Transition = {
-  call: TrackedCall
-  from: TransitionPoint
-  to: TransitionPoint
-  observed: boolean
-  participants?: Participants
-  /** When callwatch saw it (UNIX seconds). */
-  at: number
-}
+export type Transition = ChangedCall & Step
 
 /** The changes of one observation, which are committed together. */
 export type Delta = {
@@ -118,8 +107,8 @@ export type Delta = {
   recorded: Finish[]
   transitions: Transition[]
   corrections: Correction[]
-  /** Empty if events must not have participants. */
-  details: Details[]
+  /** Participants that became known after the end of their call. Empty if events must not have participants. */
+  details: ChangedCall[]
 }
 
 /**

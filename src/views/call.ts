@@ -10,7 +10,7 @@ import {
 } from '../ledger/call.ts'
 import { assignTotal } from '../ledger/delta/minutes.ts'
 import { answeredTimes } from '../ledger/delta/observe-call.ts'
-import type { Details } from '../ledger/state.ts'
+import type { ChangedCall } from '../ledger/state.ts'
 import { beganAt, inHistorySince, lostAt, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { HISTORY_STATUSES } from '../history/call-filter.ts'
 import type { CsvFormat } from '../text/csv.ts'
@@ -162,10 +162,9 @@ export function callView({ target, call }: { target: string; call: TrackedCall }
   }
 }
 
-/** @param at when callwatch saw the change (UNIX seconds) */
 export function callChangeView(
-  call: TrackedCall,
-  { participants, at, backfilled }: Pick<Details, 'participants' | 'at'> & { backfilled: boolean },
+  { call, participants, at }: ChangedCall,
+  backfilled: boolean,
 ): LoggedCallData<CallChange> {
   return {
     ...callData(call),

@@ -1,13 +1,11 @@
 import { transitionSeries, type HistogramSeries } from '../call-series.ts'
-import type { Delta, SyncState, Transition } from '../state.ts'
+import type { ChangedCall, Delta, SyncState } from '../state.ts'
 import type { TrackedCall } from '../tracked-call.ts'
 import { addUsage, quarterHourOf } from '../usage.ts'
 import { stepsBetween, type TransitionPoint } from './transitions.ts'
 
 /** A delta while it is being computed. */
 export type DeltaDraft = ReturnType<typeof newDraft>
-
-type Seen = Pick<Transition, 'call' | 'participants' | 'at'>
 
 /** An empty draft of the delta that follows `sync`. */
 export function newDraft(sync: SyncState) {
@@ -48,14 +46,13 @@ export function newDraft(sync: SyncState) {
     },
     path,
     /** Reports that a call ended without a change of its status. */
-    end: (change: Seen) => {
+    end: (change: ChangedCall) => {
       const { status } = change.call
       delta.transitions.push({ ...change, from: status, to: status, observed: true })
     },
     /** Counts the transitions and reports each of them. */
-    recordTransition: (change: Seen, from: TransitionPoint, to: TransitionPoint) => {
-      for (const step of path(change.call, from, to))
-        delta.transitions.push({ ...change, from: step.from, to: step.to, observed: step.observed })
+    recordTransition: (change: ChangedCall, from: TransitionPoint, to: TransitionPoint) => {
+      for (const step of path(change.call, from, to)) delta.transitions.push({ ...change, ...step })
     },
   }
 }

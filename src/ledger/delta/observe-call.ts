@@ -5,7 +5,7 @@ import { MEASURES, minutesAfter, servedMinutes } from './minutes.ts'
 import { callSeries, type HistogramSeries } from '../call-series.ts'
 import { isAmbiguous } from '../identity.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
-import type { Details } from '../state.ts'
+import type { ChangedCall } from '../state.ts'
 import { beganAt, MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
 
@@ -95,7 +95,7 @@ function withAnswer(known: TrackedCall, seen: SeenCall): Mutable<TrackedCall> {
 }
 
 /** Reports what an answer adds to a known call without changing its status: a correction, or the missing participants. */
-function reportLater(before: TrackedCall, change: Details, draft: DeltaDraft): void {
+function reportLater(before: TrackedCall, change: ChangedCall, draft: DeltaDraft): void {
   if (before.phase === 'final' && isCorrected(before, change.call)) draft.delta.corrections.push({ before, ...change })
   if (change.participants !== undefined && isDetailed(before)) draft.delta.details.push(change)
 }
@@ -149,14 +149,12 @@ function finish(
 ): Finish {
   draft.add(callSeries(call.labels).finished[status], 1)
   const [audio = 0, video = 0] = call.minutes
-  const { answerDelay, duration } = answeredTimes(call, status)
   const finish = {
     status,
     labels: call.labels,
     ...times,
     began: beganAt(call),
-    answerDelay,
-    duration,
+    ...answeredTimes(call, status),
     audio,
     video,
   }
@@ -182,7 +180,7 @@ export function userMinutesOf(call: TrackedCall | undefined): number {
   return (duration / 60) * (call.totalParticipants ?? 0)
 }
 
-function countTransitions(before: TrackedCall | undefined, change: Details, draft: DeltaDraft): void {
+function countTransitions(before: TrackedCall | undefined, change: ChangedCall, draft: DeltaDraft): void {
   const { call } = change
   const from: TransitionPoint = before === undefined ? 'none' : before.phase === 'lost' ? 'lost' : before.status
   // A call with an undocumented status ends when `endedAt` appears.
