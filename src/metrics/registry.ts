@@ -6,14 +6,9 @@ import {
   HISTOGRAM_DEFINITIONS,
   operationalMetrics,
   type MetricDefinition,
-  type OperationalMetrics,
 } from './operational-metrics.ts'
 
-export type Metrics = {
-  operational: OperationalMetrics
-  /** The response to a scrape. */
-  expose: (format: 'prometheus' | 'openmetrics') => Promise<{ contentType: string; body: string }>
-}
+export type Metrics = ReturnType<typeof metricsOf>
 
 /**
  * Registers all metrics that callwatch exports.
@@ -21,7 +16,7 @@ export type Metrics = {
  * @param targets returns the targets with their committed state; called at each scrape
  * @param version of callwatch
  */
-export function metricsOf(targets: () => readonly ExportedTarget[], version: string): Metrics {
+export function metricsOf(targets: () => readonly ExportedTarget[], version: string) {
   const prometheus = new Registry()
   const operational = operationalMetrics(prometheus)
   operational.buildInfo.set({ version, node: process.versions.node }, 1)
@@ -38,24 +33,18 @@ export function metricsOf(targets: () => readonly ExportedTarget[], version: str
     openmetrics.registerMetric(copied(metric))
   return {
     operational,
-    expose: async (format) => {
+    /** The response to a scrape. */
+    expose: async (format: 'prometheus' | 'openmetrics') => {
       const registry = format === 'openmetrics' ? openmetrics : prometheus
       return { contentType: registry.contentType, body: await registry.metrics() }
     },
   }
 }
 
-export type MetricDescription = {
-  name: string
-  type: string
-  labels: readonly string[]
-  help: string
-  /** Whether its value comes from the store, and continues after a restart. */
-  durable: boolean
-}
+export type MetricDescription = ReturnType<typeof describeMetrics>[number]
 
-/** Describes every metric, sorted by name, for the documentation. */
-export function describeMetrics(): MetricDescription[] {
+/** Describes every metric, sorted by name, for the documentation. The value of a durable one comes from the store. */
+export function describeMetrics() {
   const derived = DERIVED_METRICS.map(({ name, type, labels, help }) => ({
     name,
     type,
@@ -71,7 +60,7 @@ export function describeMetrics(): MetricDescription[] {
   ].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function typed(definitions: Record<string, MetricDefinition>, type: string): MetricDescription[] {
+function typed(definitions: Record<string, MetricDefinition>, type: string) {
   return Object.values(definitions).map(({ name, labels, help }) => ({ name, type, labels, help, durable: false }))
 }
 

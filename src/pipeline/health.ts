@@ -2,17 +2,7 @@ import type { PollReport } from '../polling/poll-report.ts'
 import { recentShare } from './recent-share.ts'
 
 /** How a target is doing: the report of its last poll, and what earlier polls showed. */
-export type Health = Readonly<Omit<PollReport, 'requests'>> & {
-  /** Whether the last poll got a page of the list. True until the first poll has ended. */
-  readonly hasPage: boolean
-  /** The polls since the last successful one that failed because of the service: how many, and for how long (seconds). */
-  readonly failed: { polls: number; seconds: number } | undefined
-  /** How long the target has been polled (seconds): since its first poll ended, or until then since the start. */
-  readonly polledFor: number
-  readonly requestsLastMinute: number
-  /** Seconds between the ends of the last two polls; undefined before the second one. */
-  readonly effectiveInterval: number | undefined
-}
+export type Health = ReturnType<HealthRecord['current']>
 
 /** The report of a poll that did nothing. */
 export const NO_POLL: PollReport = {
@@ -63,15 +53,19 @@ export function healthRecord(monotonic: () => number) {
       recent.push({ at: monotonic(), requests })
       hintedProblem = problem
     },
-    current: (): Health => {
+    current: () => {
       const now = monotonic()
       return {
         ...last,
         problem: last.problem ?? hintedProblem,
+        /** Whether the last poll got a page of the list. True until the first poll has ended. */
         hasPage,
+        /** The polls since the last successful one that failed because of the service: how many, and for how long (seconds). */
         failed: failed && { polls: failed.polls, seconds: now - failed.since },
+        /** How long the target has been polled (seconds): since its first poll ended, or until then since the start. */
         polledFor: now - polledSince,
         requestsLastMinute: recent.reduce((sum, { at, requests }) => (now - at <= 60 ? sum + requests : sum), 0),
+        /** Seconds between the ends of the last two polls; undefined before the second one. */
         effectiveInterval,
       }
     },

@@ -21,34 +21,10 @@ export type TargetEvent =
   /** A target was removed from the configuration, and its alerts expired. */
   | { kind: 'removed'; target: string; notifications: readonly Notification[] }
 
-/** The targets of the configuration, in its order, in their current state. */
-export type Targets = {
-  /** The names of all targets. */
-  readonly all: () => readonly string[]
-  /** The names of the targets that this daemon owns. */
-  readonly owned: () => readonly string[]
-  /** The owned targets whose state is loaded, with all commits of earlier owners. */
-  readonly loaded: () => readonly Target[]
-  /** The other owned targets, each with the problem if loading it has failed. */
-  readonly loading: () => readonly { name: string; problem: string | undefined }[]
-}
+export type Lifecycle = ReturnType<typeof lifecycle>
 
-export type Lifecycle = Targets & {
-  /**
-   * Adds new targets, so that nothing can refuse this configuration afterwards. If no other daemon uses the store, it loads
-   * them.
-   *
-   * @throws {StoreError} if a target cannot be loaded, or differs from the stored target of its name; then nothing has
-   *   changed
-   */
-  open: (config: Config) => Promise<void>
-  /** Polls the targets of the latest configuration. A reload does not interrupt a target whose settings stay the same. */
-  run: (config$: Observable<Config>) => Observable<TargetEvent>
-  /** Takes a hint about a call of a target that this daemon owns. */
-  hint: (target: string, hint: Hint) => void
-  /** Applies the rate limit pauses that other daemons received. Call it every second. */
-  replicatePauses: () => Promise<void>
-}
+/** The targets of the configuration, in its order, in their current state. */
+export type Targets = Pick<Lifecycle, 'all' | 'owned' | 'loaded' | 'loading'>
 
 export type LifecycleOptions = Omit<ManagedTargetOptions, 'limits'> &
   Pick<RequestLimitsOptions, 'rateLimiters'> & {
@@ -59,7 +35,7 @@ export type LifecycleOptions = Omit<ManagedTargetOptions, 'limits'> &
 /** How many targets are loaded at the same time. */
 const LOADED_AT_A_TIME = 8
 
-export function lifecycle(options: LifecycleOptions): Lifecycle {
+export function lifecycle(options: LifecycleOptions) {
   const { clock, store, ownership, draining$: daemonDraining$ } = options
   const managedTargets = new Map<string, ManagedTarget>()
   let order: string[] = []
@@ -68,6 +44,13 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   const managed = (filter: (name: string) => boolean = () => true) =>
     order.flatMap((name) => (filter(name) ? (managedTargets.get(name) ?? []) : []))
 
+  /**
+   * Adds new targets, so that nothing can refuse this configuration afterwards. If no other daemon uses the store, it loads
+   * them.
+   *
+   * @throws {StoreError} if a target cannot be loaded, or differs from the stored target of its name; then nothing has
+   *   changed
+   */
   async function open(config: Config): Promise<void> {
     const added = newTargets(config, managedTargets, clock)
     if (store.cluster === undefined) await loadAll(added, config, targetOptions)
@@ -107,12 +90,17 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
   }
 
   return {
-    all: () => managed().map(({ name }) => name),
-    owned: () => managed(ownership.owns).map(({ name }) => name),
-    loaded: () => managed(ownership.owns).flatMap((one) => loadedOf(one) ?? []),
+    /** The names of all targets. */
+    all: (): readonly string[] => managed().map(({ name }) => name),
+    /** The names of the targets that this daemon owns. */
+    owned: (): readonly string[] => managed(ownership.owns).map(({ name }) => name),
+    /** The owned targets whose state is loaded, with all commits of earlier owners. */
+    loaded: (): readonly Target[] => managed(ownership.owns).flatMap((one) => loadedOf(one) ?? []),
+    /** The other owned targets, each with the problem if loading it has failed. */
     loading: () => managed(ownership.owns).flatMap(loadingOf),
     open,
-    run: (config$) =>
+    /** Polls the targets of the latest configuration. A reload does not interrupt a target whose settings stay the same. */
+    run: (config$: Observable<Config>): Observable<TargetEvent> =>
       config$.pipe(
         mergeMap((config) => config.targets.map(({ name }) => name)),
         distinct(),
@@ -120,7 +108,10 @@ export function lifecycle(options: LifecycleOptions): Lifecycle {
           runWhile(config$.pipe(map((config) => settingsOf(config, name))), (...settings) => runOne(name, ...settings)),
         ),
       ),
-    hint: (name, hint) => takeHint(ownership.owns(name) ? managedTargets.get(name) : undefined, hint, clock),
+    /** Takes a hint about a call of a target that this daemon owns. */
+    hint: (name: string, hint: Hint) =>
+      takeHint(ownership.owns(name) ? managedTargets.get(name) : undefined, hint, clock),
+    /** Applies the rate limit pauses that other daemons received. Call it every second. */
     replicatePauses: limits.replicatePauses,
   }
 }

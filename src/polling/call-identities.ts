@@ -14,29 +14,6 @@ import type { ListedCall } from '../ledger/observation.ts'
 import type { LedgerState, SyncState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 
-/**
- * Gives the rows of answers the ids of their calls. The pages of a poll are read before the ones before them are committed, so it
- * also remembers the new calls of the running poll.
- */
-export type CallIdentities = {
-  /**
-   * Sets the ids of the rows of an answer.
-   *
-   * @param oldest since when calls count (UNIX seconds)
-   * @param now the service's clock (UNIX seconds)
-   */
-  identify: (rows: readonly ListedCall[], state: Known, oldest: number, now: number) => void
-  /**
-   * Call it when a poll starts.
-   *
-   * @param began when the reading began that the poll continues (UNIX seconds)
-   * @param open the ids of open calls
-   */
-  startPoll: (began: number | undefined, open: Pick<ReadonlySet<string>, 'has'>) => void
-  /** Call it when a chunk of rows was committed. At most one further chunk may have been read by then. */
-  committed: () => void
-}
-
 /** A poll that failed may have shown a part of what this one reads. That matters if sessions are used again, or for the first poll. */
 function unfinishedSince({ reusesSessions, lastSuccess }: SyncState): number {
   if (lastSuccess === undefined) return -Infinity
@@ -59,21 +36,38 @@ type Memory = {
 type FoundCalls = Map<string, readonly Found[]>
 type Found = { row: SeenCall; at: number }
 
-export function callIdentities(): CallIdentities {
+/**
+ * Gives the rows of answers the ids of their calls. The pages of a poll are read before the ones before them are committed, so it
+ * also remembers the new calls of the running poll.
+ */
+export function callIdentities() {
   const nothing = () => [new Map(), new Map()] as const
   const memory: Memory = { found: nothing(), shown: new Set(), shownAt: new Map(), readingSince: undefined }
   const { shown, shownAt } = memory
   return {
-    startPoll: (began, open) => {
+    /**
+     * Call it when a poll starts.
+     *
+     * @param began when the reading began that the poll continues (UNIX seconds)
+     * @param open the ids of open calls
+     */
+    startPoll: (began: number | undefined, open: Pick<ReadonlySet<string>, 'has'>): void => {
       memory.found = nothing()
       shown.clear()
       memory.readingSince = began
       for (const id of shownAt.keys()) if (!open.has(id)) shownAt.delete(id)
     },
-    committed: () => {
+    /** Call it when a chunk of rows was committed. At most one further chunk may have been read by then. */
+    committed: (): void => {
       memory.found = [new Map(), memory.found[0]]
     },
-    identify: (rows, state, oldest, now) => {
+    /**
+     * Sets the ids of the rows of an answer.
+     *
+     * @param oldest since when calls count (UNIX seconds)
+     * @param now the service's clock (UNIX seconds)
+     */
+    identify: (rows: readonly ListedCall[], state: Known, oldest: number, now: number): void => {
       memory.readingSince ??= now
       for (const row of rows) if (!isNew(row)) shown.add(row.id)
       if (!rows.some(isNew)) return

@@ -1,29 +1,22 @@
 import type { Reading } from './list/reading.ts'
 import type { SyncState } from '../ledger/state.ts'
-import { callIdentities, type CallIdentities } from './call-identities.ts'
-import { UNKNOWN_SKEW, type ClockSkew } from './clock-skew.ts'
-import type { RequestedAt } from './follow-ups.ts'
-import { newListMemory, type ListMemory } from './list/list-state.ts'
-import { type StatusRegressions, statusRegressions } from './status-regressions.ts'
+import { callIdentities } from './call-identities.ts'
+import { UNKNOWN_SKEW } from './clock-skew.ts'
+import { newListMemory } from './list/list-state.ts'
+import { statusRegressions } from './status-regressions.ts'
 
 /** What the polls of a target remember from one poll to the next, besides what is committed. Changed in place. */
-export type PollMemory = {
-  list: ListMemory
-  requestedAt: RequestedAt
-  regressions: StatusRegressions
-  identities: CallIdentities
-  clock: ClockSkew
-}
+export type PollMemory = ReturnType<typeof newPollMemory>
 
 /**
  * The memory of a target before its first poll.
  *
  * @param sweptAt when the last complete sweep began (monotonic seconds)
  */
-export function newPollMemory(sync: SyncState, sweptAt: number | undefined): PollMemory {
+export function newPollMemory(sync: SyncState, sweptAt: number | undefined) {
   return {
     list: newListMemory(sync, sweptAt),
-    requestedAt: new Map(),
+    requestedAt: new Map<string, number>(),
     regressions: statusRegressions(),
     identities: callIdentities(),
     clock: UNKNOWN_SKEW,

@@ -1,36 +1,12 @@
 import { type Clock, sleep } from '../clock/clock.ts'
-import type { RateLimitWindow } from '../service/answer-headers.ts'
 import { oneByOne } from '../clock/one-by-one.ts'
 import { serviceWindow } from './service-window.ts'
 
 /** Grants requests to one app, one after the other. All targets of the app share it. */
-export type RateLimiter = {
-  /**
-   * Resolves when a request may be made. Rejects if `signal` is aborted before that; then it uses up nothing.
-   *
-   * @param isBegun whether it belongs to a poll that has made requests. Polls that begin get every second request at most, so
-   *   that a long list is read in time among the targets of an app that has too many.
-   */
-  take: (signal: AbortSignal, isBegun?: boolean) => Promise<void>
-  /** Starts or extends the rate limit pause, because the service asked callwatch to wait this long. */
-  pause: (seconds: number) => void
-  /** Seconds left of the rate limit pause; 0 without one. */
-  pausedFor: () => number
-  /** Whether a request that can wait may be made: half of the burst is left, and the service asks for nothing else. */
-  hasSpare: () => boolean
-  /** Call it when an answer says how much of the service's own limit is left. */
-  note: (limit: RateLimitWindow) => void
-  /**
-   * How many requests a minute are granted now, and whether the service's own limit is the reason for fewer than configured.
-   */
-  pace: () => { perMinute: number; isSlowed: boolean }
-}
+export type RateLimiter = Omit<AdjustableRateLimiter, 'setLimit'>
 
-/**
- * A rate limiter whose limit can change; with 0 it grants nothing. `share` is this daemon's share of the limit, and of what the
- * service's own limit leaves (0 to 1; default: 1).
- */
-export type AdjustableRateLimiter = RateLimiter & { setLimit: (maxRequestsPerMinute: number, share?: number) => void }
+/** A rate limiter whose limit can change. */
+export type AdjustableRateLimiter = ReturnType<typeof newRateLimiter>
 
 /** Grants every request at once. */
 export const UNLIMITED: AdjustableRateLimiter = {
@@ -76,12 +52,7 @@ export function leftOfPause(until: number | undefined, clock: Clock): number {
  * A token bucket of a tenth of the minute's requests, refilled at nine tenths of the limit, and empty at the start. No 60
  * seconds see more than `maxRequestsPerMinute`, even across restarts.
  */
-export function newRateLimiter({
-  clock,
-  maxRequestsPerMinute,
-  pausedUntil,
-  onPause,
-}: RateLimiterOptions): AdjustableRateLimiter {
+export function newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil, onPause }: RateLimiterOptions) {
   let limit = maxRequestsPerMinute
   let tokens = 0
   let countedAt = clock.monotonic()
@@ -119,17 +90,33 @@ export function newRateLimiter({
   }
 
   return {
-    take: (signal, isBegun = false) => (isBegun ? begun : beginning)(() => inTurn(() => grant(signal))),
+    /**
+     * Resolves when a request may be made. Rejects if `signal` is aborted before that; then it uses up nothing.
+     *
+     * @param isBegun whether it belongs to a poll that has made requests. Polls that begin get every second request at most, so
+     *   that a long list is read in time among the targets of an app that has too many.
+     */
+    take: (signal: AbortSignal, isBegun = false) => (isBegun ? begun : beginning)(() => inTurn(() => grant(signal))),
+    /** Seconds left of the rate limit pause; 0 without one. */
     pausedFor: () => Math.max(0, pauseEnd - clock.monotonic()),
+    /** Whether a request that can wait may be made: half of the burst is left, and the service asks for nothing else. */
     hasSpare: () => refill() >= pauseEnd && service.pace() >= own() && tokens >= Math.max(1, most() / 2),
+    /** Call it when an answer says how much of the service's own limit is left. */
     note: service.note,
+    /** How many requests a minute are granted now, and whether the service's own limit is the reason for fewer than configured. */
     pace: () => ({ perMinute: 60 * perSecond(), isSlowed: service.pace() < own() }),
-    setLimit: (max, share = 1) => {
+    /**
+     * With 0 it grants nothing.
+     *
+     * @param share this daemon's share of the limit, and of what the service's own limit leaves (0 to 1)
+     */
+    setLimit: (max: number, share = 1): void => {
       refill()
       limit = max * share
       service.setShare(share)
     },
-    pause: (requested) => {
+    /** Starts or extends the rate limit pause, because the service asked callwatch to wait so many seconds. */
+    pause: (requested: number): void => {
       const seconds = Math.min(requested, MAX_PAUSE_SECONDS)
       const until = clock.monotonic() + seconds
       if (until <= pauseEnd) return

@@ -6,8 +6,6 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 /** Final, or the status of an open call. */
 type Standing = 'final' | CallStatus
 
-export type StatusRegressions = ReturnType<typeof statusRegressions>
-
 /**
  * Calls that a list shows with an earlier status than before: open after a final status, or initiated after ongoing. That may
  * be true, or the answer may be outdated, such as a cached page or a server that lags behind. An undocumented status without

@@ -68,21 +68,14 @@ export type CallPage = AnswerMetadata & {
 export type CallAnswer = AnswerMetadata & { calls: SeenCall[] }
 
 /** The calls service's two read operations, one request each. Both reject with a {@link ServiceError}. */
-export type CallsClient = {
-  /** List Calls: one page, counted from 1. */
-  listCalls: (page: number, signal: AbortSignal) => Promise<CallPage>
-  /**
-   * Get Call. Rejects with kind `not_found` for an unknown session, and with `invalid` for an answer without a readable call.
-   */
-  getCall: (sessionId: string, signal: AbortSignal) => Promise<CallAnswer>
-}
+export type CallsClient = ReturnType<typeof callsClient>
 
 /** The body of a Get Call answer, unchanged. Rejects with a {@link ServiceError}, also if the answer is an error. */
 export async function getCallText(transport: Transport, options: CallsClientOptions, id: string, signal: AbortSignal) {
   return (await getFrom(transport, options)(callPath(id), signal)).text
 }
 
-export function callsClient(transport: Transport, options: CallsClientOptions): CallsClient {
+export function callsClient(transport: Transport, options: CallsClientOptions) {
   const get = getFrom(transport, options)
   const { identify = () => undefined } = options
 
@@ -116,7 +109,8 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
   }
 
   return {
-    listCalls: async (page, signal) => {
+    /** List Calls: one page, counted from 1. */
+    listCalls: async (page: number, signal: AbortSignal): Promise<CallPage> => {
       const query = new URLSearchParams({ ...options.query, page: String(page), perPage: String(options.pageSize) })
       const { answered, body } = await get(`/calls?${query.toString()}`, signal, async (response) =>
         page === 1 ? isEmptyAnswer(response, signal) : false,
@@ -132,7 +126,10 @@ export function callsClient(transport: Transport, options: CallsClientOptions): 
       const keys = rows.map((row) => (typeof row === 'string' ? row : row.id))
       return { ...answered, page, ...read, keys, ...readTotals(body['meta']) }
     },
-    getCall: async (sessionId, signal) => {
+    /**
+     * Get Call. Rejects with kind `not_found` for an unknown session, and with `invalid` for an answer without a readable call.
+     */
+    getCall: async (sessionId: string, signal: AbortSignal): Promise<CallAnswer> => {
       const { answered, body } = await get(callPath(sessionId), signal)
       const readAt = { ...readOptions, now: latest(answered) }
       const read = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, isBare: row === body }))
