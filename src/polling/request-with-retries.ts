@@ -1,15 +1,4 @@
-import {
-  catchError,
-  concatMap,
-  defer,
-  retry,
-  tap,
-  throwError,
-  timeout,
-  TimeoutError,
-  timer,
-  type Observable,
-} from 'rxjs'
+import { concatMap, defer, retry, tap, throwError, timeout, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { isRetryable, requestCode, ServiceError } from '../service/service-error.ts'
 import { abortable } from '../rx/abortable.ts'
@@ -48,12 +37,12 @@ export function requestWithRetries<T>(
   request: (signal: AbortSignal) => Promise<T>,
   { clock, rateLimiter, timeout: limit, retries, random, onRequest }: RequestOptions,
 ): Observable<T> {
+  const timedOut = () => new ServiceError('timeout', `the service did not answer in full within ${limit} s`)
   const attempt$ = defer(() => {
     const startedAt = clock.monotonic()
     const record = (code: string) => onRequest({ operation, code, seconds: clock.monotonic() - startedAt })
     return abortable(request).pipe(
-      timeout({ first: limit * 1000, scheduler: clock.scheduler }),
-      catchError((error: unknown) => throwError(() => timedOut(error, limit))),
+      timeout({ first: limit * 1000, scheduler: clock.scheduler, with: () => throwError(timedOut) }),
       tap({
         next: () => record('200'),
         error: (error: unknown) => {
@@ -77,9 +66,4 @@ export function requestWithRetries<T>(
       },
     }),
   )
-}
-
-function timedOut(error: unknown, limit: number): unknown {
-  if (!(error instanceof TimeoutError)) return error
-  return new ServiceError('timeout', `the service did not answer in full within ${limit} s`)
 }
