@@ -1,3 +1,4 @@
+import { orUndefined } from './call-fields.ts'
 import { finalStatusOf, labelCode, labelsOfCode, statusCode } from './call-codes.ts'
 import type { FinalStatus, Labels } from './call.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
@@ -189,13 +190,12 @@ function markRecorded({ packed, tallies }: Minute, finish: FinishedCall): void {
 }
 
 function finishAt({ packed }: Minute, i: number): FinishedCall {
-  const [answerDelay, duration] = [packed[i + 2]!, packed[i + 3]!]
   return {
     ...kindOf(packed[i + CODE]!),
     at: packed[i]!,
     began: packed[i + 1]!,
-    answerDelay: Number.isNaN(answerDelay) ? undefined : answerDelay,
-    duration: Number.isNaN(duration) ? undefined : duration,
+    answerDelay: orUndefined(packed[i + 2]!),
+    duration: orUndefined(packed[i + 3]!),
     audio: packed[i + 4]!,
     video: packed[i + 5]!,
   }

@@ -3,7 +3,7 @@ import { isEqual, MEASURES, minutesOf, servedMinutes } from './minutes.ts'
 import { knownSince, type SyncState } from '../state.ts'
 import type { LedgerOptions } from './compute-delta.ts'
 import { horizon } from '../horizon.ts'
-import { MARK, type TrackedCall } from '../tracked-call.ts'
+import { MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
 
 /** What the ledger may have counted differently, and with which anomalies it may have noticed that. */
 export const DIFFERENCES = ['call', 'status', 'labels', ...MEASURES.map(minutesOf)] as const
@@ -55,7 +55,7 @@ export function compareCall(
     if (final !== undefined) return difference('status', isLost ? 'lost' : counted.status, final)
     return { kind: isLost ? 'lost' : 'open' }
   }
-  return compareFinished({ ...counted, finish: counted.finish }, seen)
+  return compareFinished(counted, counted.finish, seen)
 }
 
 /** Why a final call has no row; undefined if it should have one. */
@@ -94,13 +94,9 @@ export function lastMinutes(counted: TrackedCall | undefined, seen: SeenCall): n
   return served.map((value, i) => value ?? counted?.minutes[i] ?? 0)
 }
 
-function compareFinished(
-  counted: TrackedCall & { finish: NonNullable<TrackedCall['finish']> },
-  seen: SeenCall,
-): Verdict {
-  const { finish, marks } = counted
+function compareFinished(counted: TrackedCall, finish: Finish, seen: SeenCall): Verdict {
   const discrepancies: Discrepancy[] = []
-  const noted = (known: (typeof KNOWN_DIFFERENCES)[number]) => (marks & MARK[known]) !== 0 && { known }
+  const noted = (known: (typeof KNOWN_DIFFERENCES)[number]) => (counted.marks & MARK[known]) !== 0 && { known }
   if (seen.status !== finish.status)
     discrepancies.push({ what: 'status', counted: finish.status, served: seen.status, ...noted('final_changed') })
   const labels = servedLabels(counted, seen)

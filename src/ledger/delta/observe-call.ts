@@ -253,14 +253,13 @@ function countAnomalies(
   seen: SeenCall,
   draft: DeltaDraft,
 ): void {
-  const { initiatedAt, startedAt, endedAt, totalParticipants } = call
   const present: Record<Anomaly, boolean> = {
     final_changed: before?.phase === 'final' && before.status !== seen.status,
     unknown_status: seen.status === 'other',
     labels_changed: before !== undefined && before.labels !== call.labels,
     bad_value: seen.badValue,
-    time_reversed: isAfter(initiatedAt, startedAt) || isAfter(startedAt, endedAt) || isAfter(initiatedAt, endedAt),
-    too_many_participants: (totalParticipants ?? 0) > MAX_PARTICIPANTS,
+    time_reversed: areReversed(call),
+    too_many_participants: (call.totalParticipants ?? 0) > MAX_PARTICIPANTS,
     ambiguous_session: before !== undefined && isAmbiguous(seen, before),
   }
   for (const kind of ANOMALIES) {
@@ -270,8 +269,9 @@ function countAnomalies(
   }
 }
 
-function isAfter(earlier: number | undefined, later: number | undefined): boolean {
-  return earlier !== undefined && later !== undefined && earlier > later
+/** Whether the times of a call are in the wrong order. */
+function areReversed({ initiatedAt = NaN, startedAt = NaN, endedAt = NaN }: TrackedCall): boolean {
+  return initiatedAt > startedAt || startedAt > endedAt || initiatedAt > endedAt
 }
 
 /**
