@@ -41,16 +41,12 @@ export function requestLimits(options: RequestLimitsOptions) {
     const pausedUntil = await store.pausedUntil(key)
     // If daemons share a store, none has a share of the limit before it polls a target.
     const maxRequestsPerMinute = cluster === undefined ? poll.maxRequestsPerMinute : 0
-    const existing = rateLimiters.get(key)
-    if (existing === undefined) {
-      const onPause = (until: number) => void writePause(key, until)
-      const added = newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil, onPause })
-      rateLimiters.set(key, added)
-      return added
-    }
-    if (cluster === undefined) existing.setLimit(maxRequestsPerMinute)
-    else applyPause(existing, pausedUntil)
-    return existing
+    const onPause = (until: number) => void writePause(key, until)
+    const rateLimiter = rateLimiters.get(key) ?? newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil, onPause })
+    rateLimiters.set(key, rateLimiter)
+    if (cluster === undefined) rateLimiter.setLimit(maxRequestsPerMinute)
+    else applyPause(rateLimiter, pausedUntil)
+    return rateLimiter
   }
 
   /** Keeps the pause in memory meanwhile. Retries until the store is writable or the pause has ended. */
