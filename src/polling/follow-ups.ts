@@ -8,23 +8,17 @@ import { isRequestable, type CallAnswer } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import { AbortedError, whenAborted } from '../rx/abortable.ts'
 import type { RunningPoll } from './poll.ts'
+import type { PollConfig } from './poll-section.ts'
 
 /** When each call was last requested, by id (monotonic seconds). */
 export type RequestedAt = Map<string, number>
-
-export type FollowUpLimits = {
-  /** The most calls to request. */
-  limit: number
-  /** Seconds between two polls. Also the longest pause between two requests for an open call. */
-  interval: number
-  maxPause: number
-}
 
 const CONCURRENT = 4
 
 /**
  * Chooses the calls to request one by one: open calls that the list did not show, and final calls without participants. Old
- * calls are requested less often than young ones. The call whose last request is longest ago comes first.
+ * calls are requested less often than young ones, but at least once in a sweep interval. The call whose last request is longest
+ * ago comes first.
  *
  * @param requestedAt calls that need no further requests are removed from it
  * @param times `now` is the service's clock (UNIX seconds), for the age of a call; `monotonic` is for `requestedAt`
@@ -34,12 +28,12 @@ export function chooseFollowUps(
   listed: Pick<RunningPoll['listed'], 'has'>,
   requestedAt: RequestedAt,
   { now, monotonic }: { now: number; monotonic: number },
-  { limit, interval, maxPause }: FollowUpLimits,
+  { interval, sweepInterval }: Pick<PollConfig, 'interval' | 'sweepInterval'>,
 ): TrackedCall[] {
   for (const id of requestedAt.keys()) if (!state.open.has(id) && !state.detailsWanted.has(id)) requestedAt.delete(id)
   const isDue = (call: TrackedCall) => {
     const last = requestedAt.get(call.id)
-    const pause = Math.min(maxPause, (now - beganAt(call)) / 20)
+    const pause = Math.min(sweepInterval, (now - beganAt(call)) / 20)
     // Rounds to polls, because a timer may fire slightly early.
     return last === undefined || monotonic - last >= pause - interval / 2
   }
@@ -47,7 +41,6 @@ export function chooseFollowUps(
   return [...unlisted, ...state.detailsWanted.values()]
     .filter((call) => isRequestable(sessionOf(call)) && isDue(call))
     .toSorted((a, b) => (requestedAt.get(a.id) ?? -1) - (requestedAt.get(b.id) ?? -1))
-    .slice(0, limit)
 }
 
 export type CallRequestOptions = {

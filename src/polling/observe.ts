@@ -111,8 +111,9 @@ function beginPoll(options: ObserveOptions, aborted: AbortSignal) {
   const deadline = deadlineOf(after$(longest), aborted)
   const requests = pollRequests({ ...options, rateLimiter }, deadline.signal)
   const poll = newPoll()
-  const dueCalls = (limit: number) => singleCallsDue(options, poll, limit)
-  const budget = requestBudget(rateLimiter.pace(), settings, (slice) => requests.sent.length + dueCalls(slice).length)
+  const dueCalls = () => singleCallsDue(options, poll)
+  const reserved = (singleCalls: number) => requests.sent.length + Math.min(singleCalls, dueCalls().length)
+  const budget = requestBudget(rateLimiter.pace(), settings, reserved)
   const isOver = () => elapsed() >= longest - 1e-3
   const whyAborted = () =>
     rateLimiter.pausedFor() > longest ? rateLimitPause(rateLimiter.pausedFor()) : endedEarly(poll, !isOver())
@@ -137,7 +138,7 @@ async function* pages(parts: Begun): AsyncGenerator<CallPage, void> {
       state: ledger,
       clock,
       horizon: horizon(ledger.sync, settings.lookback),
-      callsToRequest: () => dueCalls(Infinity),
+      callsToRequest: dueCalls,
       elapsed,
       fetchPage: untilDeadline(requests.page, () => (isOver() ? whyAborted() : undefined)),
     })
@@ -154,9 +155,10 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
   if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
   const limit = budget.singleCalls(requests.sent.length)
   const unconfirmed = memory.regressions.unconfirmed(ledger).slice(0, limit)
-  const due = [...unconfirmed, ...dueCalls(limit).filter((call) => !unconfirmed.some(({ id }) => id === call.id))]
+  const others = dueCalls().slice(0, limit)
+  const due = [...unconfirmed, ...others.filter((call) => !unconfirmed.some(({ id }) => id === call.id))]
   const missing = missingCalls(poll, ledger)
-  const others = missing.filter((call) => !due.some(({ id }) => id === call.id))
+  const rest = missing.filter((call) => !due.some(({ id }) => id === call.id))
   let failed: ServiceError | undefined
   const callOptions = {
     fetchCalls: requests.calls,
@@ -173,7 +175,7 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
   }
   const answers = [
     ...(await followUps(due, poll.listed, { ...callOptions, onDistrust })),
-    ...(await requestCalls(others, callOptions)),
+    ...(await requestCalls(rest, callOptions)),
   ]
   if (answers.length > 0 || failed !== undefined)
     poll.singleCalls = { answered: answers.length, problem: failed?.message }
@@ -195,16 +197,13 @@ function* conclude(poll: RunningPoll, answers: ServiceAnswer[]): Generator<Obser
 
 /** The calls to request one by one: those that hints named, or else those that the list does not show. */
 function singleCallsDue(
-  { clock, ledger, memory, hinted, settings: { interval, sweepInterval } }: ObserveOptions,
+  { clock, ledger, memory, hinted, settings }: ObserveOptions,
   { listed, serviceTime: now }: RunningPoll,
-  limit: number,
 ): TrackedCall[] {
   if (hinted !== undefined)
-    return [...ledger.open.values()]
-      .filter((call) => hinted.has(sessionOf(call)) && !listed.has(call.id))
-      .slice(0, limit)
+    return [...ledger.open.values()].filter((call) => hinted.has(sessionOf(call)) && !listed.has(call.id))
   const times = { now, monotonic: clock.monotonic() }
-  return chooseFollowUps(ledger, listed, memory.requestedAt, times, { limit, interval, maxPause: sweepInterval })
+  return chooseFollowUps(ledger, listed, memory.requestedAt, times, settings)
 }
 
 /** Requests pages. A page without an answer by the deadline fails like a request that timed out. */

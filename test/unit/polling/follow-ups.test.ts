@@ -7,7 +7,7 @@ import { virtualClock } from '../../kit/virtual-clock.ts'
 import { completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 import { fakeService } from './fake-service.ts'
 
-const BOUNDS = { limit: 100, interval: 15, maxPause: 900 }
+const BOUNDS = { interval: 15, sweepInterval: 900 }
 
 function openCalls(...began: [id: string, secondsAgo: number][]) {
   const book = ledgerBook()
@@ -43,7 +43,8 @@ describe('the follow-ups of a poll', () => {
     const requestedAt: RequestedAt = new Map()
     const choose = (monotonic: number) => {
       const times = { now: CREATED, monotonic }
-      const ids = chooseFollowUps(state, new Set(), requestedAt, times, { ...BOUNDS, limit: 2 }).map(({ id }) => id)
+      const chosen = chooseFollowUps(state, new Set(), requestedAt, times, BOUNDS)
+      const ids = chosen.slice(0, 2).map(({ id }) => id)
       for (const id of ids) requestedAt.set(id, monotonic)
       return ids
     }
