@@ -29,16 +29,10 @@ export type ObserveOptions = {
   random: () => number
   ledger: LedgerState
   memory: PollMemory
-  settings: PollSettings
+  settings: PollConfig
   /** Sessions that hints named. Then the poll sweeps nothing, and requests only their open calls one by one. */
   hinted?: ReadonlySet<string> | undefined
 }
-
-/** The settings of `poll` in the configuration, in seconds. */
-export type PollSettings = Pick<
-  PollConfig,
-  'interval' | 'lookback' | 'sweepInterval' | 'maxRequestsPerMinute' | 'pageSize' | 'timeout' | 'retries'
->
 
 /** The most calls in one commit, plus up to a page. */
 const MAX_CALLS = 500
@@ -225,7 +219,7 @@ function untilDeadline(page: PollRequests['page'], problem: () => ServiceError |
  */
 function requestBudget(
   { perMinute, isSlowed }: ReturnType<RateLimiter['pace']>,
-  { interval, maxRequestsPerMinute }: PollSettings,
+  { interval, maxRequestsPerMinute }: PollConfig,
   reserved: (singleCalls: number) => number,
 ) {
   const allowed = ((isSlowed ? perMinute : maxRequestsPerMinute) * interval) / 60

@@ -53,7 +53,8 @@ export function newPollContext(poll: RunningPoll, options: PollContextOptions): 
   const begun = clock.monotonic()
   const startsSweep = memory.sweep.state === 'idle' && isSweepDue(options)
 
-  function record(page: CallPage): void {
+  async function fetch(number: number, withoutRetries?: boolean): Promise<CallPage> {
+    const page = await fetchPage(number, withoutRetries)
     notePage(memory, poll.lastPage, page, options.pageSize)
     poll.serviceTime = page.serviceTime
     poll.hostTime = page.hostTime
@@ -61,11 +62,6 @@ export function newPollContext(poll: RunningPoll, options: PollContextOptions): 
     if (page.items > 0) poll.lastPage = page
     for (const call of page.calls)
       if (poll.listed.size === 0 || finalStatus(call) === undefined) poll.listed.set(call.id, sessionOf(call))
-  }
-
-  async function fetch(number: number, withoutRetries?: boolean): Promise<CallPage> {
-    const page = await fetchPage(number, withoutRetries)
-    record(page)
     return page
   }
 
