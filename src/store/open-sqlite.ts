@@ -1,6 +1,6 @@
 import type { Sql } from './sql.ts'
 import type { Say } from './migrations.ts'
-import { startCheck } from './sqlite/damage.ts'
+import { checkApart } from './sqlite/damage.ts'
 import { sqliteEngine } from './sqlite/engine.ts'
 import { openEngine, openExisting, type SqliteOptions } from './sqlite/open-database.ts'
 import { attempt } from './sqlite/sqlite-error.ts'
@@ -25,15 +25,12 @@ export async function openSqliteDaemonStore(options: SqliteStoreOptions, say: Sa
   const { store, outbox } = storeOn(sql, { receivers: options.receivers, reading })
   await sql.batch(outbox.clear())
   if (options.path === ':memory:') return store
-  let checking: ReturnType<typeof startCheck> | undefined
+  const closing = new AbortController()
   return {
     ...store,
-    check: (onTable) => {
-      checking = startCheck(options.path, onTable)
-      return checking.done
-    },
+    check: (onTable) => checkApart(options.path, onTable, closing.signal),
     close: async () => {
-      checking?.end()
+      closing.abort()
       await store.close()
     },
   }

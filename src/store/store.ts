@@ -295,4 +295,4 @@ export type Telling = { receiver: string; group: string; told: ToldGroup }
 export type TargetIdentity = { name: string; fingerprint: string }
 
 /** Called before each table is read, with the number of tables (`3 of 24`). */
-type OnTable = (table: string, place: string) => void
+export type OnTable = (table: string, place: string) => void

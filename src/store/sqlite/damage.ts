@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Sql } from '../sql.ts'
+import type { OnTable } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { isDamaged } from './sqlite-error.ts'
 
@@ -21,26 +21,21 @@ export function expectReadable(db: DatabaseSync, path: string): void {
 }
 
 /**
- * Makes sure that no page is damaged. Reads the whole file.
+ * Makes sure that no page is damaged. Reads the whole file, or one table.
  *
  * @throws {StoreError} refused: a page is damaged
  */
-export function expectUndamaged(db: DatabaseSync, path: string): void {
-  const damage = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
+export function expectUndamaged(db: DatabaseSync, path: string, table?: string): void {
+  const damage = db.prepare(`PRAGMA quick_check(${table === undefined ? 1 : `"${table}"`})`).get()?.['quick_check']
   if (damage !== 'ok') throw damaged(path, damage)
 }
 
-/**
- * The same, table by table, while a daemon uses the file.
- *
- * @param onTable called before each table is read, with the number of tables
- */
-export async function checkForDamage(sql: Sql, onTable: (table: string, place: string) => void): Promise<void> {
-  const tables = await sql.all(TABLES)
+/** The same, table by table. */
+export function checkForDamage(db: DatabaseSync, path: string, onTable: OnTable): void {
+  const tables = db.prepare(TABLES).all()
   for (const [i, { name }] of tables.entries()) {
     onTable(String(name), `${i + 1} of ${tables.length}`)
-    const [row] = await sql.all(`PRAGMA quick_check("${String(name)}")`)
-    if (row!['quick_check'] !== 'ok') throw damaged(sql.place, row!['quick_check'])
+    expectUndamaged(db, path, String(name))
   }
 }
 
@@ -50,30 +45,28 @@ export type DamageMessage =
   | { storeError: Pick<StoreError, 'kind' | 'message'> | undefined }
 
 /**
- * The same in a separate process. It can be ended at any time, unlike a thread while SQLite reads.
+ * The same in a separate process, while a daemon uses the file. It can be ended at any time, unlike a thread while SQLite reads.
  *
- * @returns `end` ends the process, and then `done` stays pending
+ * @param ended ends the process, and then the check stays pending
  */
-export function startCheck(path: string, onTable: (table: string, place: string) => void) {
+export function checkApart(path: string, onTable: OnTable, ended: AbortSignal): Promise<void> {
   const program = new URL(`./damage-main${extname(import.meta.filename)}`, import.meta.url)
-  const child = fork(program, [path], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  let isEnded = false
-  const done = new Promise<void>((resolve, reject) => {
+  const options = { signal: ended, killSignal: 'SIGKILL' } as const
+  const child = fork(program, [path], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], ...options })
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      if (!ended.aborted) reject(error)
+    }
     child.on('message', (message: DamageMessage) => {
       if ('table' in message) onTable(message.table, message.place)
       else if (message.storeError === undefined) resolve()
       else reject(new StoreError(message.storeError.kind, message.storeError.message))
     })
-    child.on('error', reject)
+    child.on('error', fail)
     child.on('exit', (code, signal) => {
-      if (!isEnded) reject(new StoreError('unavailable', `the check of ${path} ended early (${signal ?? code})`))
+      fail(new StoreError('unavailable', `the check of ${path} ended early (${signal ?? code})`))
     })
   })
-  const end = () => {
-    isEnded = true
-    child.kill('SIGKILL')
-  }
-  return { done, end }
 }
 
 function damaged(path: string, damage: unknown): StoreError {
