@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { timer, type Subscription } from 'rxjs'
+import { Subject, switchMap, timer } from 'rxjs'
 import { StoreError } from '../store-error.ts'
 import type { Say } from '../migrations.ts'
 import { AnswerLost, type Sql } from '../sql.ts'
@@ -49,16 +49,11 @@ export async function openSqliteThread(options: SqliteOptions, say: Say): Promis
  */
 export function sqliteReadingThread(options: SqliteOptions): Sql {
   const { ask, end, endUnused } = engineThread({ ...options, readOnly: true })
-  let rest: Subscription | undefined
-  let isClosed = false
-  const askAndRest: AskEngine = (request) =>
-    ask(request).finally(() => {
-      rest?.unsubscribe()
-      if (!isClosed) rest = timer(REST_SECONDS * 1000).subscribe(endUnused)
-    })
+  const answered$ = new Subject<void>()
+  const resting = answered$.pipe(switchMap(() => timer(REST_SECONDS * 1000))).subscribe(endUnused)
+  const askAndRest: AskEngine = (request) => ask(request).finally(() => answered$.next())
   const close = async () => {
-    isClosed = true
-    rest?.unsubscribe()
+    resting.unsubscribe()
     // SQLite is not interrupted. A running query continues to its end, and nothing waits for it.
     void end()
   }
