@@ -93,7 +93,7 @@ export function requestLimits(options: RequestLimitsOptions) {
      */
     replicatePauses: async (): Promise<void> => {
       const keys = [...shares()].filter(([, { own, all }]) => own > 0 && own < all).map(([key]) => key)
-      for (const [key, until] of (await cluster?.pauses(keys)) ?? []) applyPause(rateLimiters.get(key), until)
+      await Promise.all(keys.map(async (key) => applyPause(rateLimiters.get(key), await store.pausedUntil(key))))
     },
   }
 }

@@ -1,7 +1,6 @@
 import { overviewsSince, type Cluster } from './cluster.ts'
 import type { EventLog } from './events.ts'
 import type { hintChannel } from './hint-channel.ts'
-import { pauses } from './history.ts'
 import type { Sql } from './sql.ts'
 import type { Store, TargetIdentity } from './store.ts'
 import { addTargets } from './targets.ts'
@@ -24,8 +23,6 @@ export type ClusterStore = ReturnType<typeof clusterStoreOn> & {
 export function clusterStoreOn(sql: Sql, cluster: Cluster) {
   return {
     ...cluster.methods,
-    /** The ends of the rate limit pauses of these keys (UNIX seconds by the host's clock). */
-    pauses: (keys: readonly string[]) => pauses(sql, keys),
     addTargets: (identities: readonly TargetIdentity[], created: number) => addTargets(sql, identities, created),
     /**
      * Publishes overviews by target. Each replaces the previous one of its target. Targets that this member does not own now are

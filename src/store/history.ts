@@ -50,7 +50,8 @@ function earlierCallsIn(sql: Sql): HistoryStore['earlierCalls'] {
 export function history(sql: Sql, isEager = false): Omit<HistoryStore, 'newestEnd' | 'staleRollups' | 'saveRollups'> {
   const pausedUntil = batched(
     async (keys: readonly string[]) => {
-      const found = await pauses(sql, keys)
+      const rows = await sql.all('SELECT key, until FROM callwatch.pauses WHERE key IN texts($1)', [list(keys)])
+      const found = new Map(rows.map(({ key, until }) => [key, Number(until)]))
       return keys.map((key) => found.get(key))
     },
     { most: BATCH, isEager },
@@ -96,10 +97,4 @@ export async function gapsOf(sql: Pick<Sql, 'all'>, target: string, lookback: nu
   // Other calls of the second in which the last deleted call finished may be deleted as well.
   const expired = deleted === undefined ? [] : [{ from: -Infinity, to: Math.floor(Number(deleted['expired'])) + 1 }]
   return [...expired, ...gaps.map(({ began, ended }) => ({ from: Number(began), to: Number(ended) }))]
-}
-
-/** The ends of the rate limit pauses of these keys (UNIX seconds by the host's clock). */
-export async function pauses(sql: Sql, keys: readonly string[]): Promise<Map<string, number>> {
-  const rows = await sql.all('SELECT key, until FROM callwatch.pauses WHERE key IN texts($1)', [list(keys)])
-  return new Map(rows.map(({ key, until }) => [String(key), Number(until)]))
 }

@@ -142,7 +142,7 @@ export type HistoryStore = {
   staleRollups: (after: { quarter: number; target: number }, until: number) => Promise<{ saves: number; stale: Row[] }>
   /** Saves rollups, and marks them as current, unless their calls have changed meanwhile. */
   saveRollups: (update: RollupUpdate) => Promise<void>
-  /** The end of the rate limit pause for a budget key. */
+  /** The end of the rate limit pause for a budget key (UNIX seconds by the host's clock). */
   pausedUntil: (key: string) => Promise<number | undefined>
   /**
    * Pauses requests with a key until a time. A longer pause stays, since the service may tell each daemon that uses the key

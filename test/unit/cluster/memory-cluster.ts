@@ -88,7 +88,6 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           for (const target of targets) if (owners.get(target) === self) owners.delete(target)
         }),
       leave: () => answer(() => void members.delete(self)),
-      pauses: () => answer(() => new Map()),
       addTargets: () => answer(() => undefined),
       numberEvents: () => answer(() => undefined),
       hints: {
