@@ -62,11 +62,6 @@ const LOG_COMMITS = `
   INSERT INTO callwatch.commits (target, seq, epoch) SELECT target, seq, epoch FROM given(target int, seq bigint, epoch bigint)`
 /** How long commits are kept. */
 const COMMITS_KEPT_MINUTES = 10
-const DELETE_COMMITS = `
-  DELETE FROM callwatch.commits WHERE (target, seq) IN (
-    SELECT target, seq FROM callwatch.commits WHERE at < statement_timestamp() - interval '${COMMITS_KEPT_MINUTES} minutes'
-    ORDER BY at LIMIT 2000 FOR UPDATE SKIP LOCKED)
-  RETURNING 1`
 
 /** Sorted, because two members that publish each other's targets in different orders could deadlock. */
 const PUBLISH = `
@@ -261,7 +256,8 @@ const OF_THE_DATABASE = {
   isRefusal: (error: unknown): boolean => isAnswer(error) && !isUnresponsive(error),
   /** The first step of a transaction that locks many rows of the event log. Only one such transaction runs at a time. */
   ordering: { statement: EVENTS_LOCK } satisfies Step,
-  deleteCommits: { statement: DELETE_COMMITS } satisfies Step,
+  /** Selects the logged commits that are no longer needed. */
+  isOldCommit: `at < statement_timestamp() - interval '${COMMITS_KEPT_MINUTES} minutes'`,
   /** Further tables with rows of a target: those deleted with it, and those deleted when it leaves the configuration. */
   tables: ['commits', 'overviews'],
   tablesOfUse: ['overviews'],

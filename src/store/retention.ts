@@ -21,7 +21,7 @@ const deleteFrom = (table: string, key: string, age: string, isOld = `${age} < $
   DELETE FROM callwatch.${table} WHERE (${key}) IN (
     SELECT ${key} FROM callwatch.${table} WHERE ${isOld} ORDER BY ${age} LIMIT ${DELETED_AT_ONCE} FOR UPDATE SKIP LOCKED)
   RETURNING 1`
-/** Notes that calls up to this time may have been deleted, so reports of that time are incomplete. */
+/** Gaps are kept as long as calls from before their end. */
 const IS_OLD_GAP =
   'ended < $1::float8 AND NOT EXISTS (SELECT 1 FROM callwatch.calls WHERE calls.target = gaps.target AND finished < gaps.ended)'
 
@@ -35,6 +35,7 @@ const DELETE_CALLS = `
     SELECT target, id FROM callwatch.calls WHERE target = $1::int AND NOT tracked AND finished < $2::float8
     ORDER BY finished LIMIT ${DELETED_AT_ONCE})
   RETURNING finished, ${CALL_COLUMNS.join(', ')}`
+/** Notes that calls up to this time may have been deleted, so reports of that time are incomplete. */
 const NOTE_EXPIRED =
   'UPDATE callwatch.targets SET expired = greatest(coalesce(expired, 0), $2::float8) WHERE number = $1'
 const ADD_TOTALS = `
@@ -87,7 +88,7 @@ export function retention(
         while ((await batch()) === DELETED_AT_ONCE && clock.monotonic() - begun < MAX_DELETION_SECONDS);
       }
       const deletions: readonly Step[] = [
-        ...(cluster === undefined ? [] : [cluster.deleteCommits]),
+        ...(cluster ? [{ statement: deleteFrom('commits', 'target, seq', 'at', cluster.isOldCommit) }] : []),
         { statement: deleteFrom('alert_episodes', 'target, alert, since', 'until'), args: [before] },
         { statement: deleteFrom('silences', 'id', 'until'), args: [before] },
         { statement: deleteFrom('gaps', 'target, ended', 'ended', IS_OLD_GAP), args: [before] },
