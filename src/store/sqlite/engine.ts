@@ -2,27 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { GIVEN, givenColumns, AnswerLost, fenced, type Step, type TransactionKind, type Value } from '../sql.ts'
 import { isBusy } from './sqlite-error.ts'
 
-/** Whether a statement only inserts the rows of its relation `given`. Then it can have several rows at a time. */
-function isPlainInsert(statement: string): boolean {
-  const columns = givenColumns(statement)?.join(', ') ?? ''
-  return statement.includes(`SELECT ${columns} FROM given(`) && statement.includes(') WHERE true')
-}
-
-/** Translates a statement to SQLite's SQL, with a number of rows as parameters. */
-function insertOf(statement: string, rows: number): string {
-  const columns = givenColumns(statement)!
-  const select = `SELECT ${columns.join(', ')} FROM given(`
-  const [begin, end] = [statement.slice(0, statement.indexOf(select)), statement.split(') WHERE true')[1]]
-  const row = `(${columns.map(() => '?').join(', ')})`
-  return sqliteStatement(`${begin} VALUES ${Array.from({ length: rows }, () => row).join(', ')} ${end}`)
-}
-
-/** Translates a statement to SQLite's SQL, with one row of parameters as the relation `given`. */
-function sqliteStatement(statement: string): string {
+/** Translates a statement to SQLite's SQL, with a number of rows of parameters as the relation `given`. */
+function sqliteStatement(statement: string, rows: number): string {
   const columns = givenColumns(statement) ?? []
-  const row = `(SELECT ${columns.map((name, i) => `$${i + 1} AS ${name}`).join(', ')}) AS given`
+  const names = columns.map((name, i) => `column${i + 1} AS ${name}`)
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const values = Array.from({ length: rows }, () => row)
   return statement
-    .replace(GIVEN, () => row)
+    .replace(GIVEN, () => `(SELECT ${names.join(', ')} FROM (VALUES ${values.join(', ')})) AS given`)
     .replaceAll(/IN (?:texts|wholes)\((\$\d+)\)/g, 'IN (SELECT value FROM json_each($1))')
     .replaceAll(/::\w+/g, '')
     .replaceAll(/ FOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g, '')
@@ -53,7 +40,7 @@ export type Rows = { names: string[]; values: unknown[][] }
 /** How many rows `each` sends at a time: few, so that other requests are answered in between. */
 const ROWS_AT_ONCE = 5000
 
-/** The most rows of one INSERT. More gain nothing. */
+/** The most rows that a statement gets at a time. More gain nothing. */
 const ROWS_A_STATEMENT = 50
 
 /** How long a statement waits for a store that another process has locked, and between two attempts (milliseconds). */
@@ -81,12 +68,15 @@ export function sqliteEngine(db: DatabaseSync, { expectInPlace = () => {}, relea
   function run({ statement: text, args = [], given, fence, isPersonal = false }: Step): Rows {
     // This makes writes more expensive, so it is switched on only when it is needed.
     if (isPersonal) db.exec('PRAGMA secure_delete = ON')
-    let changes = given === undefined ? 0 : insertMany(kept, text, given)
-    const { statement, names } = kept(text)
-    const rows: Rows = { names, values: [] }
-    for (const each of given?.slice(changes) ?? [args]) {
-      if (names.length === 0) changes += Number(statement.run(...each).changes)
-      else for (const row of valuesOf(statement.all(...each))) rows.values.push(row)
+    const rows: Rows = { names: [], values: [] }
+    let changes = 0
+    for (const part of given === undefined ? [[args]] : partsOf(given)) {
+      const { statement, names } = kept(text, part.length)
+      // This is several times as fast as flat().
+      const values = ([] as Value[]).concat(...part)
+      if (names.length === 0) changes += Number(statement.run(...values).changes)
+      else for (const row of valuesOf(statement.all(...values))) rows.values.push(row)
+      rows.names = names
     }
     if (fence !== undefined && changes + rows.values.length !== fence) throw fenced()
     return rows
@@ -114,7 +104,7 @@ export function sqliteEngine(db: DatabaseSync, { expectInPlace = () => {}, relea
     if (request.do === 'batch') return inTransaction(db, lock, () => request.steps.map(run))
     if (request.do === 'each') {
       // A separate statement, because a kept one may be run again meanwhile.
-      const { statement } = prepare(sqliteStatement(request.query))
+      const { statement } = prepare(sqliteStatement(request.query, 1))
       cursors.set(request.cursor, statement.iterate(...request.args)[Symbol.iterator]())
     } else if (request.do === 'begin') begin(request.kind)
     else if (request.do === 'close') {
@@ -149,8 +139,6 @@ function newLock(db: DatabaseSync, expectInPlace: () => void): () => void {
   }
 }
 
-type Statements = ReturnType<typeof statementsOf>
-
 /** The prepared statements of a database. */
 function statementsOf(db: DatabaseSync) {
   const prepared = new Map<string, Prepared>()
@@ -161,12 +149,12 @@ function statementsOf(db: DatabaseSync) {
     return { statement, names: statement.columns().map(({ name }) => name) }
   }
 
-  /** @param rows of an INSERT with several rows */
+  /** @param rows of the relation `given` */
   function kept(text: string, rows = 1): Prepared {
     const key = rows === 1 ? text : `${rows} ${text}`
     let known = prepared.get(key)
     if (known === undefined) {
-      known = prepare(rows === 1 ? sqliteStatement(text) : insertOf(text, rows))
+      known = prepare(sqliteStatement(text, rows))
       if (prepared.size === MAX_PREPARED) prepared.clear()
       prepared.set(key, known)
     }
@@ -176,15 +164,13 @@ function statementsOf(db: DatabaseSync) {
   return { prepare, kept }
 }
 
-/** Inserts many rows at a time, if the statement does nothing else. @returns how many it inserted; the others are left */
-function insertMany(kept: Statements['kept'], text: string, given: readonly (readonly Value[])[]): number {
-  if (given.length < ROWS_A_STATEMENT || !isPlainInsert(text)) return 0
-  const { statement } = kept(text, ROWS_A_STATEMENT)
-  let inserted = 0
-  for (; given.length - inserted >= ROWS_A_STATEMENT; inserted += ROWS_A_STATEMENT)
-    // This is several times as fast as flat().
-    statement.run(...([] as Value[]).concat(...given.slice(inserted, inserted + ROWS_A_STATEMENT)))
-  return inserted
+/** The rows that a statement gets at a time: many, and the last ones one by one, so that it is prepared for two numbers of rows only. */
+function partsOf<T>(given: readonly T[]): T[][] {
+  const last = given.length - (given.length % ROWS_A_STATEMENT)
+  const together = Array.from({ length: last / ROWS_A_STATEMENT }, (_, i) =>
+    given.slice(i * ROWS_A_STATEMENT, (i + 1) * ROWS_A_STATEMENT),
+  )
+  return [...together, ...given.slice(last).map((row) => [row])]
 }
 
 function inTransaction<T>(db: DatabaseSync, begin: () => void, work: () => T): T {
