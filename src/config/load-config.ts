@@ -34,8 +34,9 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const draft = interpolate(content, env)
   fillFromEnvironment(draft, env, name)
   draft.problems.push(...proxyProblems(env))
-  readSecretFiles(draft, { file: folder, cwd, readText: read })
-  const tls = readTlsFiles(draft, { folder, readText: read })
+  const folders = { file: folder, cwd, readText: read }
+  readSecretFiles(draft, folders)
+  const tls = readTlsFiles(draft, folders)
   addShippedRules(draft)
   draft.origins.set('', name)
   const result = configSchema.safeParse(draft.tree)

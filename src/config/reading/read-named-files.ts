@@ -6,54 +6,58 @@ import { formatPath, valueAt, withValue, type Path } from '../../schema/path.ts'
 import { secretPlaces } from '../secrets.ts'
 import type { Certificate } from '../../web/http-section.ts'
 
+/** At which folders relative names start: names in the file at the file's folder, names in a variable at `cwd`. */
+type Folders = { file: string; cwd: string; readText: ReadText }
+
 /**
  * Puts the content of each secret's file (`api_key_file`) in the place of the secret (`api_key`), without white space at its
  * ends. It is a problem if the file cannot be used, or if a secret is given both ways.
- *
- * @param folders at which relative names start: names in the file at the file's folder, names in a variable at `cwd`
  */
 export function readSecretFiles(draft: Draft, folders: Folders): void {
   for (const { place } of secretPlaces(draft.tree)) readSecretFile(draft, place, folders)
 }
 
-type Folders = { file: string; cwd: string; readText: ReadText }
-
 function readSecretFile(draft: Draft, secret: Path, folders: Folders): void {
   const place = [...secret.slice(0, -1), `${String(secret.at(-1))}_file`]
-  const name = valueAt(draft.tree, place)
-  if (name === undefined) return
+  if (valueAt(draft.tree, place) === undefined) return
   if (valueAt(draft.tree, secret) !== undefined) {
     const own = draft.origins.get(formatPath(secret)) ?? String(secret.at(-1))
     return addProblem(draft, place, `not accepted together with \`${own}\`; expected one of them`)
   }
-  if (typeof name !== 'string' || name === '' || draft.reported.has(formatPath(place))) return
-
-  const folder = draft.origins.has(formatPath(place)) ? folders.cwd : folders.file
-  const content = read(resolve(folder, name), folders.readText)
-  if ('problem' in content) {
-    const file = mayShow(draft, place, name) ? `the file \`${name}\`` : 'the file named there'
-    return addProblem(draft, place, `${file} ${content.problem}; expected a file that holds the secret`)
-  }
+  const content = readNamed(draft, place, folders, 'the secret')
+  if (content === undefined) return
   const origin = nameOf(draft, place)
   draft.tree = withValue(draft.tree, place, undefined)
-  addValue(draft, secret, content.secret, origin)
+  addValue(draft, secret, content.trim(), origin)
 }
 
-function read(file: string, readText: ReadText): { secret: string } | { problem: string } {
+/**
+ * The content of the file that is named at a place. It is a problem if it cannot be read, or is empty.
+ *
+ * @param what the file is expected to hold
+ * @returns undefined if there is no name, or it cannot be used
+ */
+function readNamed(draft: Draft, place: Path, { file, cwd, readText }: Folders, what: string): string | undefined {
+  const name = valueAt(draft.tree, place)
+  const path = formatPath(place)
+  // The schema reports any other problem.
+  if (typeof name !== 'string' || name === '' || draft.reported.has(path)) return undefined
+  let problem = 'is empty'
   try {
-    const secret = readText(file).trim()
-    return secret === '' ? { problem: 'is empty' } : { secret }
+    const content = readText(resolve(draft.origins.has(path) ? cwd : file, name))
+    if (content.trim() !== '') return content
   } catch (error) {
-    return { problem: fileProblem(error) }
+    problem = fileProblem(error)
   }
+  const shown = mayShow(draft, path, name) ? `the file \`${name}\`` : 'the file named there'
+  addProblem(draft, place, `${shown} ${problem}; expected a file that holds ${what}`)
+  return undefined
 }
 
 /** Users may put the secret itself where its file's name belongs, so only what looks like a file name is shown. */
-function mayShow(draft: Draft, place: Path, name: string): boolean {
-  return /[./\\]/.test(name) && !name.includes('://') && !draft.templates.has(formatPath(place))
+function mayShow(draft: Draft, path: string, name: string): boolean {
+  return /[./\\]/.test(name) && !name.includes('://') && !draft.templates.has(path)
 }
-
-type From = { folder: string; readText: ReadText }
 
 const CERT: Path = ['http', 'tls', 'cert_file']
 const KEY: Path = ['http', 'tls', 'key_file']
@@ -62,31 +66,17 @@ const KEY: Path = ['http', 'tls', 'key_file']
  * Reads the certificate and its key. It is a problem if a file cannot be read, has no certificate or key, or if the two do
  * not match. The content of the key's file is never shown.
  *
- * @param from.folder where relative names start: the file's own
  * @returns undefined if the file has no `http.tls`, or one that cannot be used
  */
-export function readTlsFiles(draft: Draft, from: From): Certificate | undefined {
-  const cert = readPem(draft, CERT, from, 'a certificate')
-  const key = readPem(draft, KEY, from, 'the key of the certificate')
+export function readTlsFiles(draft: Draft, folders: Folders): Certificate | undefined {
+  const cert = readNamed(draft, CERT, folders, 'a certificate (PEM)')
+  const key = readNamed(draft, KEY, folders, 'the key of the certificate (PEM)')
   if (cert === undefined || key === undefined) return undefined
   try {
     createSecureContext({ cert, key })
     return { cert, key }
   } catch (error) {
     addProblem(draft, ...unusable({ cert, key }, error))
-    return undefined
-  }
-}
-
-function readPem(draft: Draft, place: Path, { folder, readText }: From, what: string): string | undefined {
-  const name = valueAt(draft.tree, place)
-  // The schema reports any other problem.
-  if (typeof name !== 'string' || name === '' || draft.reported.has(formatPath(place))) return undefined
-  try {
-    return readText(resolve(folder, name))
-  } catch (error) {
-    const file = draft.templates.has(formatPath(place)) ? 'the file named there' : `the file \`${name}\``
-    addProblem(draft, place, `${file} ${fileProblem(error)}; expected a file that holds ${what} (PEM)`)
     return undefined
   }
 }
