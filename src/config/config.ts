@@ -10,7 +10,7 @@ import { logSection } from '../log/log-section.ts'
 import { notifySection } from '../notifications/notify-section.ts'
 import { isLoopback } from '../network/loopback.ts'
 import { pollSection } from '../polling/poll-section.ts'
-import { section } from '../schema/section.ts'
+import { section, snakeCase } from '../schema/section.ts'
 import { hostOf } from '../schema/web-address.ts'
 import { targetSection } from '../service/target-section.ts'
 import { storeSection } from '../store/store-section.ts'
@@ -33,12 +33,12 @@ function checkDigest(
   )
 }
 
-/** The places in the section `notify` that have matches. */
+/** The places in the section `notify` that have matches, by keys as the program sees them. */
 const MATCHING = [
   ['routes', 'match'],
   ['mutes', 'match'],
-  ['inhibit', 'source_match'],
-  ['inhibit', 'target_match'],
+  ['inhibit', 'sourceMatch'],
+  ['inhibit', 'targetMatch'],
 ] as const
 
 /**
@@ -61,7 +61,8 @@ function checkMatches(
         if (names[label].some((one) => typeof one === 'string' && matchesValue(name, one))) continue
         const thing = label === 'alert' ? 'rule' : label
         const none = `no \`${label}\``
-        report(['notify', list, index, key, label], unknownName(name, thing, names[label], none, isPattern(name)))
+        const place = ['notify', list, index, snakeCase(key), label]
+        report(place, unknownName(name, thing, names[label], none, isPattern(name)))
       }
     })
   }
