@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { formatDuration } from '../schema/duration-text.ts'
-import { isMap, valueAt } from '../schema/path.ts'
+import { isMap, placesLike, valueAt } from '../schema/path.ts'
 import { isPattern, matchesValue, patternProblem } from '../alerts/match.ts'
 import { unknownName } from '../schema/nearest-key.ts'
 import { defaultRules } from '../alerts/default-rules.ts'
@@ -33,54 +33,44 @@ function checkDigest(
   )
 }
 
-/** The places in the section `notify` that have matches, by keys as the program sees them. */
-const MATCHING = [
-  ['routes', 'match'],
-  ['mutes', 'match'],
-  ['inhibit', 'sourceMatch'],
-  ['inhibit', 'targetMatch'],
-] as const
+/** The matches of alerts, by keys as the program sees them; `*` stands for any position in a list. */
+const MATCHES = [
+  ['notify', 'routes', '*', 'match'],
+  ['notify', 'mutes', '*', 'match'],
+  ['notify', 'inhibit', '*', 'sourceMatch'],
+  ['notify', 'inhibit', '*', 'targetMatch'],
+]
+
+/** Where the file names rules and targets; in matches also by expressions. */
+const NAMES = [
+  ...MATCHES.flatMap((match) =>
+    (['alert', 'target'] as const).map((of) => ({ path: [...match, of], of, isMatch: true })),
+  ),
+  { path: ['events', 'webhooks', '*', 'targets', '*'], of: 'target', isMatch: false } as const,
+]
 
 /**
- * Cross-checks the rules and targets that routes and mutes name.
+ * Cross-checks the rules and targets that routes, mutes, inhibitions and webhooks name.
  *
- * @param names of all rules and targets
+ * @param known the names of all rules and targets
  */
-function checkMatches(
-  notify: unknown,
-  names: { alert: readonly unknown[]; target: readonly unknown[] },
+function checkNames(
+  file: unknown,
+  known: { alert: readonly unknown[]; target: readonly unknown[] },
   report: (path: (string | number)[], message: string) => void,
 ): void {
-  for (const [list, key] of MATCHING) {
-    const entries = isMap(notify) ? notify[list] : undefined
-    if (!Array.isArray(entries)) continue
-    entries.forEach((entry, index) => {
-      for (const label of ['alert', 'target'] as const) {
-        const name = valueAt(entry, [key, label])
-        if (typeof name !== 'string' || name === '' || patternProblem(name) !== undefined) continue
-        if (names[label].some((one) => typeof one === 'string' && matchesValue(name, one))) continue
-        const thing = label === 'alert' ? 'rule' : label
-        const none = `no \`${label}\``
-        const place = ['notify', list, index, snakeCase(key), label]
-        report(place, unknownName(name, thing, names[label], none, isPattern(name)))
-      }
-    })
+  for (const { path, of, isMatch } of NAMES) {
+    for (const place of placesLike(file, path)) {
+      const name = valueAt(file, place)
+      if (typeof name !== 'string' || name === '' || known[of].includes(name)) continue
+      const isExpression = isMatch && isPattern(name)
+      const isMatching = (one: unknown) => typeof one === 'string' && matchesValue(name, one)
+      if (isExpression && (patternProblem(name) !== undefined || known[of].some(isMatching))) continue
+      const thing = of === 'alert' ? 'rule' : of
+      const shown = place.map((part) => (typeof part === 'number' ? part : snakeCase(String(part))))
+      report(shown, unknownName(name, thing, known[of], `no \`${of}\``, isExpression))
+    }
   }
-}
-
-/** Cross-checks the targets that webhooks of events name. */
-function checkWebhookTargets(
-  webhooks: readonly Record<string, unknown>[],
-  targets: readonly unknown[],
-  report: (path: (string | number)[], message: string) => void,
-): void {
-  webhooks.forEach(({ targets: names }, index) => {
-    if (!Array.isArray(names)) return
-    names.forEach((name: unknown, place) => {
-      if (typeof name !== 'string' || name === '' || targets.includes(name)) return
-      report(['events', 'webhooks', index, 'targets', place], unknownName(name, 'target', targets, 'no `target`'))
-    })
-  })
 }
 
 /**
@@ -123,8 +113,7 @@ export const configSchema = section(
     const history = isMap(file.store) ? file.store['history'] : undefined
     checkWindows(rules, history, report, isMap(file.poll) ? file.poll['lookback'] : undefined)
     checkDigest(file.notify, history, report)
-    checkMatches(file.notify, names, report)
-    checkWebhookTargets(webhooks, names.target, report)
+    checkNames(file, names, report)
     checkParticipants(file, report)
     checkInterval(file.poll, targets, report)
   },

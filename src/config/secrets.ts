@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isMap, type Path, valueAt, placesOf } from '../schema/path.ts'
+import { placesLike, placesOf, valueAt, type Path } from '../schema/path.ts'
 import { secrets, type Secret } from '../schema/secret.ts'
 import { configSchema, type Config } from './config.ts'
 
@@ -18,23 +18,7 @@ export function isSecretPlace(place: Path): boolean {
 
 /** The places where this file may have a secret, whether one is given or not. */
 export function secretPlaces(tree: unknown): SecretPlace[] {
-  return places.flatMap(({ path, meta }) => expand(tree, path).map((place) => ({ place, secret: meta })))
-}
-
-function expand(node: unknown, path: readonly string[]): Path[] {
-  const [part, ...rest] = path
-  if (part === undefined) return [[]]
-  if (part === '*' && Array.isArray(node)) {
-    return node.flatMap((item, index) => expand(item, rest).map((tail) => [index, ...tail]))
-  }
-  if (!isMap(node)) return []
-  if (part === '*') {
-    // If every key of a map is a secret, `x_file` is not a key of its own, but the other way to give `x`.
-    const keys = new Set(Object.keys(node).map((key) => key.replace(/(?<=.)_file$/, '')))
-    return [...keys].flatMap((key) => expand(node, [key, ...rest]))
-  }
-  if (rest.length === 0) return [[part]]
-  return expand(node[part], rest).map((tail) => [part, ...tail])
+  return places.flatMap(({ path, meta }) => placesLike(tree, path).map((place) => ({ place, secret: meta })))
 }
 
 /** All secrets of the configuration, each once, longest first, so that nothing prints them. */

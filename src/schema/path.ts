@@ -79,3 +79,20 @@ export function placesOf<Meta>(
   if (!(schema instanceof z.ZodObject)) return []
   return Object.entries(schema.shape).flatMap(([key, child]) => below(key, child))
 }
+
+/** The places in a tree that a path with `*` means, whether there is a value or not. */
+export function placesLike(node: unknown, path: readonly string[]): Path[] {
+  const [part, ...rest] = path
+  if (part === undefined) return [[]]
+  if (part === '*' && Array.isArray(node)) {
+    return node.flatMap((item, index) => placesLike(item, rest).map((tail) => [index, ...tail]))
+  }
+  if (!isMap(node)) return []
+  if (part === '*') {
+    // If every key of a map is a secret, `x_file` is not a key of its own, but the other way to give `x`.
+    const keys = new Set(Object.keys(node).map((key) => key.replace(/(?<=.)_file$/, '')))
+    return [...keys].flatMap((key) => placesLike(node, [key, ...rest]))
+  }
+  if (rest.length === 0) return [[part]]
+  return placesLike(node[part], rest).map((tail) => [part, ...tail])
+}
