@@ -57,9 +57,9 @@ type Prepared = { statement: StatementSync; names: string[] }
  * nothing else has to wait.
  *
  * @param expectInPlace throws if another file has replaced the opened one
- * @param release is called once the database is closed
+ * @param close closes the database, and what was opened with it
  */
-export function sqliteEngine(db: DatabaseSync, { expectInPlace = () => {}, release = () => {} } = {}) {
+export function sqliteEngine(db: DatabaseSync, { expectInPlace = () => {}, close = () => db.close() } = {}) {
   const { prepare, kept } = statementsOf(db)
   const cursors = new Map<string, Iterator<unknown>>()
   const lock = newLock(db, expectInPlace)
@@ -107,10 +107,8 @@ export function sqliteEngine(db: DatabaseSync, { expectInPlace = () => {}, relea
       const { statement } = prepare(sqliteStatement(request.query, 1))
       cursors.set(request.cursor, statement.iterate(...request.args)[Symbol.iterator]())
     } else if (request.do === 'begin') begin(request.kind)
-    else if (request.do === 'close') {
-      db.close()
-      release()
-    } else if (db.isTransaction) db.exec(request.keep ? 'COMMIT' : 'ROLLBACK')
+    else if (request.do === 'close') close()
+    else if (db.isTransaction) db.exec(request.keep ? 'COMMIT' : 'ROLLBACK')
     return undefined
   }
 }

@@ -3,7 +3,7 @@ import { expectEmpty, type CopyDestination, type CopySource } from '../copy.ts'
 import { StoreError } from '../store-error.ts'
 import { sqliteEngine } from './engine.ts'
 import { holdStore, openExisting, openOwn } from './open-database.ts'
-import { attempt, sqliteError } from './sqlite-error.ts'
+import { attempt } from './sqlite-error.ts'
 import { sqlInPlace } from './sqlite-sql.ts'
 
 /**
@@ -14,16 +14,13 @@ import { sqlInPlace } from './sqlite-sql.ts'
 export function openSqliteSource(path: string): CopySource {
   // A file that is no store is not locked.
   openExisting(path, { readOnly: true }).close()
-  let release: (() => void) | undefined
-  try {
-    release = holdStore(path)
-    if (release === undefined) throw inUse(path)
-    const db = openExisting(path, { readOnly: true, checked: true })
-    return sqlInPlace(sqliteEngine(db, { release }), path)
-  } catch (error) {
-    release?.()
-    throw sqliteError(error, path)
-  }
+  return attempt(path, () => {
+    using opening = new DisposableStack()
+    if (opening.use(holdStore(path)) === undefined) throw inUse(path)
+    const db = opening.use(openExisting(path, { readOnly: true, checked: true }))
+    const opened = opening.move()
+    return sqlInPlace(sqliteEngine(db, { close: () => opened.dispose() }), path)
+  })
 }
 
 /**
@@ -38,8 +35,8 @@ export async function openSqliteDestination(path: string): Promise<CopyDestinati
     using found = openExisting(path, { readOnly: true })
     await expectEmpty(sqlInPlace(sqliteEngine(found), path), 'name a file that does not exist')
   }
-  const { db, release } = openOwn(path)
-  const sql = sqlInPlace(sqliteEngine(db, { release }), path)
+  const { db, close } = openOwn(path)
+  const sql = sqlInPlace(sqliteEngine(db, { close }), path)
   attempt(path, () => db.exec('BEGIN IMMEDIATE'))
   return { ...sql, commit: async () => attempt(path, () => db.exec('COMMIT')) }
 }

@@ -7,7 +7,7 @@ import { BUSY_TIMEOUT_MS, sqliteEngine, type Engine } from './engine.ts'
 import type { Say } from '../migrations.ts'
 import { expectUndamaged } from './damage.ts'
 import { expectSchema, migrate } from './schema.ts'
-import { isBusy, sqliteError } from './sqlite-error.ts'
+import { attempt, isBusy } from './sqlite-error.ts'
 
 export type SqliteOptions = {
   /** The file, which is created if it does not exist. `:memory:` keeps nothing. */
@@ -18,21 +18,20 @@ export type SqliteOptions = {
 
 /** Opens a daemon's store in WAL mode. Each commit waits for the disk. @throws {StoreError} as {@link openOwn} */
 export function openEngine({ path, durable }: SqliteOptions, say?: Say): Engine {
-  const { db, release } = openOwn(path, durable, say)
-  return sqliteEngine(db, { expectInPlace: placeCheck(path), release })
+  const { db, close } = openOwn(path, durable, say)
+  return sqliteEngine(db, { expectInPlace: placeCheck(path), close })
 }
 
 /**
  * Opens the database of a daemon, creates it if it does not exist, migrates it to this program's schema, and holds its lock until
- * `release`.
+ * `close`.
  *
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon holds it, or it cannot be
  * written now
  */
-export function openOwn(path: string, durable = true, say?: Say): { db: DatabaseSync; release: () => void } {
-  let release: (() => void) | undefined = () => undefined
-  let db: DatabaseSync | undefined
-  try {
+export function openOwn(path: string, durable = true, say?: Say): { db: DatabaseSync; close: () => void } {
+  return attempt(path, () => {
+    using opening = new DisposableStack()
     if (path !== ':memory:') {
       if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
         throw new StoreError(
@@ -41,14 +40,13 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
         )
       }
       mkdirSync(dirname(path), { recursive: true })
-      release = holdStore(path)
-      if (release === undefined) {
+      if (opening.use(holdStore(path)) === undefined) {
         const held = `${path} is in use by another callwatch (${holderOf(path)})`
         throw new StoreError('unavailable', `${held}; stop it, or name another file in store.path`)
       }
       makePrivate(path)
     }
-    db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+    const db = opening.use(new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }))
     migrate(db, path, undefined, say)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
     // Without temp_store, SQLite makes and deletes a file in each commit to undo one INSERT of many rows: two thirds of its writes.
@@ -60,12 +58,9 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
     db.prepare('INSERT OR REPLACE INTO holder (only, who) VALUES (1, ?)').run(holder)
     // From now on the engine waits.
     db.exec('PRAGMA busy_timeout = 0')
-    return { db, release }
-  } catch (error) {
-    db?.close()
-    release?.()
-    throw sqliteError(error, path)
-  }
+    const opened = opening.move()
+    return { db, close: () => opened.dispose() }
+  })
 }
 
 type OpenExistingOptions = {
@@ -97,16 +92,14 @@ export function openExisting(
       `there is no store ${path}: its name is another one, or callwatch has not run with it yet`,
     )
   }
-  let db: DatabaseSync | undefined
-  try {
-    db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS })
+  return attempt(path, () => {
+    using opening = new DisposableStack()
+    const db = opening.use(new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS }))
     expectSchema(db, path, { mayBeOlder })
     if (checked) expectUndamaged(db, path)
+    opening.move()
     return db
-  } catch (error) {
-    db?.close()
-    throw sqliteError(error, path)
-  }
+  })
 }
 
 /**
@@ -136,16 +129,16 @@ function placeCheck(path: string): () => void {
  * The operating system releases the lock however the process dies. A process number in a file would be wrong after kill -9 and in
  * containers.
  *
- * @returns releases the lock; undefined if another process holds it
+ * @returns the lock, which is held until it is disposed of; undefined if another process holds it
  */
-export function holdStore(path: string): (() => void) | undefined {
+export function holdStore(path: string): Disposable | undefined {
   const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`
-  if (existsSync(lock)) return takeLock(lock)
-  makePrivate(path)
-  // A daemon whose lock file was removed still has the store open. Only then is the store itself checked, because a command that
-  // reads for long must not keep a daemon from starting.
-  using store = new DatabaseSync(path, { timeout: 0 })
   try {
+    if (existsSync(lock)) return takeLock(lock)
+    makePrivate(path)
+    // A daemon whose lock file was removed still has the store open. Only then is the store itself checked, because a command that
+    // reads for long must not keep a daemon from starting.
+    using store = new DatabaseSync(path, { timeout: 0 })
     store.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     makePrivate(lock)
     return takeLock(lock)
@@ -155,18 +148,12 @@ export function holdStore(path: string): (() => void) | undefined {
   }
 }
 
-function takeLock(path: string): (() => void) | undefined {
+function takeLock(path: string): Disposable {
   // SQLite would take no lock on a file that it can only read, and report none.
   accessSync(path, constants.W_OK)
-  const lock = new DatabaseSync(path, { timeout: 0 })
-  try {
-    lock.exec('BEGIN EXCLUSIVE')
-    return () => lock.close()
-  } catch (error) {
-    lock.close()
-    if (isBusy(error)) return undefined
-    throw error
-  }
+  using opening = new DisposableStack()
+  opening.use(new DatabaseSync(path, { timeout: 0 })).exec('BEGIN EXCLUSIVE')
+  return opening.move()
 }
 
 /** Creates a file that only its owner may read. SQLite gives the files next to it the same mode, and reports errors. */

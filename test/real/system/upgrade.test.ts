@@ -114,11 +114,11 @@ test('a file of version 1 with ten thousand calls is migrated, with all that it 
   await fill(run, "SELECT name FROM pragma_table_info('calls')")
   await run(`INSERT OR REPLACE INTO holder (only, who) VALUES (1, '${OLD}')`)
   const before = await contents(run, { path })
-  const release = holdStore(path)!
+  const lock = holdStore(path)!
   const lines: string[] = []
   await expect(open({ path }, lines)).rejects.toThrow(`is in use by another callwatch (${OLD}); stop it`)
   expect([...(await run('PRAGMA user_version'))]).toEqual([{ user_version: 1 }])
-  release()
+  lock[Symbol.dispose]()
   const store = await open({ path }, lines)
   expect(lines).toEqual([expect.stringMatching(MIGRATED)])
   await expectSame(before, run, { path })
