@@ -104,12 +104,8 @@ async function openDatabase({
   const once =
     (seconds: number) =>
     async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-      const connection = await connect(address, { deadline: seconds, clock })
-      try {
-        return await work(connection)
-      } finally {
-        await connection.close()
-      }
+      await using connection = await connect(address, { deadline: seconds, clock })
+      return await work(connection)
     }
   try {
     if (!(await pool.use(isMigrated)))

@@ -70,8 +70,7 @@ export async function probeStore(address: StoreAddress): Promise<{ works: boolea
       return { works: true, message: `${address.path} is not damaged` }
     }
     const { connect } = await import('./postgres/connection.ts')
-    const connection = await connect(address.url)
-    await connection.close()
+    await using connection = await connect(address.url)
     return { works: true, message: `${connection.place} answers` }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error

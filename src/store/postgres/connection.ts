@@ -77,14 +77,11 @@ export async function connectForLongStatements(
   prepare: (connection: Connection) => Promise<unknown>,
   options: Pick<ConnectOptions, 'readOnly' | 'deadline'> = {},
 ): Promise<Connection> {
-  const connection = await connect(url, { ...options, patience: LONG_SECONDS })
-  try {
-    await prepare(connection)
-    return connection
-  } catch (error) {
-    await connection.close()
-    throw error
-  }
+  await using opening = new AsyncDisposableStack()
+  const connection = opening.use(await connect(url, { ...options, patience: LONG_SECONDS }))
+  await prepare(connection)
+  opening.move()
+  return connection
 }
 
 async function connectTo(
@@ -144,7 +141,7 @@ type OpenOptions = Required<Pick<ConnectOptions, 'deadline' | 'patience' | 'cloc
   Pick<ClientOptions, 'onNotify' | 'parameters'>
 
 function openConnection(address: PostgresAddress, server: Host, options: OpenOptions) {
-  const { deadline, patience, clock, prepare, onNotify, parameters } = options
+  const { deadline, patience, clock, prepare } = options
   const { place } = address
   let socket: Socket | undefined
   // A pooler may give each transaction another server, on which a statement is not prepared. PgBouncer also takes the server away
@@ -154,8 +151,7 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
   const prepared = new Set<string>()
 
   const sql = clientOf(address, server, {
-    parameters,
-    onNotify,
+    ...options,
     onSocket: (opened) => void (socket = opened),
     onClose: () => drop(closedError()),
   })
@@ -173,6 +169,13 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
 
   const ask = (statement: string, args: readonly Value[]) =>
     sql.unsafe<Row[]>(statement, [...args], { prepare: prepare && isDirect && args.length > 0 })
+
+  const close = async (): Promise<void> => {
+    if (!fail(closedError())) return
+    // All statements have been answered or given up.
+    await sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })
+    socket?.destroy()
+  }
 
   return {
     place,
@@ -213,12 +216,8 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
       isDirect = (rows as unknown as { state: { pid: number } }).state.pid === row!['pid']
       return { version: Number(row!['version']), readsOnly: row!['reads_only'] === true }
     },
-    close: async (): Promise<void> => {
-      if (!fail(closedError())) return
-      // All statements have been answered or given up.
-      await sql.end({ timeout: CLOSE_TIMEOUT_SECONDS })
-      socket?.destroy()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -20,6 +20,7 @@ function pooled(size: number, openings: (() => Error | undefined)[] = []) {
       isDirect: () => true,
       drop: () => void (isDropped = true),
       close: async () => void state.closed.push(number),
+      [Symbol.asyncDispose]: async () => undefined,
       run: async () => [],
       each: async () => undefined,
       prepare: async () => undefined,
