@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 import { isMap, valueAt } from '../schema/path.ts'
-import { camelCase, section } from '../schema/section.ts'
+import { camelCase, section, type ReportProblem } from '../schema/section.ts'
 import { everyRule, labelled, named, SHARED_KEYS, type RuleOn } from './rule-keys.ts'
 import { signals, type Signal } from './signals.ts'
 
@@ -23,8 +23,6 @@ export type Rule = z.output<typeof ruleSchema>
 
 type SignalDefinition = (typeof signals)[number]
 type SectionsOf<All extends readonly SignalDefinition[]> = { [I in keyof All]: ReturnType<typeof sectionOf<All[I]>> }
-type ReportProblem = (path: string[], message: string) => void
-
 function sectionOf<One extends SignalDefinition>(definition: One) {
   const { name, description, keys }: { name: One['name']; description: string; keys: One['keys'] } = definition
   const signal = z.literal(name).describe(description)
@@ -133,7 +131,7 @@ function fileRuleOf({ signal, breach, threshold, ...common }: RuleOn<Signal>): z
 export function checkWindows(
   rules: readonly Record<string, unknown>[],
   history: unknown,
-  report: (path: (string | number)[], message: string) => void,
+  report: ReportProblem,
   lookback: unknown = 0,
 ): void {
   if (typeof history !== 'number') return

@@ -10,7 +10,7 @@ import { logSection } from '../log/log-section.ts'
 import { notifySection } from '../notifications/notify-section.ts'
 import { isLoopback } from '../network/loopback.ts'
 import { pollSection } from '../polling/poll-section.ts'
-import { section, snakeCase } from '../schema/section.ts'
+import { section, snakeCase, type ReportProblem } from '../schema/section.ts'
 import { hostOf } from '../schema/web-address.ts'
 import { targetSection } from '../service/target-section.ts'
 import { storeSection } from '../store/store-section.ts'
@@ -20,11 +20,7 @@ import { httpSection, type Certificate, type HttpConfig } from '../web/http-sect
 const DIGEST_HISTORY_SECONDS = 9 * 86_400
 
 /** Cross-checks how far back the digest reads against how long finished calls are kept (seconds). */
-function checkDigest(
-  notify: unknown,
-  history: unknown,
-  report: (path: (string | number)[], message: string) => void,
-): void {
+function checkDigest(notify: unknown, history: unknown, report: ReportProblem): void {
   if (typeof history !== 'number' || history >= DIGEST_HISTORY_SECONDS || !isMap(valueAt(notify, ['digest']))) return
   report(
     ['store', 'history'],
@@ -54,11 +50,7 @@ const NAMES = [
  *
  * @param known the names of all rules and targets
  */
-function checkNames(
-  file: unknown,
-  known: { alert: readonly unknown[]; target: readonly unknown[] },
-  report: (path: (string | number)[], message: string) => void,
-): void {
+function checkNames(file: unknown, known: Record<'alert' | 'target', readonly unknown[]>, report: ReportProblem): void {
   for (const { path, of, isMatch } of NAMES) {
     for (const place of placesLike(file, path)) {
       const name = valueAt(file, place)
@@ -123,10 +115,7 @@ export const configSchema = section(
 const SHORTEST_INTERVAL = 1
 
 /** User ids may be shown only to users with a password, or on this machine. */
-function checkParticipants(
-  { events, http }: { events?: unknown; http?: unknown },
-  report: (path: string[], message: string) => void,
-): void {
+function checkParticipants({ events, http }: { events?: unknown; http?: unknown }, report: ReportProblem): void {
   const { host = '127.0.0.1', auth } = isMap(http) ? http : {}
   if (!isMap(events) || events['participants'] !== true || auth !== undefined) return
   if (typeof host === 'string' && isLoopback(host)) return
@@ -137,11 +126,7 @@ function checkParticipants(
 }
 
 /** More than one poll a second would find nothing earlier, and would use up requests of others who use the app. */
-function checkInterval(
-  poll: unknown,
-  targets: readonly Record<string, unknown>[],
-  report: (path: string[], message: string) => void,
-): void {
+function checkInterval(poll: unknown, targets: readonly Record<string, unknown>[], report: ReportProblem): void {
   const interval = isMap(poll) ? poll['interval'] : undefined
   // A target that failed its own checks still has the file's keys.
   const isLocal = ({ baseUrl, base_url: url = baseUrl }: Record<string, unknown>) =>

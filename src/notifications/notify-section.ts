@@ -6,13 +6,11 @@ import { MATCH_KEYS, MATCH_VALUES } from '../alerts/match-keys.ts'
 import { isPattern, matchesValue, patternProblem } from '../alerts/match.ts'
 import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
-import { labelMap, section } from '../schema/section.ts'
+import { labelMap, section, type ReportProblem } from '../schema/section.ts'
 import type { ReceiverType } from './receiver.ts'
 import { LOG } from './log-receiver.ts'
 import { messageReceiverNames, receiverNames, receivers, namedReceiverNames, type ReceiverName } from './receivers.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
-
-type ReportProblem = (path: (string | number)[], message: string) => void
 
 type AnyMap = Readonly<Record<string, unknown>>
 

@@ -22,8 +22,11 @@ export type Inside<Shape extends z.core.$ZodLooseShape> = CamelKeys<z.output<z.Z
  */
 type CrossCheck<Shape> = (
   map: { readonly [K in keyof Shape | `${keyof Shape & string}_file`]?: unknown },
-  report: (path: (string | number)[], message: string) => void,
+  report: ReportProblem,
 ) => void
+
+/** Reports a problem at a place below the map that is checked. */
+export type ReportProblem = (path: (string | number)[], message: string) => void
 
 /**
  * A map of the configuration file. Only here snake_case becomes camelCase, and back when the configuration is printed. Here
@@ -45,7 +48,7 @@ export function section<Shape extends z.core.$ZodLooseShape>(
   const checked = strict.superRefine(
     (map: unknown, context) => {
       if (!isMap(map)) return
-      const report = (path: (string | number)[], message: string) =>
+      const report: ReportProblem = (path, message) =>
         context.addIssue({ code: 'custom', path, message, params: { sentence: true } })
       check?.(map, report)
       for (const { key, of } of required) {
