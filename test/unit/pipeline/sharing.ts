@@ -50,7 +50,7 @@ export async function sharing(
   const opened: string[] = []
   const shared: AdjustableRateLimiter = {
     ...rateLimiter,
-    setLimit: (limit, share = 1) => void limits.push(limit * share),
+    setLimit: (limit, share) => void limits.push(limit * (share ?? 1)),
   }
   const leases = new Map(names.map((name) => [name, new Subject<Lease>()]))
   const draining$ = new ReplaySubject<void>(1)
