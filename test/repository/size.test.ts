@@ -36,8 +36,8 @@ const ROOMS: Record<string, number> = {
   'src/text': 166,
   'src/views': 2141,
   'src/web': 2017,
-  'src/web/page': 5381,
-  test: 68738,
+  'src/web/page': 5382,
+  test: 68746,
 }
 
 /** How far a folder of src may be below its line. */

@@ -56,7 +56,7 @@ function readNamed(draft: Draft, place: Path, { file, cwd, readText }: Folders, 
 
 /** Users may put the secret itself where its file's name belongs, so only what looks like a file name is shown. */
 function mayShow(draft: Draft, path: string, name: string): boolean {
-  return /[./\\]/.test(name) && !name.includes('://') && !draft.templates.has(path)
+  return /[./\\]/.test(name) && !/:\/\/|\n/.test(name) && !draft.templates.has(path)
 }
 
 const CERT: Path = ['http', 'tls', 'cert_file']

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import {
   cursorStep,
   moveCursor,
@@ -11,7 +11,7 @@ import {
   type Series,
 } from '../model/chart.ts'
 import { isoOf, moment, span, zone } from '../model/format.ts'
-import { current, nowOf, type State } from '../model/state.ts'
+import { change, current, nowOf, type State } from '../model/state.ts'
 import { coloured, Section, soft, Table, type Column } from './layout.tsx'
 import { Plot } from './plot.tsx'
 
@@ -31,7 +31,7 @@ export function Chart(props: {
   const index = shownStep(chart, state)
   const time = times.length === 0 ? '' : stepText(chart, index, now, bands)
   const texts = series.map(({ name, values }) => `${name} ${valueText(chart, values[index])}`)
-  const [isOpen, setOpen] = useState(false)
+  const isOpen = state.tables[id]
   // Rendered again when the numbers change, and not when the cursor moves.
   const table = useMemo(() => isOpen && numbers(chart, now), [chart, isOpen])
   return (
@@ -57,7 +57,7 @@ export function Chart(props: {
       >
         <Plot chart={chart} bands={bands} cursor={cursorStep(chart, state)} onZoom={onZoom} />
       </div>
-      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <details onToggle={({ currentTarget: { open } }) => change({ tables: { ...current().tables, [id]: open } })}>
         <summary>The chart as a table</summary>
         {table}
       </details>

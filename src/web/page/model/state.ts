@@ -74,6 +74,8 @@ export const initialState = {
   pausedFeed: undefined as FeedLine[] | undefined,
   /** Whether lists keep their order: the reader points at one, or has the focus in one. */
   isHeld: false,
+  /** Which charts are open as a table, by their ids. */
+  tables: {} as Record<string, boolean>,
   /** The time of the charts under the pointer (UNIX seconds). */
   hovered: undefined as number | undefined,
   /** The time of the charts that the reader has chosen (UNIX seconds). */

@@ -105,11 +105,11 @@ export function mainRatio(targets: Target[]): MainRatio | undefined {
     const [rule] = rules
       .filter((one) => isOfShare(one) && one.reason === 'any' && one.breach === 'above' && one.by.length === 0)
       .toSorted((a, b) => matchesOf(a) - matchesOf(b) || (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
-    const { calls = 0, value } = rule?.readings?.[0] ?? {}
-    return rule ? [{ target, rule, calls, any: value ?? undefined }] : []
+    const { window_seconds: seconds = 0, readings: [reading] = [] } = rule ?? {}
+    const { calls = 0, value } = reading ?? {}
+    return rule ? [{ target, rule, window: formatSeconds(seconds), calls, any: value ?? undefined }] : []
   })
-  const [highest] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1))
-  const worst = highest && { ...highest, window: formatSeconds(highest.rule.window_seconds ?? 0) }
+  const [worst] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1))
   if (worst !== undefined && targets.length === 1) return worst
   const [exported] = windowsOf(targets)
   const { rule, target, window, any = 0, calls = 0 } = worst ?? {}

@@ -36,3 +36,12 @@ test('what is no certificate, no key, or the key of another certificate is refus
     'etc/callwatch.yaml:1:41: http.tls.key_file: the key in the file is the key of another certificate; expected the one of `http.tls.cert_file`',
   )
 })
+
+test('a key that is given in place of its file is not shown', () => {
+  const { cert, key } = selfSigned()
+  const yaml = `http: { tls: { cert_file: cert.pem, key_file: ${JSON.stringify(key)} } }`
+  const cwd = folderWith({ 'callwatch.yaml': yaml, 'cert.pem': cert })
+  expect(problemsWhenLoading({ file: 'callwatch.yaml', env, cwd })).toMatch(
+    /^\S+ http\.tls\.key_file: the file named there /,
+  )
+})
