@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2141,
   'src/web': 2017,
   'src/web/page': 5382,
-  test: 68746,
+  test: 68753,
 }
 
 /** How far a folder of src may be below its line. */

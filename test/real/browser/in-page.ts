@@ -126,6 +126,12 @@ export function graphicContrasts(page: Page): Promise<{ shape: string; contrast:
   })()`)
 }
 
+/** Opens all that is folded. A chart renders its table then. */
+export async function openFolded(page: Page): Promise<void> {
+  await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+  await page.waitForFunction("[...document.querySelectorAll('details')].every(({ children }) => children.length > 1)")
+}
+
 /**
  * On a phone: tables that scroll sideways, controls that are smaller than a finger needs (WCAG 2.2, 2.5.8: 24 px), and navigation,
  * buttons, fields and links of rows that a finger misses 21 px beside their middles (2.5.5: 44 px).

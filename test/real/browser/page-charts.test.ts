@@ -6,7 +6,7 @@ import { isoTime } from '../../../src/clock/times.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 import { cannedCharts, cannedSeries } from './canned-charts.ts'
 import { inChromium, type Open, type Opened } from './chromium.ts'
-import { problemsInAllLooks, walk } from './in-page.ts'
+import { openFolded, problemsInAllLooks, walk } from './in-page.ts'
 
 /** Waits until the page shows something, also on a busy machine. */
 const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 20_000 })
@@ -137,6 +137,7 @@ inChromium('the charts', (open) => {
       ],
     ] as const) {
       await page.locator(`#chart-${chart} summary`).click()
+      await page.locator(`#chart-${chart} tbody tr`).first().waitFor()
       const rows: string[][] = await page.evaluate(
         `[...document.querySelectorAll('#chart-${chart} tbody tr')].map(({ cells }) => [...cells].map(({ innerText }) => innerText))`,
       )
@@ -317,7 +318,7 @@ inChromium('the charts', (open) => {
 
   test('violate no rule of accessibility in light, dark and on a phone', async () => {
     const { page } = await openCharts(open, '?since=10h#charts', { timezoneId: 'Europe/Berlin' })
-    await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    await openFolded(page)
     expect(await problemsInAllLooks(page)).toEqual([])
     await page.setViewportSize({ width: 1280, height: 844 })
     await page.getByRole('button', { name: 'Zoom out' }).waitFor()

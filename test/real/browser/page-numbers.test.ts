@@ -129,6 +129,7 @@ inChromium('the numbers of the page', (open) => {
   test('in the chart equal the finished calls, and its pixels have their colours', async () => {
     const page = await open(world.url)
     await page.getByText('The chart as a table').click()
+    await page.locator('#per-minute tbody tr').first().waitFor()
     const texts: string[][] = await page.evaluate(
       `[...document.querySelectorAll('#per-minute tbody tr')].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent))`,
     )

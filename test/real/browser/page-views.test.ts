@@ -6,7 +6,7 @@ import { labelsOf } from '../../../src/ledger/call.ts'
 import { MARK } from '../../../src/ledger/tracked-call.ts'
 import { serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 import { inChromium, type Open } from './chromium.ts'
-import { layoutShift, problemsInAllLooks, walk } from './in-page.ts'
+import { layoutShift, openFolded, problemsInAllLooks, walk } from './in-page.ts'
 
 /** Waits until the page shows something, also on a busy machine. */
 const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 20_000 })
@@ -299,6 +299,7 @@ inChromium('the views of the page', (open) => {
       // Only the last of the days has calls.
       expect(await page.locator('#usage-days canvas').isVisible()).toBe(true)
       await page.getByText('The chart as a table').click()
+      await page.locator('#usage-days tbody tr').first().waitFor()
       expect(await page.locator('#usage-days tbody tr').allInnerTexts()).toHaveLength(8)
       await choice(page, 'Period').selectOption('last-month')
       await shown(() => page.locator('#usage-note').innerText()).toContain('No call finished in this period.')
@@ -361,7 +362,7 @@ inChromium('the views of the page', (open) => {
   ])('violate no rule of accessibility in light, dark and on a phone: %s', async (_view, address, part) => {
     const page = await openView(open, address, { timezoneId: 'Europe/Berlin' })
     await page.locator(part).first().waitFor()
-    await page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    await openFolded(page)
     expect(await problemsInAllLooks(page)).toEqual([])
     const stops = await walk(page)
     expect(stops.length).toBeGreaterThan(7)
