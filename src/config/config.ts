@@ -29,7 +29,7 @@ function checkDigest(notify: unknown, history: unknown, report: ReportProblem): 
   )
 }
 
-/** The matches of alerts, by keys as the program sees them; `*` stands for any position in a list. */
+/** The matches of alerts, by keys as the program sees them; `*` is any position in a list. */
 const MATCHES = [
   ['notify', 'routes', '*', 'match'],
   ['notify', 'mutes', '*', 'match'],

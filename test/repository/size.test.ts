@@ -36,8 +36,8 @@ const ROOMS: Record<string, number> = {
   'src/text': 166,
   'src/views': 2141,
   'src/web': 2017,
-  'src/web/page': 5382,
-  test: 68753,
+  'src/web/page': 5385,
+  test: 68761,
 }
 
 /** How far a folder of src may be below its line. */

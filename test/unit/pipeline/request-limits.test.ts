@@ -36,6 +36,12 @@ async function granted(rateLimiter: RateLimiter, time: ReturnType<typeof clock>,
 async function cluster(names: readonly string[]) {
   const time = clock()
   const pauses = new Map<string, number>()
+  /** How often pauses were read. */
+  let reads = 0
+  const pausedUntil = async (key: string) => {
+    reads += 1
+    return pauses.get(key)
+  }
   const cluster = memoryCluster(time).clusterStore(10)
   const daemons = []
   for (const _name of names) {
@@ -47,7 +53,7 @@ async function cluster(names: readonly string[]) {
           limit: running.has(name) ? 600 : undefined,
         }
       })
-    const store = { cluster, pausedUntil: async (key: string) => pauses.get(key), pauseUntil: async () => undefined }
+    const store = { cluster, pausedUntil, pauseUntil: async () => undefined }
     const limits = requestLimits({ store, clock: time, members, draining$: NEVER })
     const rateLimiter = await limits.rateLimiterOf(settingsOf('one'))
     const poll = (...targets: string[]) => {
@@ -57,7 +63,7 @@ async function cluster(names: readonly string[]) {
     }
     daemons.push({ poll, limits, rateLimiter })
   }
-  return { time, pauses, daemons }
+  return { time, pauses, reads: () => reads, daemons }
 }
 
 test('daemons that share the targets of an app share its limit, by how many of them each has', async () => {
@@ -85,9 +91,13 @@ test('daemons that share the targets of an app share what others leave of its li
 })
 
 test('a rate limit pause of the previous owner applies to the next one', async () => {
-  const { daemons, time, pauses } = await cluster(['x'])
+  const { daemons, time, pauses, reads } = await cluster(['x'])
   const { poll, limits, rateLimiter } = daemons[0]!
   poll('a', 'b', 'c')
+  const before = reads()
+  // No other daemon has targets of the app.
+  await limits.replicatePauses()
+  expect(reads()).toBe(before)
   pauses.set(rateLimitKey(targetOf('one')), time.wall() + 30)
   expect(await limits.rateLimiterOf(settingsOf('one'))).toBe(rateLimiter)
   expect(await granted(rateLimiter, time, 29)).toBe(0)

@@ -57,7 +57,10 @@ export function Chart(props: {
       >
         <Plot chart={chart} bands={bands} cursor={cursorStep(chart, state)} onZoom={onZoom} />
       </div>
-      <details onToggle={({ currentTarget: { open } }) => change({ tables: { ...current().tables, [id]: open } })}>
+      <details
+        open={isOpen}
+        onToggle={({ currentTarget: { open } }) => change({ tables: { ...current().tables, [id]: open } })}
+      >
         <summary>The chart as a table</summary>
         {table}
       </details>
