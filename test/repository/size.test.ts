@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2141,
   'src/web': 2017,
   'src/web/page': 5385,
-  test: 68761,
+  test: 68763,
 }
 
 /** How far a folder of src may be below its line. */

@@ -169,10 +169,12 @@ async function scrapedAs({ daemon }: DaemonInProcess) {
       return
     }
     const { accept = '' } = request.headers
-    void fetch(`${behind.daemon.url}metrics`, { headers: { accept } }).then(async (answer) => {
+    const scraped = fetch(`${behind.daemon.url}metrics`, { headers: { accept } }).then(async (answer) => {
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
       response.end(await answer.text())
     })
+    // The daemon ended meanwhile.
+    scraped.catch(() => response.destroy())
   })
   return { behind, address: `127.0.0.1:${port}` }
 }
