@@ -35,16 +35,11 @@ export function ownStart({ initiatedAt, startedAt, endedAt }: ListedCall): numbe
 
 /** Adds a page to the evidence. If the page alone shows another order, it replaces all earlier evidence. */
 export function addToEvidence(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
-  let rises = 0
-  let falls = 0
-  let last: number | undefined
-  for (const call of calls) {
-    const start = ownStart(call)
-    if (start === undefined) continue
-    if (last !== undefined && start > last) rises += 1
-    if (last !== undefined && start < last) falls += 1
-    last = start
-  }
+  const times = calls.flatMap((call) => ownStart(call) ?? [])
+  // Most calls of a busy second have one time: a wrong date amid them would be two of few steps.
+  const starts = times.filter((_time, i) => i === 0 || times[i - 1] !== times[i + 1])
+  const rises = starts.filter((start, i) => start > starts[i - 1]!).length
+  const falls = starts.filter((start, i) => start < starts[i - 1]!).length
   const page = { rises, falls }
   const isEnough = rises + falls >= STEPS_NEEDED
   if (isEnough && knownOrder(page) !== knownOrder(evidence)) return knownOrder(page) === 'unknown' ? NO_EVIDENCE : page

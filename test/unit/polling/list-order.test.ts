@@ -11,6 +11,11 @@ describe('the order of a list', () => {
     ['oldest first', 'after ten rising times', page(...upTo(10))],
     ['unknown', 'after nine calls', page(...upTo(9))],
     ['unknown', 'after a shuffled page', page(5, 1, 4, 2, 9, 3, 8, 0, 7, 6, 11, 10)],
+    [
+      'newest first',
+      'after busy seconds with a wrong date each',
+      page(...upTo(10).flatMap((n) => [-n, -n, 9000 + n, -n])),
+    ],
     ['unknown', 'after calls with the same time', page(...Array.from({ length: 50 }, () => 7))],
   ] as const)('is %s %s', (order, _when, calls) => {
     expect(knownOrder(addToEvidence(NO_EVIDENCE, calls))).toBe(order)
