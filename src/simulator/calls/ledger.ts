@@ -8,20 +8,15 @@ export type Minutes = { audio: number; video: number }
  * A line of the simulator's ledger: what happened to a call, and the call's figures afterwards. Lines are appended as things
  * happen, and never change. `at` is UNIX seconds with three decimals; other times are whole seconds.
  */
-export type LedgerEvent = {
+export type LedgerEvent = Pick<
+  Call,
+  'sessionId' | 'type' | 'mode' | 'receiverType' | 'status' | 'initiatedAt' | 'startedAt' | 'endedAt'
+> & {
   at: number
   /** Names the call: no other one of the world has it, though several may have one session id. */
   call: string
-  sessionId: string
   /** The status that the call reached, `progress` for a running call, or `unlisted`. */
   event: string
-  type: string
-  mode: string
-  receiverType: string
-  status: string
-  initiatedAt?: number
-  startedAt?: number
-  endedAt?: number
   callMinutes: Minutes
   /** Summed over the entries of the participants. */
   participantMinutes: Minutes

@@ -153,21 +153,15 @@ function isOlder(a: Entry, b: Entry): boolean {
 /** Lets the call do what is due at `ms`, if anything is: its course may have changed since then. */
 export function step(world: World, entry: Entry, ms: number, switches: Switches): void {
   const { course } = entry
-  const moment = course?.after(entry.atMs)
-  if (!course || !moment) {
-    delete entry.course
-    return
+  const due = course?.after(entry.atMs)
+  if (course && due && due.ms <= ms) {
+    if (!isToHappen(world, entry, due.happening, switches)) return
+    entry.atMs = due.ms
+    entry.call = course.at(due.ms)
+    delete entry.text
+    write(world, due.happening, entry)
   }
-  if (moment.ms > ms) {
-    planStep(world, entry, moment.ms)
-    return
-  }
-  if (!isToHappen(world, entry, moment.happening, switches)) return
-  entry.atMs = moment.ms
-  entry.call = course.at(moment.ms)
-  delete entry.text
-  write(world, moment.happening, entry)
-  const next = course.after(moment.ms)
+  const next = course?.after(entry.atMs)
   if (next) planStep(world, entry, next.ms)
   else delete entry.course
 }
