@@ -1,4 +1,5 @@
-import { asyncScheduler, type SchedulerLike } from 'rxjs'
+import { asyncScheduler, firstValueFrom, fromEvent, NEVER, takeUntil, throwIfEmpty, timer } from 'rxjs'
+import type { SchedulerLike } from 'rxjs'
 
 /** The source of time. Only this file uses `Date.now` and `setTimeout`, so that tests can control the clock. */
 export type Clock = {
@@ -19,16 +20,8 @@ export const systemClock: Clock = {
 /**
  * Resolves after this many seconds. Rejects if the signal is aborted first. The host's timers cannot wait longer than 24 days.
  */
-export function sleep(clock: Clock, seconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      waiting.unsubscribe()
-      reject(new Error('aborted while waiting', { cause: signal?.reason }))
-    }
-    const waiting = clock.scheduler.schedule(() => {
-      signal?.removeEventListener('abort', abort)
-      resolve()
-    }, seconds * 1000)
-    signal?.addEventListener('abort', abort, { once: true })
-  })
+export async function sleep({ scheduler }: Clock, seconds: number, signal?: AbortSignal): Promise<void> {
+  const aborted$ = signal === undefined ? NEVER : fromEvent(signal, 'abort')
+  const aborted = () => new Error('aborted while waiting', { cause: signal?.reason })
+  await firstValueFrom(timer(seconds * 1000, scheduler).pipe(takeUntil(aborted$), throwIfEmpty(aborted)))
 }
