@@ -73,16 +73,16 @@ export function newLeases({ notify, onFree }: LeasesOptions) {
     },
     /** Call it when another daemon may own the targets from now on. */
     lose: (targets: readonly string[]) => {
-      const owned = new Map<string, OwnedTarget>()
-      for (const target of targets) {
-        const own = leases.get(target)
-        if (isOwned(own)) owned.set(target, own)
-        leases.delete(target)
+      const owned = targets.filter((target) => isOwned(leases.get(target)))
+      const lost = owned.map((target) => leases.get(target)!)
+      for (const target of targets) leases.delete(target)
+      for (const own of lost) own.stage = 'lost'
+      for (const target of owned) subjectOf(target).next(undefined)
+      report('lost', owned)
+      for (const { aborted, draining } of lost) {
+        aborted.next()
+        draining.next()
       }
-      for (const own of owned.values()) own.stage = 'lost'
-      for (const target of owned.keys()) subjectOf(target).next(undefined)
-      report('lost', [...owned.keys()])
-      for (const own of owned.values()) abort(own)
     },
     /** Writes released targets to the store. If that fails, the next call writes them. */
     release: async (write: (targets: readonly string[]) => Promise<void>) => {
@@ -93,11 +93,6 @@ export function newLeases({ notify, onFree }: LeasesOptions) {
       )
     },
   }
-}
-
-function abort({ aborted, draining }: OwnedTarget): void {
-  aborted.next()
-  draining.next()
 }
 
 async function releaseAll(

@@ -18,7 +18,7 @@ import type { ClusterStore, Renewal } from '../store/cluster-store.ts'
 import { OtherSettingsError, StoreError } from '../store/store-error.ts'
 import { ALONE, type Ownership } from './ownership.ts'
 import { newLeases, type LeaseEvent, type Leases } from './leases.ts'
-import { STARTING, readStatus, writeStatus } from './member-status.ts'
+import { STARTING, takesPart, writeStatus } from './member-status.ts'
 
 export type SharedOwnershipOptions = {
   cluster: ClusterStore
@@ -126,7 +126,7 @@ function newMember(
   let latest: Renewal | undefined
   let problem: Problem | undefined
   const term = newTerm(clock, leases, notify)
-  const takesPart = () => !isDraining && problem?.of !== 'settings'
+  const mayOwn = () => !isDraining && problem?.of !== 'settings'
 
   function setProblem(now: Problem | undefined): void {
     for (const event of problemEvents(problem, now)) notify(event)
@@ -137,7 +137,7 @@ function newMember(
     const sent = clock.monotonic()
     if (!isMember) await cluster.join(name, STARTING)
     isMember = true
-    const answer = await cluster.renew(writeStatus({ takesPart: takesPart() }))
+    const answer = await cluster.renew(writeStatus(mayOwn()))
     if (answer === undefined) {
       isMember = false
       return term.lose()
@@ -147,7 +147,7 @@ function newMember(
     latest = answer
     await adapt(answer, leases, cluster)
     setProblem(answer.differing && { of: 'settings', text: answer.differing.message })
-    await share(answer, takesPart() ? new Set(targets()) : new Set(), leases, cluster)
+    await share(answer, mayOwn() ? new Set(targets()) : new Set(), leases, cluster)
     if (answer.differing !== undefined && leases.all().length === 0) return resign()
     term.confirm()
   }
@@ -224,7 +224,7 @@ async function share(
   leases: Leases,
   cluster: ClusterStore,
 ): Promise<void> {
-  const sharing = members.filter(({ status }) => readStatus(status).takesPart).length
+  const sharing = members.filter(({ status }) => takesPart(status)).length
   const own = leases.owned().filter((target) => shared.has(target))
   const most = Math.ceil(shared.size / Math.max(1, sharing))
   const kept = new Set(own.slice(0, most))
