@@ -72,7 +72,9 @@ export type CallsClient = ReturnType<typeof callsClient>
 
 /** The body of a Get Call answer, unchanged. Rejects with a {@link ServiceError}, also if the answer is an error. */
 export async function getCallText(transport: Transport, options: CallsClientOptions, id: string, signal: AbortSignal) {
-  return (await getFrom(transport, options)(callPath(id), signal)).text
+  const { response, read } = await getFrom(transport, options)(callPath(id), signal)
+  read()
+  return response.body
 }
 
 export function callsClient(transport: Transport, options: CallsClientOptions) {
@@ -93,10 +95,9 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
    */
   async function isEmptyAnswer(response: TransportResponse, signal: AbortSignal): Promise<boolean> {
     if (!hasNoList(response)) return false
-    knowsItsCalls ||= await get(callPath(UNKNOWN_ID), signal).then(
-      (answer) => rowsOf(answer.body).length === 0,
-      (error: unknown) => error instanceof ServiceError && error.kind === 'not_found',
-    )
+    knowsItsCalls ||= await get(callPath(UNKNOWN_ID), signal)
+      .then(({ read }) => rowsOf(read()).length === 0)
+      .catch((error: unknown) => error instanceof ServiceError && error.kind === 'not_found')
     return knowsItsCalls
   }
 
@@ -112,29 +113,29 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
     /** List Calls: one page, counted from 1. */
     listCalls: async (page: number, signal: AbortSignal): Promise<CallPage> => {
       const query = new URLSearchParams({ ...options.query, page: String(page), perPage: String(options.pageSize) })
-      const { answered, body } = await get(`/calls?${query.toString()}`, signal, async (response) =>
-        page === 1 ? isEmptyAnswer(response, signal) : false,
-      )
+      const { answered, response, read } = await get(`/calls?${query.toString()}`, signal)
+      const body = page === 1 && (await isEmptyAnswer(response, signal)) ? { data: [] } : read()
       const items = isMap(body) ? body['data'] : undefined
       if (!isMap(body) || !Array.isArray(items)) {
         throw new ServiceError('invalid', 'the service answered List Calls without a `data` array')
       }
       refuseTooLarge(items, options.pageSize)
       const readAt = { ...readOptions, now: latest(answered) }
-      const { rows, ...read } = readItems(items, (item) => unchanged(item, readAt.now) ?? readCall(item, readAt))
-      identify(read.calls, answered.serviceTime)
+      const { rows, ...found } = readItems(items, (item) => unchanged(item, readAt.now) ?? readCall(item, readAt))
+      identify(found.calls, answered.serviceTime)
       const keys = rows.map((row) => (typeof row === 'string' ? row : row.id))
-      return { ...answered, page, ...read, keys, ...readTotals(body['meta']) }
+      return { ...answered, page, ...found, keys, ...readTotals(body['meta']) }
     },
     /**
      * Get Call. Rejects with kind `not_found` for an unknown session, and with `invalid` for an answer without a readable call.
      */
     getCall: async (sessionId: string, signal: AbortSignal): Promise<CallAnswer> => {
-      const { answered, body } = await get(callPath(sessionId), signal)
+      const { answered, read } = await get(callPath(sessionId), signal)
+      const body = read()
       const readAt = { ...readOptions, now: latest(answered) }
-      const read = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, isBare: row === body }))
-      const calls = read.filter((row) => typeof row === 'object')
-      if (calls.length === 0 && !isEmptyList(body)) throw unreadable(read)
+      const rows = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, isBare: row === body }))
+      const calls = rows.filter((row) => typeof row === 'object')
+      if (calls.length === 0 && !isEmptyList(body)) throw unreadable(rows)
       identify(calls, answered.serviceTime)
       return { ...answered, calls }
     },
@@ -194,15 +195,11 @@ function unreadable(reasons: readonly unknown[]): ServiceError {
   return new ServiceError('invalid', `the service answered Get Call without a call that callwatch can read: ${why}`)
 }
 
-/** A request, which rejects with a {@link ServiceError}. `isEmptyList` decides whether its answer is a list without calls. */
+/** A request. It and `read`, which reads its answer, fail with a {@link ServiceError}. */
 function getFrom(transport: Transport, options: CallsClientOptions) {
   const { apiKey, onBehalfOf } = options
   const headers = { accept: 'application/json', apikey: apiKey, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) }
-  return async (
-    path: string,
-    signal: AbortSignal,
-    isEmptyList: (response: TransportResponse) => Promise<boolean> = async () => false,
-  ): Promise<{ answered: AnswerMetadata; body: ReturnType<typeof readAnswer>; text: string }> => {
+  return async (path: string, signal: AbortSignal) => {
     const response = await transport({ method: 'GET', path, headers, signal }).catch((error: unknown) => {
       throw networkError(error)
     })
@@ -210,10 +207,8 @@ function getFrom(transport: Transport, options: CallsClientOptions) {
     const date = serviceClock(response)
     const serviceTime = date ?? wholeMilliseconds(hostTime + (options.clockSkew?.() ?? 0))
     const limit = rateLimitWindow(response, serviceTime)
-    const answered = { serviceTime, isUndated: date === undefined, hostTime, limit }
-    const text = response.body
-    if (await isEmptyList(response)) return { answered, body: { data: [] }, text }
-    return { answered, body: readAnswer(response, { now: serviceTime, apiKey }), text }
+    const answered: AnswerMetadata = { serviceTime, isUndated: date === undefined, hostTime, limit }
+    return { answered, response, read: () => readAnswer(response, { now: serviceTime, apiKey }) }
   }
 }
 
