@@ -64,29 +64,25 @@ export function quoteLongIds(json: string): string {
   return json.replaceAll(LONG_ID, '$1"$2"')
 }
 
-/** The service's documented error codes. For other codes the HTTP status decides. */
-const CODES: ReadonlyMap<string, ServiceErrorKind> = new Map([
-  ['AUTH_ERR_EMPTY_APIKEY', 'auth'],
-  ['AUTH_ERR_APIKEY_NOT_FOUND', 'auth'],
-  ['AUTH_ERR_NO_ACCESS', 'scope'],
-  ['AUTH_ERR_EMPTY_APPID', 'app'],
-  ['AUTH_ERR_INVALID_APPID', 'app'],
-  ['ERR_SUBSCRIPTION_EXPIRED', 'plan'],
-  ['ERR_PLAN_RESTRICTION', 'plan'],
-  ['ERR_PLAN_QUOTA_RESTRICTION', 'plan'],
-  ['ERR_CALL_SESSION_NOT_FOUND', 'not_found'],
-  ['ERR_UID_NOT_FOUND', 'refused'],
-  ['ERR_TOO_MANY_REQUESTS', 'rate_limited'],
-])
-
 const NO_SUCH_APP = 'the service has no such app; check app_id and region, or base_url'
-/** What these codes mean and what to do. The message of the error begins with it: probe, status, log and alerts show it. */
-const MEANINGS: ReadonlyMap<unknown, string> = new Map([
-  ['AUTH_ERR_EMPTY_APPID', NO_SUCH_APP],
-  ['AUTH_ERR_INVALID_APPID', NO_SUCH_APP],
-  ['ERR_SUBSCRIPTION_EXPIRED', "the subscription of the app has expired; renew it in the service's dashboard"],
-  ['ERR_PLAN_RESTRICTION', "the plan of the app does not include this; change the plan in the service's dashboard"],
-  ['ERR_PLAN_QUOTA_RESTRICTION', "the quota of the app's plan is used up; raise it in the service's dashboard"],
+const DASHBOARD = "in the service's dashboard"
+
+/**
+ * The service's documented error codes. For other codes the HTTP status decides. The message of the error begins with what a code means
+ * and what to do: probe, status, log and alerts show it.
+ */
+const CODES = new Map<unknown, readonly [kind: ServiceErrorKind, meaning?: string]>([
+  ['AUTH_ERR_EMPTY_APIKEY', ['auth']],
+  ['AUTH_ERR_APIKEY_NOT_FOUND', ['auth']],
+  ['AUTH_ERR_NO_ACCESS', ['scope']],
+  ['AUTH_ERR_EMPTY_APPID', ['app', NO_SUCH_APP]],
+  ['AUTH_ERR_INVALID_APPID', ['app', NO_SUCH_APP]],
+  ['ERR_SUBSCRIPTION_EXPIRED', ['plan', `the subscription of the app has expired; renew it ${DASHBOARD}`]],
+  ['ERR_PLAN_RESTRICTION', ['plan', `the plan of the app does not include this; change the plan ${DASHBOARD}`]],
+  ['ERR_PLAN_QUOTA_RESTRICTION', ['plan', `the quota of the app's plan is used up; raise it ${DASHBOARD}`]],
+  ['ERR_CALL_SESSION_NOT_FOUND', ['not_found']],
+  ['ERR_UID_NOT_FOUND', ['refused']],
+  ['ERR_TOO_MANY_REQUESTS', ['rate_limited']],
 ])
 
 type ReadAnswerOptions = {
@@ -110,12 +106,12 @@ export function readAnswer(
   const body = isTooComplex(response.body) ? undefined : parseTree(quoteLongIds(response.body))
   const error = isMap(body) && isMap(body['error']) ? body['error'] : undefined
   if (error !== undefined || status < 200 || status > 299) {
-    const detail = error === undefined ? 'without an error body' : quote(error, apiKey)
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
-    const answered = `the service answered ${status} ${detail}`
-    const meaning = MEANINGS.get(error?.['code'])
+    const answered = `the service answered ${status} ${quote(error, apiKey)}`
+    const code = error?.['code']
+    const [kind = kindOf(code, status), meaning] = CODES.get(code) ?? []
     const message = meaning === undefined ? answered : `${meaning} (${answered})`
-    throw new ServiceError(kindOf(error?.['code'], status), message, { status, retryAfter, serviceTime: now })
+    throw new ServiceError(kind, message, { status, retryAfter, serviceTime: now })
   }
   if (body === undefined) {
     const problem = `the service answered ${status} with something that is neither a JSON object nor a list: ${describe(response.body)}`
@@ -124,13 +120,12 @@ export function readAnswer(
   return body
 }
 
+/**
+ * The kind of an error whose code is not documented. A 404 alone does not mean an unknown call. It may come from a proxy or a wrong
+ * address, or may be about the user.
+ */
 function kindOf(code: unknown, status: number): ServiceErrorKind {
-  if (typeof code !== 'string') return kindOfStatus(status)
-  return CODES.get(code) ?? (code.startsWith('AUTH_ERR_') ? 'auth' : kindOfStatus(status))
-}
-
-/** A 404 alone does not mean an unknown call. It may come from a proxy or a wrong address, or may be about the user. */
-function kindOfStatus(status: number): ServiceErrorKind {
+  if (typeof code === 'string' && code.startsWith('AUTH_ERR_')) return 'auth'
   if (status === 429) return 'rate_limited'
   if (status === 408) return 'server'
   if (status >= 500) return 'server'
@@ -151,7 +146,8 @@ function describe(body: string): string {
 const CLEANED_CHARACTERS = 10_000
 
 /** The service's error in one short line, without the key. */
-function quote(error: Record<string, unknown>, apiKey: string): string {
+function quote(error: Record<string, unknown> | undefined, apiKey: string): string {
+  if (error === undefined) return 'without an error body'
   const parts = [error['code'], error['message']].filter((part) => typeof part === 'string' && part !== '')
   if (parts.length === 0) return 'with an error without code and message'
   const text = parts.join(': ')
