@@ -1,7 +1,6 @@
-import type { FinishedCounts } from '../ledger/finished-calls.ts'
 import type { RuleLabels } from './groups.ts'
 import { isMoreSevere } from './match-keys.ts'
-import { relativeTo, type Compared } from './relative.ts'
+import { relativeTo } from './relative.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
 import { isBeyond, windowOf, type Change, type Contributor, type OldestCall, type Window } from './signal.ts'
@@ -33,6 +32,9 @@ export type Evidence = {
   asOf?: number
 }
 
+/** What an instance has of its latest value. */
+type Measured = Readonly<Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared'>>
+
 type Fired = { signal: Rule['signal']['name']; relativeTo?: number | undefined } & Pick<Rule, 'breach' | 'threshold'>
 
 /**
@@ -43,7 +45,7 @@ type Fired = { signal: Rule['signal']['name']; relativeTo?: number | undefined }
  * - `firing`
  * - `recovering`: the alert still fires, but the value is cleared
  */
-export type AlertInstance = {
+export type AlertInstance = Measured & {
   /**
    * Rule name and labels (groups.ts). The threshold is not part of the key: an alert stays open when its threshold is edited.
    */
@@ -54,7 +56,7 @@ export type AlertInstance = {
   readonly state: (typeof STATES)[number]
   /** When the breach was first seen. */
   readonly since: number
-  readonly firingSince: number | undefined
+  readonly firingSince?: number | undefined
   /** Seconds of breach that count towards `for`. While recovering: cleared seconds that count towards `keep_firing_for`. */
   readonly credited: number
   readonly evaluatedAt: number
@@ -62,19 +64,14 @@ export type AlertInstance = {
    * The gaps between its last three evaluations (seconds). A new instance has the gap between the last two successful polls.
    */
   readonly lastGaps?: readonly number[]
-  readonly value: number
   /** Its value before the breach, if that is known. */
   readonly valueBefore?: number | undefined
   /** The worst value so far. */
   readonly peak: number
-  readonly calls: number | undefined
-  readonly counts: FinishedCounts | undefined
-  /** What the value is relative to. */
-  readonly compared?: Compared | undefined
   /** Since when a firing alert has had too few calls for a result. Time without polls moves this forward. */
-  readonly tooFewSince: number | undefined
+  readonly tooFewSince?: number | undefined
   /** When callwatch last notified that it fires. */
-  readonly lastNotifiedAt: number | undefined
+  readonly lastNotifiedAt?: number | undefined
   /** The signal and threshold with which it fired, since the rule may be edited meanwhile. Absent while pending. */
   readonly fired?: Fired
   /** What explains the value. Absent while pending. */
@@ -125,21 +122,16 @@ export function advance(
     rule,
     state: 'pending',
     since: before?.since ?? now,
-    firingSince: undefined,
     credited: before === undefined ? 0 : before.credited + countedSince(before, evaluation),
     evaluatedAt: now,
     lastGaps: gapsAt(before, evaluation),
     ...measuredIn(latest),
     peak: before === undefined || isBeyond(rule, value, before.peak) ? value : before.peak,
-    tooFewSince: undefined,
-    lastNotifiedAt: undefined,
   }
   if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
   return { instance: firing(pending, now), change: 'firing' }
 }
 
-type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared'>
-/** What an instance has of its latest value. */
 export const measuredIn = ({ value, calls, counts, compared }: Measured) => ({ value, calls, counts, compared })
 
 /** The same for an alert that has fired and not ended. */

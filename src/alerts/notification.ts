@@ -49,7 +49,7 @@ function episodeOf(kind: Change, instance: AlertInstance, at: number): Notificat
 /** The firing instance of an alert, with what its notification has of it. */
 export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Notification): AlertInstance {
   const { key, labels, since, firingSince, valueBefore, peak, at } = rest
-  const times = { since, firingSince, credited: 0, evaluatedAt: at, tooFewSince: undefined, lastNotifiedAt: at }
+  const times = { since, firingSince, credited: 0, evaluatedAt: at, lastNotifiedAt: at }
   const rule = { ...rest, name: alert }
   return {
     key,

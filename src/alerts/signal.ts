@@ -26,15 +26,11 @@ export const CHANGES = ['firing', 'reminder', 'resolved', 'expired'] as const
 export type Change = (typeof CHANGES)[number]
 
 /** The value of an alert, as messages use it. */
-export type MessageValue = {
+export type MessageValue = Measurement & {
   kind: Change
   breach: 'above' | 'below'
-  value: number
   /** What the value was compared with: the threshold for a firing alert, `clear` for a resolved one. */
   threshold: number
-  /** How many calls the value is based on. */
-  calls?: number | undefined
-  counts?: FinishedCounts | undefined
   /** What a value with `relative_to` is relative to. */
   compared?: Compared | undefined
   /** Minutes by the other formula. */
