@@ -8,23 +8,23 @@ import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
-import { metricsOf, type Metrics } from '../metrics/registry.ts'
+import { metricsOf } from '../metrics/registry.ts'
 import { recipientsBy } from '../notifications/grouping.ts'
-import { lifecycle, type Lifecycle } from '../pipeline/lifecycle.ts'
+import { lifecycle } from '../pipeline/lifecycle.ts'
 import type { ReceiversOf } from '../pipeline/target.ts'
 import { openStore } from '../store/open-store.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
-import { deliveryFailures, type Failures } from '../notifications/delivery/attempts.ts'
-import { activeReceivers, type ActiveReceivers } from './active-receivers.ts'
+import { deliveryFailures } from '../notifications/delivery/attempts.ts'
+import { activeReceivers } from './active-receivers.ts'
 import type { ConfigReading } from './config-readings.ts'
-import { newOverviews, type Overviews } from './overviews.ts'
+import { newOverviews } from './overviews.ts'
 import { reporter } from './reporting/reporter.ts'
-import { passedHints, type PassedHints } from './passed-hints.ts'
+import { passedHints } from './passed-hints.ts'
 import { newRetention } from './retention.ts'
 import { serve } from './serve.ts'
 import { sharedSettings } from './shared-settings.ts'
-import { storeHealth, type StoreHealth } from './reporting/store-problem.ts'
+import { storeHealth } from './reporting/store-problem.ts'
 import { expireStrayAlerts } from './stray-alerts.ts'
 import { VERSION } from './version.ts'
 
@@ -50,24 +50,7 @@ export type DaemonOptions = {
 }
 
 /** What most parts of a daemon need. */
-export type DaemonParts = Pick<DaemonOptions, 'clock' | 'random' | 'log' | 'draining$' | 'isNamed'> & {
-  /** Removes secrets from a text. */
-  mask: SecretsMask['mask']
-  /** The active configuration. */
-  config: () => Config
-  store: Store
-  /** Which targets this daemon owns, and whether it is the leader of the daemons that share a store. */
-  ownership: Membership
-  targets: Lifecycle
-  overviews: Overviews
-  hints: PassedHints
-  health: StoreHealth
-  receivers: ActiveReceivers
-  failures: Failures
-  metrics: Metrics
-  /** How many lines of the log could not be written. */
-  droppedLines: () => number
-}
+export type DaemonParts = Awaited<ReturnType<typeof openShared>>
 
 export type OpenDaemon = Awaited<ReturnType<typeof openParts>>
 
@@ -88,12 +71,29 @@ export class StoppedError extends Error {}
  * @throws {StoppedError}
  */
 export async function openParts(options: DaemonOptions) {
+  await using opened = new AsyncDisposableStack()
+  const shared = await openShared(options, opened)
+  const { config, targets, overviews } = shared
+  const web = await serve(shared)
+  opened.defer(web.close)
+  const retention = newRetention({
+    ...shared,
+    lastSuccesses: () => [
+      ...targets.loaded().map(({ ledger }) => ledger.sync.lastSuccess),
+      ...overviews.others().map(({ lastSuccess }) => lastSuccess),
+    ],
+    kept: () => Math.max(config().store.history, MAX_WINDOW_SECONDS),
+  })
+  const closing = opened.move()
+  return { ...shared, web, retention, report: reporter(shared), close: () => closing.disposeAsync() }
+}
+
+/** The parts that others need. @param opened closes what is opened */
+async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) {
   const { config: first, isNamed = false, clock, random, log, draining$, droppedLines = () => 0 } = options
   const { secrets = secretsMask(secretsOf(first)) } = options
   const { mask } = secrets
-  await using opened = new AsyncDisposableStack()
   let active = first
-  const config = () => active
   const receivers = await activeReceivers(first, clock, log)
   const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
   const open$ = defer(() => openStore(first.store, receivers.names(), (line) => log.info(line)))
@@ -103,53 +103,34 @@ export async function openParts(options: DaemonOptions) {
   opened.defer(store.close)
   // Numbers what was committed while the daemon stopped, so that it can be read even if no daemon runs.
   opened.defer(async () => store.cluster?.numberEvents().catch(onlyStoreErrors(undefined)))
-  const ownership = await join(store, { ...options, config })
+  const config = () => active
+  const ownership = await join(store, { clock, draining$, config })
   opened.defer(ownership.leave)
   await expireStrayAlerts({ ...options, store, receiversOf })
   const targets = lifecycle({ ...options, store, receiversOf, ownership, mask })
   await targets.open(first)
-  const overviews = newOverviews(store.cluster, { clock, targets, ownership })
-  const health = storeHealth(clock, ownership)
-  const metrics = metricsOf(targets.loaded, VERSION)
-  const hints = passedHints({ cluster: store.cluster, clock, ownership, targets })
-  const failures = deliveryFailures(clock, mask)
-  const ofDaemon = { isNamed, clock, random, log, draining$, mask, droppedLines, config, store }
-  const shared: DaemonParts = {
-    ...ofDaemon,
+  const given = { isNamed, clock, random, log, draining$, droppedLines, secrets, mask }
+  return {
+    ...given,
+    /** The active configuration. */
+    config,
+    activate: (next: Config) => void (active = next),
+    store,
     ownership,
     targets,
-    overviews,
-    hints,
-    health,
     receivers,
-    failures,
-    metrics,
+    overviews: newOverviews(store.cluster, { clock, targets, ownership }),
+    hints: passedHints({ cluster: store.cluster, clock, ownership, targets }),
+    health: storeHealth(clock, ownership),
+    failures: deliveryFailures(clock, mask),
+    metrics: metricsOf(targets.loaded, VERSION),
   }
-  const web = await serve(shared)
-  opened.defer(web.close)
-  const retention = newRetention({
-    ...shared,
-    lastSuccesses: () => [
-      ...targets.loaded().map(({ ledger }) => ledger.sync.lastSuccess),
-      ...overviews.others().map(({ lastSuccess }) => lastSuccess),
-    ],
-    kept: () => Math.max(active.store.history, MAX_WINDOW_SECONDS),
-  })
-  const parts = {
-    ...shared,
-    secrets,
-    web,
-    retention,
-    report: reporter(shared),
-    activate: (next: Config) => void (active = next),
-  }
-  const closing = opened.move()
-  return { ...parts, close: () => closing.disposeAsync() }
 }
 
+/** The membership of a daemon that shares its store, and whether it is the leader of these daemons. */
 async function join(
   { cluster }: Pick<Store, 'cluster'>,
-  { config, clock, draining$ }: Pick<DaemonParts, 'config' | 'clock' | 'draining$'>,
+  { config, clock, draining$ }: Pick<DaemonOptions, 'clock' | 'draining$'> & { config: () => Config },
 ): Promise<Membership> {
   if (cluster === undefined) return ALONE_MEMBERSHIP
   await cluster.join(DAEMON_NAME, STARTING, sharedSettings(config()))

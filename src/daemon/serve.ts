@@ -25,7 +25,7 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
     auth: http.auth && (() => config().http.auth!),
     publicUrl: () => config().http.publicUrl,
     version: VERSION,
-    isNamed: options.isNamed === true,
+    isNamed: options.isNamed,
     targets: {
       all: targets.all,
       own: targets.loaded,

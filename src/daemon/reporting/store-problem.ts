@@ -4,8 +4,6 @@ import type { OwnershipEvent } from '../../cluster/shared-ownership.ts'
 import type { Outage } from '../../notifications/store-outage.ts'
 import type { DaemonEvent } from '../daemon-event.ts'
 
-export type StoreHealth = ReturnType<typeof storeHealth>
-
 /** Whether the store can be written, derived from events of targets and ownership. */
 export function storeHealth(
   { wall, monotonic }: Pick<Clock, 'wall' | 'monotonic'>,

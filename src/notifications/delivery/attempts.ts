@@ -152,8 +152,6 @@ function newPauses({ monotonic }: Pick<Clock, 'monotonic'>) {
 const isFine = ({ outcome, problem = '', acceptsOthers }: Attempt) =>
   outcome === 'sent' ? problem === '' : outcome === 'dropped' && acceptsOthers === true
 
-export type Failures = ReturnType<typeof deliveryFailures>
-
 /**
  * Which receivers nothing can be delivered to, and which ones refuse some messages only, as this daemon has seen it.
  *
