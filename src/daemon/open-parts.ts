@@ -120,7 +120,7 @@ async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) 
     targets,
     receivers,
     overviews: newOverviews(store.cluster, { clock, targets, ownership }),
-    hints: passedHints({ cluster: store.cluster, clock, ownership, targets }),
+    hints: passedHints(store.cluster, { clock, ownership, targets }),
     health: storeHealth(clock, ownership),
     failures: deliveryFailures(clock, mask),
     metrics: metricsOf(targets.loaded, VERSION),

@@ -18,17 +18,13 @@ const MAX_WAITING = 1000
 /** The service waits two seconds for an answer to a webhook (seconds). */
 const PASS_TIMEOUT_SECONDS = 1.5
 
-export function passedHints({
-  cluster,
-  clock,
-  ownership,
-  targets,
-}: {
-  cluster: Pick<ClusterStore, 'hints'> | undefined
-  clock: Clock
-  ownership: Pick<Ownership, 'owns'>
-  targets: Pick<Lifecycle, 'hint'>
-}): PassedHints {
+type HintsOptions = { clock: Clock; ownership: Pick<Ownership, 'owns'>; targets: Pick<Lifecycle, 'hint'> }
+
+/** @param cluster undefined if the daemon does not share its store */
+export function passedHints(
+  cluster: Pick<ClusterStore, 'hints'> | undefined,
+  { clock, ownership, targets }: HintsOptions,
+): PassedHints {
   const own = ({ target, hint }: PassedHint) => targets.hint(target, hint)
   if (cluster === undefined) return { pass: async (hint) => own(hint), received$: EMPTY }
   let waiting = 0

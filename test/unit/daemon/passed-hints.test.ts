@@ -15,12 +15,14 @@ function pair(isReachable = () => true, answered: Promise<unknown> = Promise.res
     const owns = (target: string) => target === name
     const { hints } = cluster.clusterStore(10, isReachable)
     const passHint = async (hint: PassedHint) => void (await Promise.all([hints.pass(hint), answered]))
-    const { pass, received$ } = passedHints({
-      cluster: { hints: { ...hints, pass: passHint } },
-      clock,
-      ownership: { owns },
-      targets: { hint: (target, hint) => void (owns(target) && taken.push({ target, hint })) },
-    })
+    const { pass, received$ } = passedHints(
+      { hints: { ...hints, pass: passHint } },
+      {
+        clock,
+        ownership: { owns },
+        targets: { hint: (target, hint) => void (owns(target) && taken.push({ target, hint })) },
+      },
+    )
     received$.subscribe()
     return { taken, pass, clock }
   })
@@ -54,12 +56,7 @@ test('a hint that cannot be passed on is refused, and so is one that waits for l
 test('a daemon without others takes every hint', async () => {
   const taken: string[] = []
   const targets = { hint: (target: string) => void taken.push(target) }
-  const { pass } = passedHints({
-    cluster: undefined,
-    clock: virtualClock(),
-    ownership: { owns: () => false },
-    targets,
-  })
+  const { pass } = passedHints(undefined, { clock: virtualClock(), ownership: { owns: () => false }, targets })
   await pass(hintOf('a'))
   expect(taken).toEqual(['a'])
 })
