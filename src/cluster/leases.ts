@@ -87,23 +87,14 @@ export function newLeases({ notify, onFree }: LeasesOptions) {
     /** Writes released targets to the store. If that fails, the next call writes them. */
     release: async (write: (targets: readonly string[]) => Promise<void>) => {
       reportReleased()
-      await releaseAll(
-        [...leases].filter(([, { stage }]) => stage === 'free'),
-        write,
-      )
+      const free = [...leases].filter(([, { stage }]) => stage === 'free')
+      if (free.length === 0) return
+      for (const [, own] of free) own.stage = 'released'
+      await write(free.map(([target]) => target)).catch(() => {
+        for (const [, own] of free) own.stage = 'free'
+      })
     },
   }
-}
-
-async function releaseAll(
-  free: readonly [string, OwnedTarget][],
-  write: (targets: readonly string[]) => Promise<void>,
-): Promise<void> {
-  if (free.length === 0) return
-  for (const [, own] of free) own.stage = 'released'
-  await write(free.map(([target]) => target)).catch(() => {
-    for (const [, own] of free) own.stage = 'free'
-  })
 }
 
 /** The current lease of each target that was subscribed to. */
