@@ -93,27 +93,16 @@ const targetKeys = section(
 )
 
 /** An entry of `targets`: one app of the calls service, with one key. */
-export const targetSection = completed(targetKeys, (target) => {
-  const { appId, region, domain = DEFAULT_DOMAIN, apiKey, onBehalfOf, query, webhook } = target
+export const targetSection = completed(targetKeys, ({ region, domain = DEFAULT_DOMAIN, ...target }) => {
+  const { appId } = target
   const address = (kind: 'call' | 'api') => `https://${appId}.${kind}-${region}.${domain}/v3`
   const baseUrl = target.baseUrl ?? address('call')
-  const chatBaseUrl = target.baseUrl === undefined ? address('api') : target.chatBaseUrl
   return {
-    /** The value of the label `target`. */
+    ...target,
     name: target.name ?? appId ?? hostOf(baseUrl) ?? baseUrl,
-    /** The address of the calls service, including the path prefix, without a trailing slash. */
+    /** The addresses of the calls service and, if known, of the chat service: with the path prefix, without a trailing slash. */
     baseUrl,
-    /** The app, if the file names it. */
-    ...(appId !== undefined && { appId }),
-    /** The user and password with which the service sends webhooks; absent if none are accepted. */
-    ...(webhook !== undefined && { webhook }),
-    /** The address of the chat service, in the same form. Absent if only `base_url` is given. */
-    ...(chatBaseUrl !== undefined && { chatBaseUrl }),
-    apiKey,
-    /** The uid of the user whose calls are listed; absent for the calls of all users. */
-    ...(onBehalfOf !== undefined && { onBehalfOf }),
-    /** Further parameters of List Calls, without `page` and `perPage`. */
-    query,
+    ...(target.baseUrl === undefined && { chatBaseUrl: address('api') }),
   }
 })
 
