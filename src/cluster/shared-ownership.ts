@@ -129,7 +129,8 @@ function newMember(
   const mayOwn = () => !isDraining && problem?.of !== 'settings'
 
   function setProblem(now: Problem | undefined): void {
-    for (const event of problemEvents(problem, now)) notify(event)
+    if (problem !== undefined && problem.of !== now?.of) notify({ kind: 'problem', of: problem.of, problem: undefined })
+    if (now !== undefined && now.text !== problem?.text) notify({ kind: 'problem', of: now.of, problem: now.text })
     problem = now
   }
 
@@ -231,14 +232,6 @@ async function share(
   for (const target of leases.all()) if (!kept.has(target)) leases.end(target)
   const free = [...shared].filter((target) => !owners.has(target))
   if (free.length > 0 && kept.size < most) leases.begin(await cluster.acquire(free, most - kept.size))
-}
-
-/** The events of a change of the problem. */
-function problemEvents(before: Problem | undefined, now: Problem | undefined): OwnershipEvent[] {
-  const events: OwnershipEvent[] = []
-  if (before !== undefined && before.of !== now?.of) events.push({ kind: 'problem', of: before.of, problem: undefined })
-  if (now !== undefined && now.text !== before?.text) events.push({ kind: 'problem', of: now.of, problem: now.text })
-  return events
 }
 
 function ownershipProblem(error: unknown): Problem {
