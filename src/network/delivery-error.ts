@@ -10,15 +10,7 @@ export class DeliveryError extends Error {
   /** Whether the receiver may have accepted the message anyway, for example if no response arrived. */
   readonly mayHaveArrived: boolean
 
-  constructor(
-    message: string,
-    {
-      retryable,
-      retryAfter,
-      status,
-      mayHaveArrived = false,
-    }: { retryable: boolean; retryAfter?: number | undefined; status?: number | undefined; mayHaveArrived?: boolean },
-  ) {
+  constructor(message: string, { retryable, retryAfter, status, mayHaveArrived = false }: Details) {
     super(message)
     this.retryable = retryable
     this.retryAfter = retryAfter
@@ -26,3 +18,6 @@ export class DeliveryError extends Error {
     this.mayHaveArrived = mayHaveArrived
   }
 }
+
+type Details = Pick<DeliveryError, 'retryable'> &
+  Partial<Pick<DeliveryError, 'retryAfter' | 'status' | 'mayHaveArrived'>>
