@@ -2,12 +2,9 @@ import { Cron } from 'croner'
 
 /** Start and end of the calendar month of a time, in a time zone (UNIX seconds; an IANA name). */
 export function monthOf(time: number, timezone: string): { from: number; to: number } {
-  return periodOf(time, FIRST_OF_THE_MONTH, timezone)
-}
-
-/** Start and end of the day of a time, in a time zone (UNIX seconds; an IANA name). */
-export function dayOf(time: number, timezone: string): { from: number; to: number } {
-  return periodOf(time, MIDNIGHT, timezone)
+  const first = zoned(time, timezone).toPlainDate().with({ day: 1 })
+  const beginOf = (date: Temporal.PlainDate) => date.toZonedDateTime(timezone).epochMilliseconds / 1000
+  return { from: beginOf(first), to: beginOf(first.add({ months: 1 })) }
 }
 
 /**
@@ -29,25 +26,13 @@ export function lastTime(pattern: string, timezone: string, time: number): numbe
  */
 export function earlierBy(time: number, offset: number, timezone = Temporal.Now.timeZoneId()): number {
   const days = Math.floor(offset / 86_400)
-  const zone = timezone.replace('Etc/Unknown', 'UTC')
-  const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(time * 1000)).toZonedDateTimeISO(zone)
+  const at = zoned(time, timezone.replace('Etc/Unknown', 'UTC'))
   const passed = at.epochMilliseconds - at.subtract({ days }).epochMilliseconds
   return time - passed / 1000 - (offset - days * 86_400)
 }
 
-/** The date of a time in a time zone: `2026-11-20`. */
-export function dayName(time: number, timezone: string): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(time * 1000)
-}
-
-const FIRST_OF_THE_MONTH = '0 0 1 * *'
-const MIDNIGHT = '0 0 * * *'
-
-function periodOf(time: number, pattern: string, timezone: string): { from: number; to: number } {
-  const from = lastTime(pattern, timezone, time)
-  const next = cron(pattern, timezone).nextRun(new Date(time * 1000))
-  if (from === undefined || next === null) throw new RangeError(`${pattern} never matches in ${timezone}`)
-  return { from, to: next.getTime() / 1000 }
+function zoned(time: number, timezone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(time * 1000)).toZonedDateTimeISO(timezone)
 }
 
 const crons = new Map<string, Cron>()

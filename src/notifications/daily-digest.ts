@@ -1,6 +1,7 @@
-import { dayName, dayOf, lastTime } from '../clock/calendar.ts'
+import { lastTime } from '../clock/calendar.ts'
 import type { Clock } from '../clock/clock.ts'
 import { coverageOf, lengthOf } from '../history/coverage.ts'
+import { daysOf } from '../history/days.ts'
 import { figuresOf } from '../history/sums.ts'
 import { usageOf } from '../history/usage.ts'
 import { knownSince, type SyncState } from '../ledger/state.ts'
@@ -17,7 +18,7 @@ export type DigestOptions = {
 }
 
 const MINUTE = 60
-const WEEK = 7 * 86_400
+const DAY = 86_400
 /** A digest that is later than this (seconds) is not sent any more. */
 const MAX_LATE_SECONDS = 12 * 3600
 /** If polls have not covered this much of the day yet (seconds), the digest waits for them, up to the limit below. */
@@ -66,9 +67,10 @@ async function digestOf(
   { targets, store }: DigestOptions,
   { timezone, due, now, mayWait }: { timezone: string; due: number; now: number; mayWait: boolean },
 ): Promise<DigestMessage | undefined> {
-  const day = dayOf(dayOf(due, timezone).from - 1, timezone)
-  // Noon minus seven days is in the same calendar day of the week before, even if daylight saving time changed.
-  const weekBefore = dayOf((day.from + day.to) / 2 - WEEK, timezone)
+  // The last of them is that of the digest itself.
+  const days = daysOf({ from: due - 9 * DAY, to: due + 1 }, timezone)
+  const daysAgo = (n: number) => ({ ...days.at(-1 - n)!, to: days.at(-n)!.from })
+  const [day, weekBefore] = [daysAgo(1), daysAgo(8)]
   const existing = targets().filter((target) => knownSince(target) < day.to)
   const names = existing.map(({ name }) => name)
   const blindIn = async (period: typeof day) => (await coverageOf(store, period, { targets: names, now })).blind
@@ -85,7 +87,7 @@ async function digestOf(
   const [ofDay, ofWeekBefore] = [await figuresIn(day), await figuresIn(weekBefore)]
   return {
     kind: 'digest',
-    day: dayName(day.from, timezone),
+    day: day.name,
     timezone,
     targets: existing.map((target) => ({
       target: target.name,

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { dayName, dayOf, earlierBy, lastTime, monthOf } from '../../../src/clock/calendar.ts'
+import { earlierBy, lastTime, monthOf } from '../../../src/clock/calendar.ts'
 
 const unix = (time: string) => Date.parse(time) / 1000
 /** As `2026-11-20T08:00:00Z`. */
@@ -22,22 +22,6 @@ describe('the month of a time', () => {
     ['2011-04-15T12:00:00Z', 'Asia/Amman', '2011-03-31T22:00:00Z', '2011-04-30T21:00:00Z', 719],
   ])('%s in %s is from %s to %s: %d hours', (moment, timezone, from, to, hours) => {
     expect(period(monthOf(unix(moment), timezone))).toEqual([from, to, hours])
-  })
-})
-
-describe('the day of a time', () => {
-  test.each([
-    ['2026-11-20T08:00:00Z', 'Europe/Berlin', '2026-11-19T23:00:00Z', '2026-11-20T23:00:00Z', 24],
-    ['2026-03-29T12:00:00Z', 'Europe/Berlin', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z', 23],
-    ['2026-10-25T00:30:00Z', 'Europe/Berlin', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', 25],
-    ['2026-10-25T01:30:00Z', 'Europe/Berlin', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', 25],
-    ['2026-11-20T08:00:00Z', 'Asia/Kolkata', '2026-11-19T18:30:00Z', '2026-11-20T18:30:00Z', 24],
-    ['2026-10-04T02:00:00Z', 'Australia/Lord_Howe', '2026-10-03T13:30:00Z', '2026-10-04T13:00:00Z', 23.5],
-    // This day has no midnight, and starts at one o'clock.
-    ['2026-09-06T12:00:00Z', 'America/Santiago', '2026-09-06T04:00:00Z', '2026-09-07T03:00:00Z', 23],
-    ['2026-09-06T03:59:59Z', 'America/Santiago', '2026-09-05T04:00:00Z', '2026-09-06T04:00:00Z', 24],
-  ])('%s in %s is from %s to %s: %d hours', (moment, timezone, from, to, hours) => {
-    expect(period(dayOf(unix(moment), timezone))).toEqual([from, to, hours])
   })
 })
 
@@ -77,15 +61,6 @@ describe('a time at the boundary of two periods', () => {
     expect([utc(began), utc(ends)]).toEqual([from, to])
   })
 
-  test.each([
-    [-1, '2026-11-18T18:30:00Z', '2026-11-19T18:30:00Z'],
-    [0, '2026-11-19T18:30:00Z', '2026-11-20T18:30:00Z'],
-    [0.5, '2026-11-19T18:30:00Z', '2026-11-20T18:30:00Z'],
-  ])('is in the day that starts: %d s from it, that is %s to %s', (seconds, from, to) => {
-    const { from: began, to: ends } = dayOf(unix('2026-11-19T18:30:00Z') + seconds, 'Asia/Kolkata')
-    expect([utc(began), utc(ends)]).toEqual([from, to])
-  })
-
   test('is the last time of a cron pattern that matches it', () => {
     const nine = unix('2026-11-20T08:00:00Z')
     const found = [-1, -0.001, 0, 0.001].map((seconds) => utc(lastTime('0 9 * * *', 'Europe/Berlin', nine + seconds)))
@@ -120,15 +95,4 @@ describe('the last time of a cron pattern', () => {
   test('is unknown for a day that does not exist', () => {
     expect(lastTime('0 0 30 2 *', 'UTC', unix('2026-11-20T12:00:00Z'))).toBeUndefined()
   })
-})
-
-test.each([
-  ['2026-11-19T22:59:59Z', 'Europe/Berlin', '2026-11-19'],
-  ['2026-11-19T23:00:00Z', 'Europe/Berlin', '2026-11-20'],
-  ['2026-07-19T21:59:59Z', 'Europe/Berlin', '2026-07-19'],
-  ['2026-07-19T22:00:00Z', 'Europe/Berlin', '2026-07-20'],
-  ['2026-12-31T18:30:00Z', 'Asia/Kolkata', '2027-01-01'],
-  ['2026-01-05T00:00:00Z', 'America/New_York', '2026-01-04'],
-])('the date of %s in %s is %s', (moment, timezone, day) => {
-  expect(dayName(unix(moment), timezone)).toBe(day)
 })
