@@ -17,7 +17,6 @@ function unknownSignal(name: string): AnySignal {
     description: '',
     keys: {},
     unit: 'calls',
-    isReplayable: false,
     value: () => undefined,
     inWords: () => name,
     describe: ({ value }) => `${name} is ${formatNumber(value)}`,

@@ -15,7 +15,7 @@ import type { EvaluationRecord, Trigger } from './trigger.ts'
  * used, and since when a call has a recording.
  */
 export function isReplayable({ signal }: Rule): boolean {
-  return definitionOf(signal).isReplayable
+  return definitionOf(signal).isReplayable === true
 }
 
 export type History = {

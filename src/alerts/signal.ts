@@ -69,8 +69,8 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   /** The keys of its rules between `signal` and `for`, in the order in which they are printed. */
   readonly keys: Keys
   readonly unit: Unit
-  /** Whether the stored history holds all data that the signal is measured on. */
-  readonly isReplayable: boolean
+  /** Whether the stored history holds all data that the signal is measured on; default: no. */
+  readonly isReplayable?: boolean
   /** Whether `/api/v1/status` shows its value at each poll. */
   readonly isShownInStatus?: boolean
   /** The name of the worst value, instead of `peak`. */

@@ -22,7 +22,6 @@ export const budgetMinutes = targetSignal({
     clear: clear(share()),
   },
   unit: 'share',
-  isReplayable: false,
   value: (trigger, { limit, timezone: zone, of }) => {
     const used = trigger.kind === 'tick' ? NaN : trigger.usedSince(monthOf(trigger.now, zone).from, of)
     return Number.isNaN(used) ? undefined : used / limit

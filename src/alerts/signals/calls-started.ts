@@ -9,7 +9,6 @@ export const callsStarted = callSignal({
   description: 'Calls that began in the window',
   keys: { ...labelled, ...windowed, ...eitherSide(amount) },
   unit: 'calls',
-  isReplayable: false,
   calls: ({ finished, open }, { from, to }) => {
     const isInside = (began: number) => began >= from && began <= to
     // A call that began in the window has either finished since, or is still open.

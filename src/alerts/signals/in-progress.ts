@@ -8,7 +8,6 @@ export const inProgress = callSignal({
   description: 'Open calls now',
   keys: { ...labelled, ...eitherSide(amount) },
   unit: 'calls',
-  isReplayable: false,
   calls: ({ open }) => open,
   statuses: () => ['in_progress'],
   measure: measureNumber,

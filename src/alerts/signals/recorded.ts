@@ -18,8 +18,7 @@ export const recorded = callSignal({
     clear: clear(shareOrDifference()),
   },
   unit: 'share',
-  // The history has which calls have a recording, but not since when.
-  isReplayable: false,
+  // It cannot be replayed: the history has which calls have a recording, but not since when.
   calls: ({ finished }, { from, to }, { offset }) => finished.tally(from - offset, to - offset),
   statuses: () => ['ended'],
   selects: { has_recording: 'false' },

@@ -15,7 +15,6 @@ export const requestErrors = targetSignal({
     ...aboveShare,
   },
   unit: 'share',
-  isReplayable: false,
   value: (trigger, { window, minRequests }) => wrongShare(trigger, minRequests, (recent) => recent.requests(window)),
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the requests to the calls service failed ${inWindow(signal)}`,

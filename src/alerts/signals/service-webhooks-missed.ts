@@ -15,7 +15,6 @@ export const serviceWebhooksMissed = targetSignal({
     ...aboveShare,
   },
   unit: 'share',
-  isReplayable: false,
   value: (trigger, { window, minEnds }) => wrongShare(trigger, minEnds, (recent) => recent.ends?.(window)),
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the ends of calls ${inWindow(signal)} had no webhook`,

@@ -20,7 +20,6 @@ export const stuckCalls = callSignal({
     clear: clear(amount()),
   },
   unit: 'calls',
-  isReplayable: false,
   calls: ({ open, now }, _window, { status, longerThan }) =>
     open.filter((call) => (status ?? call.status) === call.status && beganAt(call) < now - longerThan),
   statuses: ({ status }) => [status ?? 'in_progress'],
