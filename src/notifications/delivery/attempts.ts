@@ -92,6 +92,7 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
 
   /** Ends the first pause of what was refused. Refused once more, it waits for the whole delay. */
   function accepted({ ids = [] }: What): Attempt {
+    failures = 0
     for (const [id, { subject }] of refused) {
       if (!outlived.has(id)) pauses.end(subject)
       outlived.add(id)
@@ -120,15 +121,11 @@ export function attemptsOn(clock: Clock, of: 'message' | 'state' = 'message') {
      * Never rejects. After a bug it is retried as well: no message may be lost for that. What is refused is retried because
      * the receiver may be the cause, such as a webhook that was rotated; it is dropped if some recipients have got it, or by choice.
      */
-    attempt: async (work: () => Promise<unknown>, what: What = {}): Promise<Attempt> => {
-      try {
-        await work()
-      } catch (error) {
-        return failed(error, what)
-      }
-      failures = 0
-      return accepted(what)
-    },
+    attempt: (work: () => Promise<unknown>, what: What = {}): Promise<Attempt> =>
+      Promise.try(work).then(
+        () => accepted(what),
+        (error: unknown) => failed(error, what),
+      ),
   }
 }
 

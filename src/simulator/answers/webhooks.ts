@@ -96,12 +96,9 @@ export function sendWebhooks({ due, failed }: Webhooks, to: URL, now: () => numb
       'content-type': 'application/json',
       authorization: `Basic ${Buffer.from(user).toString('base64')}`,
     }
-    try {
-      const { ok } = await fetch(to.origin + to.pathname, { method: 'POST', headers, body: webhook.body })
-      if (!ok) failed(webhook)
-    } catch {
-      failed(webhook)
-    }
+    const answer = fetch(to.origin + to.pathname, { method: 'POST', headers, body: webhook.body })
+    const { ok } = await answer.catch(() => ({ ok: false }))
+    if (!ok) failed(webhook)
   }
   const timer = setInterval(() => {
     now()
