@@ -16,25 +16,17 @@ export function isMoreSevere(one: { severity: Severity }, other: { severity: Sev
 /** Selects alerts. Each given value must equal the alert's, or be an expression that matches it (match.ts). */
 export type AlertMatch = Readonly<Partial<Record<'alert' | 'severity' | 'target' | RuleLabel, string>>>
 
-/** Selects all that fires of a group, by the names of its alerts. */
-export function matchOfGroup(
-  { severity: _severity, ...labels }: AlertMatch,
-  alerts: readonly { alert: string }[],
-): AlertMatch {
-  const names = [...new Set(alerts.map(({ alert }) => alert))]
-  const escaped = names.map((name) => name.replaceAll(/[!-/:-@[-^`{-~]/g, '\\$&'))
-  return { ...labels, alert: names.length === 1 ? names[0]! : `=~${escaped.join('|')}` }
-}
-
-/** Selects what fires of a group: a single alert alone, several on one target by their names there. */
+/** Selects what fires of a group: a single alert alone, several by their names, on one target there. */
 export function matchOfAll(
-  group: AlertMatch,
+  { severity: _severity, ...group }: AlertMatch,
   alerts: readonly { alert: string; target: string; labels: AlertMatch }[],
 ): AlertMatch {
   const { alert, target, labels } = alerts[0]!
   if (alerts.length === 1) return { alert, target, ...labels }
   const isOne = alerts.every((one) => one.target === target)
-  return { ...(isOne && { target }), ...matchOfGroup(group, alerts) }
+  const names = [...new Set(alerts.map((one) => one.alert))]
+  const escaped = names.map((name) => name.replaceAll(/[!-/:-@[-^`{-~]/g, '\\$&'))
+  return { ...(isOne && { target }), ...group, alert: names.length === 1 ? alert : `=~${escaped.join('|')}` }
 }
 
 /** The keys of a match, in the order in which they are documented. */

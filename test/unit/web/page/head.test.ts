@@ -5,7 +5,7 @@ import type { TargetStatus } from '../../../../src/pipeline/target.ts'
 import { Alerts } from '../../../../src/web/page/components/alerts.tsx'
 import { Head } from '../../../../src/web/page/components/head.tsx'
 import type { State } from '../../../../src/web/page/model/state.ts'
-import { matchOfGroup } from '../../../../src/alerts/match-keys.ts'
+import { matchOfAll } from '../../../../src/alerts/match-keys.ts'
 import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
@@ -175,9 +175,8 @@ describe('the head of the overview', () => {
     const links = linksOf(state)
     const address = new URLSearchParams({ alert: '=~VeryHighFailureRate|HighFailureRate' })
     expect(links).toContainEqual(['Silence', `./?${address}#silences`])
-    expect(matchOfGroup({}, [{ alert: 'Überlast (1)' }, { alert: 'b' }])).toEqual({
-      alert: String.raw`=~Überlast \(1\)|b`,
-    })
+    const fires = ['Überlast (1)', 'b'].map((alert) => ({ alert, target: alert, labels: {} }))
+    expect(matchOfAll({}, fires)).toEqual({ alert: String.raw`=~Überlast \(1\)|b` })
   })
 
   test('says how it is on the selected target, and on how many others', () => {
