@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fastify, type FastifyInstance } from 'fastify'
 import { answer } from './answers/answer.ts'
 import { addBurst, type Burst } from './calls/arrivals.ts'
@@ -162,29 +163,22 @@ function deliver(reply: Reply, raw: ServerResponse, response: RecordedResponse):
   raw.once('close', () => {
     response.delivered = raw.writableFinished
   })
-  if (reply.delivery === 'hang') return
-  if (reply.delivery === 'reset') {
-    raw.socket?.resetAndDestroy()
-    return
-  }
+  if (reply.delivery === 'reset') raw.socket?.resetAndDestroy()
+  if (reply.delivery === 'reset' || reply.delivery === 'hang') return
   // Otherwise the server would add a Date of its own.
   raw.sendDate = false
   const body = Buffer.from(reply.body)
   raw.writeHead(reply.status, { ...reply.headers, 'content-length': body.length })
   if (reply.delivery === 'whole') raw.end(body)
-  else if (reply.delivery === 'drip') drip(raw, body)
+  else if (reply.delivery === 'drip') void drip(raw, body)
   else raw.write(body.subarray(0, body.length / 2), () => raw.destroy())
 }
 
-function drip(raw: ServerResponse, body: Buffer): void {
-  let sent = 0
-  const timer = setInterval(() => {
+async function drip(raw: ServerResponse, body: Buffer): Promise<void> {
+  for (let sent = 0; sent < body.length; sent += DRIP_BYTES) {
+    await pause(DRIP_MS, undefined, { ref: false })
+    if (raw.destroyed) return
     raw.write(body.subarray(sent, sent + DRIP_BYTES))
-    sent += DRIP_BYTES
-    if (sent < body.length) return
-    clearInterval(timer)
-    raw.end()
-  }, DRIP_MS)
-  timer.unref()
-  raw.once('close', () => clearInterval(timer))
+  }
+  raw.end()
 }
