@@ -115,20 +115,11 @@ function refusal(response: Response, body: string, { receiver, clock, reasonIn }
   const reason = reasonIn?.(body) ?? ''
   const because = reason === '' ? '' : ` (${reason})`
   const isRedirect = !ok && status < 400
-  if (isRedirect || status === 429 || status >= 500) {
-    const problem = `${receiver} answered ${status}${isRedirect ? ', a redirect, which is not followed' : because}`
-    return new DeliveryError(problem, {
-      retryable: true,
-      retryAfter,
-      status,
-      mayHaveArrived: status === GATEWAY_TIMEOUT,
-    })
-  }
-  return new DeliveryError(`${receiver} refused the message with ${status}${because}`, {
-    retryable: false,
-    retryAfter,
-    status,
-  })
+  const retryable = isRedirect || status === 429 || status >= 500
+  const did = retryable ? 'answered' : 'refused the message with'
+  const why = isRedirect ? ', a redirect, which is not followed' : because
+  const mayHaveArrived = status === GATEWAY_TIMEOUT
+  return new DeliveryError(`${receiver} ${did} ${status}${why}`, { retryable, retryAfter, status, mayHaveArrived })
 }
 
 /** The beginning of a body as text. The rest is neither read nor decompressed. */
