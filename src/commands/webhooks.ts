@@ -4,7 +4,7 @@ import { cursorSince } from '../events/read-events.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { openForCommand } from '../store/open-store.ts'
 import type { CommandStore } from '../store/store.ts'
-import type { LogPlace, StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
+import type { StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
 import { formatSeconds, formatTime, plural } from '../text/format.ts'
 import { deadLettersView, type WebhookView } from '../views/webhook-status.ts'
 import { momentOf } from '../views/queries/parameters.ts'
@@ -27,8 +27,7 @@ export const declareWebhooks: Declare = (webhooks, context) => {
     .option('--json', 'print them as JSON', false)
     .action(async (name, { json, ...options }) => {
       await using store = await openForCommand((await configured(options)).store)
-      await webhookIn(store, name)
-      const document = deadLettersView(await deadLettersOf(store, name))
+      const document = deadLettersView(await deadLettersOf(store, await webhookIn(store, name)))
       if (json) print(JSON.stringify(document, undefined, 2))
       else if (document.dead_letters.length === 0) print('no dead letters')
       else
@@ -60,10 +59,10 @@ export const declareWebhooks: Declare = (webhooks, context) => {
 
 async function replayDead(store: CommandStore, name: string): Promise<string> {
   let events = 0
-  await change(store, name, async ({ progress }) => {
-    const letters = await deadLettersOf(store, name)
+  await change(store, name, async (webhook) => {
+    const letters = await deadLettersOf(store, webhook)
     events = letters.length
-    return { progress, put: letters.map(revived) }
+    return { progress: webhook.progress, put: letters.map(revived) }
   })
   return `${name}: ${events} dead letters are delivered again`
 }
@@ -105,16 +104,8 @@ async function change(
   }
 }
 
-const PAGE = 1000
-
-async function deadLettersOf(store: CommandStore, name: string): Promise<UndeliveredEvent[]> {
-  const found: UndeliveredEvent[] = []
-  for (let after: LogPlace = START; ;) {
-    const page = await store.undelivered(name, { dead: true, after, limit: PAGE })
-    found.push(...page)
-    if (page.length < PAGE) return found
-    after = page.at(-1)!
-  }
+function deadLettersOf(store: CommandStore, { name, dead }: StoredWebhook): Promise<UndeliveredEvent[]> {
+  return store.undelivered(name, { dead: true, after: START, limit: dead })
 }
 
 function revived({ refusedSince: _before, ...event }: UndeliveredEvent): UndeliveredEvent {
