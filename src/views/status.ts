@@ -17,14 +17,12 @@ export const status = namedObject('Status', {
 })
 export type Status = z.output<typeof status>
 
-/** What `callwatch status` takes from the answers of the daemon. */
-export const heardStatus = status.pick({ problem: true }).extend({
+/** What `callwatch status` takes from the answers of the daemon, whose parts have different names. */
+export const heardAnswers = status.pick({ problem: true }).extend({
   targets: z.array(target.pick({ name: true, up: true, problem: true, fault: true, listing: true, warnings: true })),
-})
-export const heardReceivers = z.object({
   receivers: z.array(receiver.pick({ name: true, failing_since: true, problem: true, next_attempt: true })),
 })
-export type Heard = z.output<typeof heardStatus> & z.output<typeof heardReceivers>
+export type Heard = z.output<typeof heardAnswers>
 
 /** What the store and the daemon say of now, as `callwatch status --json` prints it. */
 export const storedStatus = z.object({

@@ -1,6 +1,6 @@
 import { daemonUrl } from '../../config/daemon-url.ts'
 import type { Config } from '../../config/config.ts'
-import { heardReceivers, heardStatus, type Heard } from '../../views/status.ts'
+import { heardAnswers, type Heard } from '../../views/status.ts'
 import type { CommandContext } from '../command.ts'
 
 /** How long the daemon may take (milliseconds). The image allows its health check ten seconds. */
@@ -38,8 +38,7 @@ export async function hear(daemon: Daemon, { http, targets }: Config): Promise<H
       return answer?.ok === true ? answer.json().catch(() => undefined) : undefined
     }),
   )
-  const status = heardStatus.safeParse(answers[0]).data
-  const receivers = heardReceivers.safeParse(answers[1]).data
-  const isOurs = status?.targets.every(({ name }) => targets.some((target) => target.name === name))
-  return isOurs === true && receivers !== undefined ? { ...status!, ...receivers } : undefined
+  const heard = heardAnswers.safeParse(Object.assign({}, ...answers)).data
+  const isOurs = heard?.targets.every(({ name }) => targets.some((target) => target.name === name))
+  return isOurs === true ? heard : undefined
 }
