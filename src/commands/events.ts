@@ -114,9 +114,10 @@ export const declare: Declare = (command, context) => {
     .option(...WIDE)
     .option('--json', 'print each event as a line of JSON: a CloudEvent with its `callwatchcursor`', false)
     .action(async (options) => {
-      const line = (event: ReadEvent) => eventLine(event, widthOf(context, options))
-      const shown = { selects: () => true, line: options.json ? eventJson : line }
-      await printEvents(await configured(options), options, { print: options.wide ? printWhole : print, warn }, shown)
+      const config = await configured(options)
+      const filter = { types: options.type?.map(typeOf), targets: options.target }
+      const line = options.json ? eventJson : (event: ReadEvent) => eventLine(event, widthOf(context, options))
+      await printEvents(config, { ...options, filter }, { print: options.wide ? printWhole : print, warn, line })
     })
   declareWebhooks(subcommand(command, 'webhooks', 'List the webhooks of events, and change what they get'), context)
 }
@@ -127,33 +128,26 @@ type EventsOptions = {
   /** A cursor. */
   after?: string | undefined
   since?: string | undefined
-  type?: readonly string[] | undefined
-  target?: readonly string[] | undefined
+  filter: EventFilter
   limit?: number | undefined
   json: boolean
 }
 
-/** Which events are printed, and how. */
-type Shown = { selects: (event: ReadEvent) => boolean; line: (event: ReadEvent) => string }
-
 /**
- * @throws {UsageError} for an unknown type, an invalid cursor, or a cursor whose next events no longer exist
+ * @throws {UsageError} for an invalid cursor, or a cursor whose next events no longer exist
  * @throws {StoreError} if there is no store, or it cannot be read
  */
 export async function printEvents(
   config: Config,
-  options: EventsOptions,
-  output: Pick<CommandContext, 'print' | 'warn'>,
-  { selects, line }: Shown,
+  { follow, after, since, filter, limit, json }: EventsOptions,
+  output: Pick<CommandContext, 'print' | 'warn'> & { line: (event: ReadEvent) => string },
 ): Promise<void> {
-  const { follow, since, limit } = options
-  const types = options.type?.map(typeOf)
-  let cursor = options.after === undefined ? undefined : cursorOf(options.after)
+  let cursor = after === undefined ? undefined : cursorOf(after)
   let left = limit ?? Infinity
   let isEmpty = true
   const show = (page: EventsPage) => {
-    const shown = page.events.filter(selects).slice(0, left)
-    for (const event of shown) output.print(line(event))
+    const shown = page.events.slice(0, left)
+    for (const event of shown) output.print(output.line(event))
     cursor = page.next
     left -= shown.length
     isEmpty &&= shown.length === 0
@@ -164,7 +158,6 @@ export async function printEvents(
   const readOn = async () => {
     await using opened = await openReader(config.store)
     const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
-    const filter = { types, targets: options.target }
     if (cursor === undefined && since === undefined) {
       show(await newest(reader, limit ?? NEWEST, filter))
       left = follow ? Infinity : 0
@@ -179,7 +172,7 @@ export async function printEvents(
   try {
     if (follow) await untilStopped(readOn, PAUSE_SECONDS, output, () => left > 0)
     else await readOn()
-    if (isEmpty && !follow && !options.json) output.print('no events')
+    if (isEmpty && !follow && !json) output.print('no events')
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error
     throw new UsageError(`${error.message}; \`--after ${error.oldest}\` reads all that are left`)

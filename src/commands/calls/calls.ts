@@ -2,7 +2,7 @@ import { ZodError } from 'zod'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { writeCursor } from '../../events/cursor.ts'
-import { readLatest, type ReadEvent } from '../../events/read-events.ts'
+import { readLatest } from '../../events/read-events.ts'
 import { isSelected, type CallFilter } from '../../history/call-filter.ts'
 import { serviceNow } from '../../history/coverage.ts'
 import { expectTargets } from '../../history/usage.ts'
@@ -10,6 +10,7 @@ import { MARK } from '../../ledger/tracked-call.ts'
 import { openReader } from '../../store/open-store.ts'
 import { callsParameters, callSelection } from '../../views/queries/calls-query.ts'
 import { CALL_FORMATS } from '../../views/call.ts'
+import type { EventBody, EventType } from '../../views/event.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
 import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { eventLine, printEvents } from '../events.ts'
@@ -18,8 +19,8 @@ import { names, whole } from '../options/option-values.ts'
 import { linesOf, partsOf } from './listing.ts'
 
 /** The events of a call in progress, and of one that has finished. */
-const BEGINS = ['call.initiated', 'call.ongoing', 'call.reappeared']
-const ENDS = ['call.ended', 'call.unanswered', 'call.rejected', 'call.canceled', 'call.other', 'call.lost']
+const BEGINS: EventType[] = ['call.initiated', 'call.ongoing', 'call.reappeared']
+const ENDS: EventType[] = ['call.ended', 'call.unanswered', 'call.rejected', 'call.canceled', 'call.other', 'call.lost']
 
 /** Prints the calls in progress, the oldest of each target first, or those that finished in a period, newest first. */
 export const declare: Declare = (command, context) =>
@@ -55,7 +56,7 @@ export const declare: Declare = (command, context) =>
         has_recording: recorded ? 'true' : undefined,
       }
       // One more, to know whether there are more.
-      const { found, cursor, filter } = await newestCalls(config, options.target, query, limit + 1)
+      const { found, cursor, where } = await newestCalls(config, options.target, query, limit + 1)
       const calls = found.slice(0, limit)
       if (found.length > limit)
         context.warn(`these are the ${since === undefined ? 'first' : 'newest'} ${limit}; --limit prints more`)
@@ -69,11 +70,11 @@ export const declare: Declare = (command, context) =>
       const types = since === undefined ? BEGINS : ENDS
       await printEvents(
         config,
-        { follow, after: cursor, type: types, target: options.target, json: false },
-        options.wide ? { ...context, print: context.printWhole } : context,
-        // An event has no minutes of participants, and no time at which the call was noticed.
+        { follow, after: cursor, filter: { types, targets: options.target, where }, json: false },
         {
-          selects: (event) => isWanted(filter, event),
+          ...context,
+          ...(options.wide && { print: context.printWhole }),
+          // An event has no minutes of participants, and no time at which the call was noticed.
           line: (event) => (isTable ? eventLine(event, widthOf(context, options)) : JSON.stringify(event.event.data)),
         },
       )
@@ -87,7 +88,7 @@ function refuseColumns(follow: boolean, format: string): void {
 
 type Query = Readonly<Record<string, string | undefined>>
 
-/** The newest calls that a query of the API selects, and the cursor of the events since then. */
+/** The newest calls that a query of the API selects, the cursor of the events since then, and which of these are of such calls. */
 async function newestCalls(config: Config, asked: readonly string[] | undefined, query: Query, most: number) {
   await using reader = await openReader(config.store)
   const configured = config.targets.map(({ name }) => name)
@@ -97,7 +98,8 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
   // What happens while the calls are listed is printed afterwards.
   const { next } = await readLatest(reader, 0)
   const parts = await Array.fromAsync(partsOf(reader, targets, wanted, most))
-  return { found: parts.flat(), cursor: writeCursor(next), filter: wanted.filter }
+  const where = (event: EventBody) => isWanted(wanted.filter, event)
+  return { found: parts.flat(), cursor: writeCursor(next), where }
 }
 
 /** Reads the filters as the API does. */
@@ -111,7 +113,7 @@ function wantedOf(query: Query, now: number): CallSelection {
   }
 }
 
-function isWanted(filter: CallFilter, { type, event: { data } }: ReadEvent): boolean {
+function isWanted(filter: CallFilter, { type, data }: EventBody): boolean {
   if ('alert' in data) return false
   const { call_id: id, session_id: session, mode, receiver_type: receiverType } = data
   const labels = { type: data.type, mode, receiverType }
