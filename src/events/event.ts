@@ -48,7 +48,7 @@ export function eventsOf({ ledger, notifications, backfilled }: Changes): Logged
   return [
     ...ledger.transitions.flatMap((transition) => transitionEvents(transition, backfilled)),
     ...ledger.corrections.map((correction) => correctionEvent(correction, backfilled)),
-    ...ledger.details.map((details) => detailsEvent(details, backfilled)),
+    ...ledger.details.map((details) => callEvent('call.details', details, callChangeView(details, backfilled))),
     ...notifications.flatMap(alertEvent),
   ]
 }
@@ -60,12 +60,11 @@ export function eventsOf({ ledger, notifications, backfilled }: Changes): Logged
 function transitionEvents(transition: Transition, backfilled: boolean): LoggedBody[] {
   const { call, from, to, observed, at } = transition
   const data = { ...callChangeView(transition, backfilled), from, to, inferred: !observed }
-  const event = (type: EventType, time: number): LoggedBody => ({ type, subject: call.id, time: isoTime(time), data })
   // A call with an undocumented status is open until the service reports its `endedAt`.
   const isChanges = to !== 'none' && (to !== 'other' || call.finish !== undefined)
-  const reached = isChanges ? [event(`call.${to}`, happenedAt(call, to, at))] : []
+  const reached = isChanges ? [callEvent(`call.${to}`, { call, at: happenedAt(call, to, at) }, data)] : []
   if (from !== 'lost') return reached
-  return [event('call.reappeared', at), ...(call.finish === undefined ? [] : reached)]
+  return [callEvent('call.reappeared', transition, data), ...(call.finish === undefined ? [] : reached)]
 }
 
 /** When a call reached a status (UNIX seconds): the service's time if there is one, but not later than callwatch saw it. */
@@ -77,23 +76,21 @@ function happenedAt(call: TrackedCall, to: TransitionPoint, seen: number): numbe
 }
 
 function correctionEvent(correction: Correction, backfilled: boolean): LoggedBody {
-  const { before, call, at } = correction
+  const { before, call } = correction
   const [audio = 0, video = 0] = before.minutes
-  return {
-    type: 'call.corrected',
-    subject: call.id,
-    time: isoTime(at),
-    data: {
-      ...callChangeView(correction, backfilled),
-      before: { status: before.status, minutes: { audio, video } },
-      after: { status: call.status },
-    },
-  }
+  return callEvent('call.corrected', correction, {
+    ...callChangeView(correction, backfilled),
+    before: { status: before.status, minutes: { audio, video } },
+    after: { status: call.status },
+  })
 }
 
-function detailsEvent(details: ChangedCall, backfilled: boolean): LoggedBody {
-  const { call, at } = details
-  return { type: 'call.details', subject: call.id, time: isoTime(at), data: callChangeView(details, backfilled) }
+function callEvent(
+  type: EventType,
+  { call, at }: Pick<ChangedCall, 'call' | 'at'>,
+  data: LoggedCallData<CallChange>,
+): LoggedBody {
+  return { type, subject: call.id, time: isoTime(at), data }
 }
 
 function alertEvent(notification: Notification): LoggedBody[] {

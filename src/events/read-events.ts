@@ -183,12 +183,10 @@ export async function eventsOfCall(
     [firstSeen - MAX_CLOCK_DIFFERENCE_SECONDS, target, `%${text.replaceAll(/[!%_]/g, '!$&')}%`],
   )
   const [oldest] = await store.rows('SELECT min(at) AS at FROM callwatch.events')
-  const events = rows.map(loggedEventsOf).flatMap((row) =>
-    row.texts.flatMap((_, place) => {
-      const event = eventIn(row, place, { targets: [target], where: ({ subject }) => subject === id })
-      return event === undefined ? [] : [event.event]
-    }),
-  )
+  const filter: EventFilter = { where: ({ subject }) => subject === id }
+  const events = rows
+    .map(loggedEventsOf)
+    .flatMap((row) => row.texts.flatMap((_, place) => eventIn(row, place, filter)?.event ?? []))
   const at = oldest?.['at'] ?? null
   return { events, keptSince: at === null ? undefined : Number(at) }
 }

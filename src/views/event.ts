@@ -49,13 +49,9 @@ export type AlertEvent = z.output<typeof alertEvent>
 /** An event as webhooks and `/api/v1/events` deliver it. */
 export type CallwatchEvent = CallEvent | AlertEvent
 
-/** The fields of an event that do not follow from its place in the log. */
-export type EventBody<Data = CallChange | AlertChange> = {
+/** The fields of an event that do not follow from its place in the log. Its type has no prefix. */
+export type EventBody<Data = CallChange | AlertChange> = Pick<EventView, 'subject' | 'time'> & {
   type: EventType
-  /** The call id, for a call. */
-  subject?: string
-  /** When it happened, by the service's clock (ISO 8601). */
-  time: string
   data: Data
 }
 
