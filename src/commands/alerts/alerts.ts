@@ -40,7 +40,9 @@ export const declare: Declare = (command, context) => {
       const { alerts } = found
       const isLong = alerts.length > MOST_LISTED
       const shown = options.all || !isLong ? alerts : alerts.slice(0, MOST_LISTED)
-      const summary = isLong ? [...summaryOf(alerts, now), ''] : []
+      const fired = alerts.map((one) => ({ rule: one.alert, target: one.target, ...firedIn(one, now) }))
+      // The rules, those first that fired last.
+      const summary = isLong ? [...ruleSummary(fired), ''] : []
       if (options.json) print(JSON.stringify(found, undefined, 2))
       else for (const line of [...summary, ...tableOf(shown, now, widthOf(context, options))]) print(line)
       if (!options.json && shown.length < alerts.length)
@@ -63,13 +65,6 @@ const GIVES_WAY = ['threshold', 'notified', 'severity', 'outcome']
 /** When an alert fired, or has been firing (UNIX seconds). */
 function firedIn({ since, until }: Pick<PastAlert, 'since' | 'until'>, now: number) {
   return { from: Date.parse(since) / 1000, to: until === null ? now : Date.parse(until) / 1000 }
-}
-
-/** The rules, those first that fired last. */
-function summaryOf(alerts: readonly PastAlert[], now: number): string[] {
-  const fired = alerts.map((one) => ({ rule: one.alert, target: one.target, ...firedIn(one, now) }))
-  const rules = alerts.map(({ alert }) => alert)
-  return ruleSummary(rules, fired)
 }
 
 function tableOf(found: readonly PastAlert[], now: number, width: number): string[] {

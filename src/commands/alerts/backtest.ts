@@ -126,7 +126,7 @@ function rulesOf(found: readonly Backtested[], rules: readonly Rule[]): string[]
     incidents.map((one) => ({ rule: one.fired.alert, target, ...periodOf(one, to ?? one.fired.at) })),
   )
   const replayed = rules.filter(isReplayable).map(({ name }) => name)
-  return ruleSummary(replayed, fired)
+  return ruleSummary(fired, replayed)
 }
 
 /** @param to when the history ends (UNIX seconds) */
