@@ -185,7 +185,6 @@ type Printing = Record<'print' | 'printDetail', (line: string) => void>
 
 const printingReceiver = ({ printDetail }: Printing) =>
   startEventReceiver(
-    systemClock.wall,
     (event) => printDetail(eventLine({ event })),
     (blocks) => slackLines(blocks).forEach(printDetail),
   )

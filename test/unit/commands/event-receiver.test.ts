@@ -9,7 +9,7 @@ const [ID, TEXT] = ['a-1', JSON.stringify({ id: 'a-1', type: 'callwatch.call.end
 
 async function receiver() {
   const taken: string[] = []
-  const started = await startEventReceiver(systemClock.wall, ({ id, type }) => taken.push(`${id} ${type}`))
+  const started = await startEventReceiver(({ id, type }) => taken.push(`${id} ${type}`))
   onTestFinished(started.close)
   const post = (given: Parameters<typeof webhookOf>[0] = {}, ahead = 0) => {
     const clock = { ...systemClock, wall: () => systemClock.wall() + ahead }
