@@ -25,13 +25,9 @@ export async function webhookViews(
 /** How many events follow a cursor, whether the webhook wants them or not, and when callwatch found the first of them (UNIX seconds). */
 async function unreadBy(log: Pick<Store, 'events'>, cursor: string, total: number) {
   const { position, place } = readCursor(cursor) ?? START
+  const [[own], [next]] = await Promise.all([log.events(position, 0), log.events(position + 1, 0)])
+  const left = own?.position === position ? own.texts.length - 1 - place : 0
   // Events that were deleted before they were read are gone, so they are not pending.
-  const [own, next] = await Promise.all([log.events(position, 0), log.events(position + 1, 0)])
-  const [found, following] = [own[0], next[0]]
-  if (found?.position === position) {
-    const left = found.texts.length - 1 - place
-    return { events: total - found.total + left, since: left > 0 ? found.at : following?.at }
-  }
-  const before = following === undefined ? total : following.total - following.texts.length
-  return { events: total - before, since: following?.at }
+  const after = next === undefined ? 0 : total - next.total + next.texts.length
+  return { events: left + after, since: left > 0 ? own?.at : next?.at }
 }
