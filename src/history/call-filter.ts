@@ -44,6 +44,10 @@ export const callsQuery =
     `SELECT ${columns} FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE ${conditionsOf(filter, numbers, add)} ${rest(add)}`
 
+/** The rows of the calls that a filter selects ({@link callsQuery}). */
+export const selectCalls = (store: RowReader, ...query: Parameters<typeof callsQuery>) =>
+  select(store, callsQuery(...query))
+
 function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddArgument): string {
   const { statuses, hasRecording, sessionId = '' } = filter
   const labels = labelCodes(filter)

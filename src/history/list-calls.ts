@@ -5,7 +5,7 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOfRow, CALL_VALUES } from '../store/call-columns.ts'
 import { OF_TARGET, type Row, type RowReader } from '../store/sql.ts'
 import { countFinished, historyScope, type HistoryScope } from './history-scope.ts'
-import { callsQuery, select, type AddArgument, type CallFilter } from './call-filter.ts'
+import { selectCalls, type AddArgument, type CallFilter } from './call-filter.ts'
 
 export type HistoryCall = { target: string; call: TrackedCall; finished: number }
 
@@ -117,7 +117,7 @@ async function readPart(
       : `${finished} <= ${add(at)} AND (finished < ${add(at)} OR (name, id) > (${add(target)}, ${add(id)}))`
   const rest = (add: AddArgument) =>
     `AND ${finished} >= ${add(from)} AND ${before(add)} ORDER BY ${finished} DESC, name, id LIMIT ${add(limit)}`
-  const rows = await select(store, callsQuery(`name, ${COLUMNS}`, query, scope.numbers, rest))
+  const rows = await selectCalls(store, `name, ${COLUMNS}`, query, scope.numbers, rest)
   return rows.map((row) => ({ target: String(row['name']), call: shownCall(row), finished: Number(row['finished']) }))
 }
 
@@ -130,9 +130,6 @@ function shownCall(row: Row): TrackedCall {
 /** Whether the session id selects few calls, so that they are found by id. */
 async function isRare(store: RowReader, { sessionId = '' }: CallsQuery, { numbers }: HistoryScope): Promise<boolean> {
   if (sessionId === '') return false
-  const found = await select(
-    store,
-    callsQuery('1 AS one', { sessionId }, numbers, () => `LIMIT ${MANY_IDS}`),
-  )
+  const found = await selectCalls(store, '1 AS one', { sessionId }, numbers, () => `LIMIT ${MANY_IDS}`)
   return found.length < MANY_IDS
 }

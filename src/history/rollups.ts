@@ -4,7 +4,7 @@ import { ALL_LABELS } from '../ledger/call.ts'
 import type { RowReader } from '../store/sql.ts'
 import type { RollupUpdate, Store } from '../store/store.ts'
 import { add, KEYS, type Sums, type AddToSum, SUMMED_COLUMNS, sumCall } from './sums.ts'
-import { callsQuery, labelCodes, select, type AddArgument, type LabelFilter } from './call-filter.ts'
+import { labelCodes, selectCalls, type AddArgument, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
 import { countFinished, type HistoryScope } from './history-scope.ts'
 
@@ -204,7 +204,7 @@ async function* callsIn(store: RowReader, { from, to }: Period, { numbers, filte
     aborted?.throwIfAborted()
     const [begin, end] = [from + i * length, i === parts - 1 ? to : from + (i + 1) * length]
     const within = (add: AddArgument) => `AND finished >= ${add(begin)} AND finished < ${add(end)}`
-    yield await select(store, callsQuery(`target, ${SUMMED_COLUMNS}`, filter, numbers, within))
+    yield await selectCalls(store, `target, ${SUMMED_COLUMNS}`, filter, numbers, within)
   }
 }
 

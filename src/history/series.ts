@@ -1,7 +1,7 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { IS_OPEN, computedColumns } from '../store/call-columns.ts'
 import type { RowReader } from '../store/sql.ts'
-import { callsQuery, select, type CallFilter, type LabelFilter } from './call-filter.ts'
+import { selectCalls, type CallFilter, type LabelFilter } from './call-filter.ts'
 import { serviceNow } from './coverage.ts'
 import type { Period } from './days.ts'
 import { countFinished, endOf, historyScope, withCalls, type HistoryScope } from './history-scope.ts'
@@ -107,9 +107,6 @@ async function stepOf(
 
 /** When the calls in progress began (UNIX seconds). */
 async function openCalls(store: RowReader, query: LabelFilter, { numbers }: HistoryScope): Promise<number[]> {
-  const rows = await select(
-    store,
-    callsQuery(computedColumns('began'), query, numbers, () => `AND ${IS_OPEN}`),
-  )
+  const rows = await selectCalls(store, computedColumns('began'), query, numbers, () => `AND ${IS_OPEN}`)
   return rows.map(({ began }) => Number(began))
 }
