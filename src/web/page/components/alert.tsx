@@ -19,7 +19,6 @@ import {
   type Row,
 } from '../model/alert-page.ts'
 import type { Alert, Call, PastAlert } from '../model/api.ts'
-import { bandsOf } from '../model/chart-series.ts'
 import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
@@ -232,8 +231,7 @@ function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {
     () => valueChart({ alert, around: answer?.around, live, breach: breachOf(state), now }),
     [answer, live?.since],
   )
-  const bands = useMemo(() => bandsOf(alert.blind, [alert], now), [answer])
-  return <Chart chart={chart} state={state} bands={bands} />
+  return <Chart chart={chart} state={state} />
 }
 
 /** The calls that the rule selects next to those of the same time last week; absent without any. */

@@ -6,7 +6,6 @@ import {
   movedStep,
   shownStep,
   valueText,
-  type Bands,
   type Chart as Shown,
   type Series,
 } from '../model/chart.ts'
@@ -19,17 +18,16 @@ import { Plot } from './plot.tsx'
 export function Chart(props: {
   chart: Shown
   state: State
-  bands?: Bands | undefined
   /** Called with the steps over which the reader draws (UNIX seconds). */
   onZoom?: (from: number, to: number) => unknown
   /** Called with the step that the reader opens by keyboard. */
   onOpen?: (at: number, to: number) => unknown
 }) {
-  const { chart, state, bands, onZoom, onOpen } = props
-  const { id, title, times, series, thresholds = [] } = chart
+  const { chart, state, onZoom, onOpen } = props
+  const { id, title, times, series, thresholds = [], bands } = chart
   const now = nowOf(state)
   const index = shownStep(chart, state)
-  const time = times.length === 0 ? '' : stepText(chart, index, now, bands)
+  const time = times.length === 0 ? '' : stepText(chart, index, now)
   const texts = series.map(({ name, values }) => `${name} ${valueText(chart, values[index])}`)
   const isOpen = state.tables[id]
   // Rendered again when the numbers change, and not when the cursor moves.
@@ -41,9 +39,7 @@ export function Chart(props: {
         {thresholds.map(({ name, about, value, severity }) =>
           entry(name, { colour: severity, shape: 'line' }, `${about} ${valueText(chart, value)}`),
         )}
-        {bands !== undefined &&
-          bands.blind.length > 0 &&
-          inLegend('not covered: calls are found later, if at all', 24, HATCH)}
+        {bands.blind.length > 0 && inLegend('not covered: calls are found later, if at all', 24, HATCH)}
       </dl>
       <div
         role="slider"
@@ -55,7 +51,7 @@ export function Chart(props: {
         aria-valuetext={`${time}: ${texts.join(', ')}`}
         onKeyDown={(event) => onKeyDown(event, chart, onOpen)}
       >
-        <Plot chart={chart} bands={bands} cursor={cursorStep(chart, state)} onZoom={onZoom} />
+        <Plot chart={chart} cursor={cursorStep(chart, state)} onZoom={onZoom} />
       </div>
       <details
         open={isOpen}
@@ -111,16 +107,11 @@ const entry = (name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>
     ? inLegend(name, 10, <rect class="fill" style={coloured(colour)} width="10" height="10" />, value)
     : inLegend(name, 24, <line class={shape} style={coloured(colour)} x1="0" x2="24" y1="5" y2="5" />, value)
 
-export function stepText(
-  { times, step, complete, isInstant = false }: Pick<Shown, 'times' | 'step' | 'complete' | 'isInstant'>,
-  index: number,
-  now: string,
-  bands?: Bands,
-) {
+export function stepText({ times, step, complete, isInstant = false, bands }: Shown, index: number, now: string) {
   const at = times[index] ?? 0
   const end = isInstant ? at : at + step
-  const isBlind = bands?.blind.some(({ from, to }) => from <= at && to >= end)
-  const isBlindInPart = bands?.blind.some(({ from, to }) => from < end && to > at)
+  const isBlind = bands.blind.some(({ from, to }) => from <= at && to >= end)
+  const isBlindInPart = bands.blind.some(({ from, to }) => from < end && to > at)
   // A minute has the name of its beginning.
   const text = span(isoOf(at), isoOf(step === 60 ? at : end), now)
   return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not covered' : isBlindInPart ? ', not all covered' : ''}`

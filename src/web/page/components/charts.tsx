@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { goTo } from '../model/address.ts'
 import { shownStep } from '../model/chart.ts'
-import { bandsOf, blindOf, eventsOf, perMinuteChart } from '../model/chart-series.ts'
+import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
 import { plural } from '../../../text/format.ts'
 import { callsAddress, DEFAULT_SINCE, PERIODS, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
 import { isoOf, someOf, span, zoneName } from '../model/format.ts'
@@ -18,16 +18,15 @@ import { Coverage } from './usage.tsx'
 export function FinishedPerMinute({ state }: { state: State }) {
   const { snapshot, target } = state
   const perMinute = snapshot?.perMinute
-  // The same chart until the numbers change, so that it is not drawn again.
-  const chart = useMemo(() => perMinute && perMinuteChart(perMinute, target), [perMinute, target, zoneName()])
   const [unpolled] = staleTargets(state)
     .flatMap(({ last_success: last }) => last ?? [])
     .toSorted()
-  const bands = useMemo(
-    () => perMinute && bandsOf(blindOf(perMinute, target, unpolled), [], 0),
-    [perMinute, target, unpolled],
+  // The same chart until the numbers change, so that it is not drawn again.
+  const chart = useMemo(
+    () => perMinute && perMinuteChart(perMinute, target, unpolled),
+    [perMinute, target, unpolled, zoneName()],
   )
-  return chart && <Chart chart={chart} state={state} bands={bands} />
+  return chart && <Chart chart={chart} state={state} />
 }
 
 const MINUTES = [
@@ -61,7 +60,7 @@ export function Charts({ state }: { state: State }) {
       </Section>
       {shown !== undefined && cursorBar(state, shown, now)}
       {shown?.charts.map((chart) => (
-        <Chart key={chart.id} chart={chart} state={state} bands={shown.bands} onZoom={zoom} onOpen={open} />
+        <Chart key={chart.id} chart={chart} state={state} onZoom={zoom} onOpen={open} />
       ))}
       {shown !== undefined && (
         <Section id="bands" title="Alerts and coverage">

@@ -9,8 +9,7 @@ const FONT = 'system-ui, sans-serif'
 /**
  * Draws times that are not covered as hatching, and those of alerts as a tint below a strip, which is in a row by severity.
  */
-export function drawBands(plot: uPlot, bands: Bands | undefined, colour: (name: string) => string) {
-  if (bands === undefined) return
+export function drawBands(plot: uPlot, { bands }: Chart, colour: (name: string) => string) {
   const { ctx, bbox } = plot
   within(plot, rectangles(plot, [{ from: plot.scales['x']?.min ?? 0, to: plot.scales['x']?.max ?? 0 }]), () => {
     within(plot, rectangles(plot, bands.blind), () => hatch(plot, { colour: colour('other'), width: 1, distance: 9 }))

@@ -1,13 +1,12 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
-import { drawnData, moveCursor, UNITS, type Bands, type Chart } from '../model/chart.ts'
+import { drawnData, moveCursor, UNITS, type Chart } from '../model/chart.ts'
 import { zoneName } from '../model/format.ts'
 import { drawBands, drawIncomplete, drawThresholds } from './plot-marks.ts'
 
 type Props = {
   chart: Chart
-  bands: Bands | undefined
   /** The step at the cursor. */
   cursor: number | undefined
   onZoom: ((from: number, to: number) => unknown) | undefined
@@ -34,7 +33,7 @@ const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, ...DAYS.map((days) =
 
 /** The drawing of a chart. uPlot draws into an element that Preact does not change, after the browser has painted what is around it. */
 export function Plot(props: Props) {
-  const { chart, bands, cursor } = props
+  const { chart, cursor } = props
   const place = useRef<HTMLDivElement>(null)
   const drawn = useRef<uPlot>(undefined)
   const latest = useRef(props)
@@ -60,7 +59,7 @@ export function Plot(props: Props) {
       plot.destroy()
     }
   }, [form])
-  useEffect(() => drawn.current?.setData(drawnData(chart)), [chart, bands])
+  useEffect(() => drawn.current?.setData(drawnData(chart)), [chart])
   useEffect(() => showCursor(drawn.current, cursor), [form, chart, cursor])
   return <div class="chart" ref={place} />
 }
@@ -110,7 +109,7 @@ function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'wid
     ],
     series: seriesOf(chart, colour),
     hooks: {
-      drawAxes: [(plot) => drawBands(plot, latest.current.bands, colour)],
+      drawAxes: [(plot) => drawBands(plot, latest.current.chart, colour)],
       draw: [
         (plot) => drawIncomplete(plot, latest.current.chart, colour('card')),
         (plot) => drawThresholds(plot, latest.current.chart, colour),

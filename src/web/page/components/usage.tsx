@@ -1,20 +1,16 @@
-import { useMemo } from 'preact/hooks'
 import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { changeAddress } from '../model/address.ts'
 import type { Report } from '../model/api.ts'
-import { bandsOf } from '../model/chart-series.ts'
 import { capital, moment, secondsBetween, someOf, span, zone } from '../model/format.ts'
 import { periodBefore } from '../model/period.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { countOf, OUTCOMES } from '../model/totals.ts'
-import { daysChart, isWhole, KEYS, keysOf, type Usage as Answer } from '../model/usage.ts'
+import { isWhole, KEYS, keysOf, type Usage as Answer } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
 import { Check, Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
 import { tile } from './glance.tsx'
 import { Button, Note, quiet, Section, Table, words, type Column } from './layout.tsx'
 
-/** Seconds. Of less there is no chart by day. */
-const DAY = 86_400
 const PRESETS = [
   ['month', 'this month'],
   ['last-month', 'last month'],
@@ -52,7 +48,7 @@ export function Usage({ state }: { state: State }) {
       {answer !== undefined &&
         countOf(answer.report.total) > 0 && [
           totals(answer),
-          secondsBetween(answer.report.since, answer.report.until) > DAY && <Days usage={answer} state={state} />,
+          answer.chart && <Chart chart={answer.chart} state={state} />,
           <Rows report={answer.report} by={by} state={state} />,
         ]}
     </>
@@ -108,12 +104,6 @@ function totals({ report, before }: Answer) {
       ]}
     </dl>
   )
-}
-
-function Days({ usage, state }: { usage: Answer; state: State }) {
-  const chart = useMemo(() => daysChart(usage, Date.parse(state.usage.asOf)), [usage])
-  const bands = useMemo(() => bandsOf(usage.days.coverage.blind, [], 0), [usage])
-  return <Chart chart={chart} state={state} bands={bands} />
 }
 
 /** As many rows are shown at first. */

@@ -14,7 +14,7 @@ import {
   type Report,
 } from './api.ts'
 import type { Chart } from './chart.ts'
-import { isMissing } from './chart-series.ts'
+import { bandsOf, isMissing } from './chart-series.ts'
 import { capital, isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, serverTime, type State } from './state.ts'
@@ -240,5 +240,6 @@ export function valueChart({ alert, around = [], live, breach, now }: Shown): Ch
       ...(clear ? [clear] : []),
       ...(usual === undefined ? [] : [{ name: 'expected', about: 'at', value: usual, severity: 'other' }]),
     ],
+    bands: bandsOf(alert.blind, [alert], now),
   }
 }

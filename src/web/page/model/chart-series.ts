@@ -49,11 +49,13 @@ export function chartsOf(options: {
   earlier: CallSeries | undefined
   /** The selected ones. */
   targets: readonly Pick<Target, 'name' | 'rules'>[]
+  episodes: readonly Episode[]
   query: URLSearchParams
   /** UNIX seconds. */
   now: number
 }): Chart[] {
-  const { series, earlier, targets, query, now } = options
+  const { series, earlier, targets, episodes, query, now } = options
+  const bands = bandsOf(series.coverage.blind, episodes, now)
   const step = series.step_seconds
   const times = series.points.map(({ at }) => Date.parse(at) / 1000)
   const names = targets.map(({ name }) => name)
@@ -80,13 +82,15 @@ export function chartsOf(options: {
         complete: times.filter((at) => at + step <= now).length,
         series: [...lines.map((line) => lineOf(line)), ...lastWeek.filter(isKnown)],
         ...(chart.unit === 'ratio' && { thresholds: thresholdsOf(targets, query) }),
+        bands,
       }
     },
   )
 }
 
-/** The finished calls of each minute. */
-export function perMinuteChart({ since, step_seconds: step, targets }: PerMinute, target: string): Chart {
+/** The finished calls of each minute. @param unpolledSince since when some targets have not been polled */
+export function perMinuteChart(perMinute: PerMinute, target: string, unpolledSince?: string): Chart {
+  const { since, step_seconds: step, targets } = perMinute
   const shown = targets.filter(({ name }) => target === '' || name === target)
   const from = Date.parse(since) / 1000
   const times = (shown[0]?.ended ?? []).map((_, i) => from + i * step)
@@ -106,6 +110,7 @@ export function perMinuteChart({ since, step_seconds: step, targets }: PerMinute
       shape: 'bar',
       values: times.map((_, i) => (isKnown(i) ? sum(shown, (one) => one[status][i] ?? 0) : null)),
     })),
+    bands: bandsOf(blindOf(perMinute, target, unpolledSince), [], 0),
   }
 }
 

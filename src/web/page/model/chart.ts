@@ -36,6 +36,7 @@ export type Chart = {
   unit: keyof typeof UNITS
   series: readonly Series[]
   thresholds?: readonly Threshold[]
+  bands: Bands
 }
 
 type Steps = Pick<Chart, 'times' | 'step'>

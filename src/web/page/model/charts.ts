@@ -2,8 +2,8 @@ import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { readSeconds } from '../../../history/moment.ts'
 import { addressOf, changeAddress, changedAddress } from './address.ts'
 import { getPastAlerts, getSeries, type CallSeries, type Incident, type PastAlert } from './api.ts'
-import type { Bands, Chart } from './chart.ts'
-import { bandsOf, chartsOf } from './chart-series.ts'
+import type { Chart } from './chart.ts'
+import { chartsOf } from './chart-series.ts'
 import { isoOf, weekBefore } from './format.ts'
 import { shownIncidents } from './incidents.ts'
 import { addFilters, periodOf } from './period.ts'
@@ -14,7 +14,6 @@ export type ShownCharts = {
   since: number
   until: number
   charts: Chart[]
-  bands: Bands
   episodes: readonly PastAlert[]
   /** Whether there are older episodes */
   isTruncated: boolean
@@ -99,8 +98,7 @@ export async function loadCharts() {
     return {
       since: Date.parse(since) / 1000,
       until: Date.parse(until) / 1000,
-      charts: chartsOf({ series, earlier: past, targets, query, now: now / 1000 }),
-      bands: bandsOf(series.coverage.blind, alerts, now / 1000),
+      charts: chartsOf({ series, earlier: past, targets, episodes: alerts, query, now: now / 1000 }),
       episodes: alerts,
       isTruncated: truncated,
       coverage: series.coverage,

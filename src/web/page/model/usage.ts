@@ -1,6 +1,6 @@
 import { getReport, type Report } from './api.ts'
 import type { Chart, Series } from './chart.ts'
-import { isUnseen } from './chart-series.ts'
+import { bandsOf, isUnseen } from './chart-series.ts'
 import { targetsOf } from './charts.ts'
 import { local, momentOf, zoneName } from './format.ts'
 import { addFilters, periodBefore, presetPeriod } from './period.ts'
@@ -34,26 +34,27 @@ export function usageRequest(query: URLSearchParams, now: number) {
 /** What the view shows. */
 export type Usage = {
   report: Report
-  /** The same by day. */
-  days: Report
   /** The time before by day; undefined if none of its calls is known. */
   before: Report | undefined
-  /** The names of its targets. */
-  targets: readonly string[]
+  /** The same by day, next to the time before; undefined of a day or less. */
+  chart: Chart | undefined
 }
 
 /** Loads the report that the address names, and what is shown next to it. */
 export function loadUsage() {
   const { query } = current()
-  const request = usageRequest(query, serverTime())
+  const now = serverTime()
+  const request = usageRequest(query, now)
   const ask = async (): Promise<Usage> => {
     const report = await getReport(request)
+    const [from, to] = [Date.parse(report.since), Date.parse(report.until)]
     // One after the other: the server answers few reports at a time.
-    const days = await byDay(request, Date.parse(report.since), Date.parse(report.until))
-    const { since, until } = periodBefore(Date.parse(report.since), Date.parse(report.until))
-    const before = await byDay(request, since, until).catch(() => undefined)
-    const isKnown = before !== undefined && (isWhole(before) || before.rows.length > 0)
-    return { report, days, before: isKnown ? before : undefined, targets: targetsOf(query).map(({ name }) => name) }
+    const days = await byDay(request, from, to)
+    const { since, until } = periodBefore(from, to)
+    const found = await byDay(request, since, until).catch(() => undefined)
+    const before = found && (isWhole(found) || found.rows.length > 0) ? found : undefined
+    const targets = targetsOf(query).map(({ name }) => name)
+    return { report, before, chart: to - from > DAY_MS ? daysChart({ days, before, targets }, now) : undefined }
   }
   return load('usage', request, ask, 'The report could not be loaded')
 }
@@ -88,12 +89,15 @@ function daysOf({ since, until, rows, coverage }: Report, targets: readonly stri
   })
 }
 
+type Days = { days: Report; before: Report | undefined; targets: readonly string[] }
+
 /**
  * The participant minutes by day, next to those of the time before.
  *
+ * @param targets the names of those that are reported
  * @param now milliseconds since 1970
  */
-export function daysChart({ days, before, targets }: Omit<Usage, 'report'>, now: number): Chart {
+export function daysChart({ days, before, targets }: Days, now: number): Chart {
   const shown = daysOf(days, targets)
   const earlier = before && daysOf(before, targets)
   const { name } = periodBefore(Date.parse(days.since), Date.parse(days.until))
@@ -113,5 +117,6 @@ export function daysChart({ days, before, targets }: Omit<Usage, 'report'>, now:
       bar('video', 'second'),
       ...(earlier ? [{ name, colour: 'text', shape: 'dots' as const, values: sums }] : []),
     ],
+    bands: bandsOf(days.coverage.blind, [], 0),
   }
 }

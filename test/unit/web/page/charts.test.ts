@@ -69,6 +69,7 @@ function charts(given: Partial<Parameters<typeof chartsOf>[0]> = {}): Record<str
     series: seriesFrom(LAST - 2 * HOUR, three()),
     earlier: undefined,
     targets: [target('production')],
+    episodes: [],
     query: new URLSearchParams(),
     now: NOW,
     ...given,
@@ -261,6 +262,7 @@ describe('a chart', () => {
       { name: 'c', colour: 'first', shape: 'line', values: [5, 6, 7] },
       { name: 'last week', colour: 'any', shape: 'dots', values: [8, 9, 10] },
     ],
+    bands: { alerts: [], blind: [] },
   }
 
   test('is drawn in the middle of its steps, the highest stack first, with lines until the last step that has ended', () => {
@@ -385,10 +387,11 @@ test('the chart of the last hour marks what is not covered of the targets that i
 })
 
 test('a step of a chart is named by its time, and whether it is complete and covered', () => {
-  const chart = { times: [NOW - 180, NOW - 120, NOW - 60], step: 60, complete: 2 }
+  const [{ calls }, times] = [charts(), [NOW - 180, NOW - 120, NOW - 60]]
+  const chart = { ...calls, times, step: 60, complete: 2 }
   const textsWith = (from: number, isInstant = false) => {
     const bands = bandsOf([{ since: isoTime(NOW - from), until: isoTime(NOW - 120) }], [], NOW)
-    return [0, 1, 2].map((index) => stepText({ ...chart, isInstant }, index, isoTime(NOW), bands))
+    return [0, 1, 2].map((index) => stepText({ ...chart, isInstant, bands }, index, isoTime(NOW)))
   }
   expect(textsWith(180)).toEqual(['14:10 UTC, not covered', '14:11 UTC', '14:12 UTC, so far'])
   expect(textsWith(150)[0]).toBe('14:10 UTC, not all covered')

@@ -272,7 +272,7 @@ describe('the usage', () => {
     const report = reportOf(differing)
     const usage = {
       request: 'since=1d',
-      answer: { report, days: report, before, targets: [] },
+      answer: { report, before, chart: undefined },
       problem: undefined,
       asOf: '',
     }
@@ -305,7 +305,7 @@ describe('the usage', () => {
     const report = reportOf({ rows: names.map((target) => ({ ...row, target })), coverage })
     const usage = {
       request: '',
-      answer: { report, days: report, before: undefined, targets: names },
+      answer: { report, before: undefined, chart: undefined },
       problem: undefined,
       asOf: '',
     }
