@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { goTo } from '../model/address.ts'
+import type { AlertHistory } from '../model/api.ts'
 import { shownStep } from '../model/chart.ts'
 import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
 import { plural } from '../../../text/format.ts'
@@ -40,7 +41,7 @@ export function Charts({ state }: { state: State }) {
   const now = nowOf(state)
   const zoom = (from: number, to: number) => goTo(zoomAddress(from, to))
   const open = (from: number, to: number) => goTo(callsAddress(state.query, from, to))
-  const zoomOut = () => shown && zoom(...widerPeriod(shown, serverTime() / 1000))
+  const zoomOut = () => shown && zoom(...widerPeriod(shown.series, serverTime() / 1000))
   const zoomButton = (
     <Button onClick={zoomOut} disabled={shown === undefined}>
       Zoom out
@@ -64,8 +65,8 @@ export function Charts({ state }: { state: State }) {
       ))}
       {shown !== undefined && (
         <Section id="bands" title="Alerts and coverage">
-          {episodes(shown, state)}
-          <Coverage coverage={shown.coverage} now={now} />
+          {episodes(shown.past, state)}
+          <Coverage coverage={shown.series.coverage} now={now} />
         </Section>
       )}
     </>
@@ -95,7 +96,8 @@ function cursorBar(state: State, shown: ShownCharts, now: string) {
   const from = chart?.times[shownStep(chart, state)]
   if (chart === undefined || from === undefined) return undefined
   const to = from + chart.step
-  const { alerts, unseen } = eventsOf({ ...shown, asOf: state.charts.asOf }, from, to)
+  const { alerts: episodes } = shown.past
+  const { alerts, unseen } = eventsOf({ ...shown.series, episodes, asOf: state.charts.asOf }, from, to)
   return (
     <div id="cursor" class="card">
       <strong>{span(isoOf(from), isoOf(to), now)}</strong>
@@ -111,11 +113,11 @@ function cursorBar(state: State, shown: ShownCharts, now: string) {
   )
 }
 
-function episodes({ episodes, isTruncated }: ShownCharts, state: State) {
-  if (episodes.length === 0) return <p>No alert fired in this period.</p>
+function episodes({ alerts, truncated }: AlertHistory, state: State) {
+  if (alerts.length === 0) return <p>No alert fired in this period.</p>
   const caption = 'Alerts that fired in this period, newest first'
   return [
-    <EpisodeTable caption={caption} episodes={togetherOf(episodes)} state={state} />,
-    isTruncated && <p>There are older ones, which are not shown.</p>,
+    <EpisodeTable caption={caption} episodes={togetherOf(alerts)} state={state} />,
+    truncated && <p>There are older ones, which are not shown.</p>,
   ]
 }

@@ -7,7 +7,7 @@ import type { SilenceView as Silence } from '../../../views/silence.ts'
 
 /* The answers of the API, by the types of the server. */
 
-export type { Alert, Call, CallSeries, Report, Silence }
+export type { Alert, AlertHistory, Call, CallSeries, Report, Silence }
 export type { IncidentView as Incident } from '../../../views/incident.ts'
 export type { PastAlert } from '../../../views/alert.ts'
 export type { ReceiverView as Receiver } from '../../../views/receiver-status.ts'

@@ -1,7 +1,7 @@
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { readSeconds } from '../../../history/moment.ts'
 import { addressOf, changeAddress, changedAddress } from './address.ts'
-import { getPastAlerts, getSeries, type CallSeries, type Incident, type PastAlert } from './api.ts'
+import { getPastAlerts, getSeries, type AlertHistory, type CallSeries, type Incident } from './api.ts'
 import type { Chart } from './chart.ts'
 import { chartsOf } from './chart-series.ts'
 import { isoOf, weekBefore } from './format.ts'
@@ -9,15 +9,11 @@ import { shownIncidents } from './incidents.ts'
 import { addFilters, periodOf } from './period.ts'
 import { current, load, messageOf, serverTime } from './state.ts'
 
-/** What the view shows. Times are UNIX seconds. */
+/** What the view shows. */
 export type ShownCharts = {
-  since: number
-  until: number
+  series: CallSeries
+  past: AlertHistory
   charts: Chart[]
-  episodes: readonly PastAlert[]
-  /** Whether there are older episodes */
-  isTruncated: boolean
-  coverage: CallSeries['coverage']
   /** What is wrong with the rest of them */
   problem: string | undefined
 }
@@ -68,11 +64,8 @@ export function earlierRequest(
   { since, until, step_seconds: step }: Pick<CallSeries, 'since' | 'until' | 'step_seconds'>,
   filters: URLSearchParams,
 ) {
-  const request = new URLSearchParams(filters)
-  for (const [name, time] of Object.entries({ since, until }))
-    request.set(name, isoOf(weekBefore(Date.parse(time) / 1000, step)))
-  request.set('step', String(step))
-  return request.toString()
+  const [from, to] = [since, until].map((time) => isoOf(weekBefore(Date.parse(time) / 1000, step)))
+  return new URLSearchParams([...filters, ['since', from!], ['until', to!], ['step', String(step)]]).toString()
 }
 
 let earlier: { request: string; answer: CallSeries } | undefined
@@ -88,22 +81,14 @@ export async function loadCharts() {
     const { since, until } = series
     const request = earlierRequest(series, filters)
     const period = addFilters(new URLSearchParams({ since, until }), query)
-    const [answer, { alerts, truncated = false }] = await Promise.all([
+    const [answer, past] = await Promise.all([
       earlier?.request === request ? earlier.answer : getSeries(request, signal).catch(messageOf),
       getPastAlerts(period.toString(), signal),
     ])
-    const past = typeof answer === 'string' ? undefined : answer
-    earlier = past && { request, answer: past }
-    const targets = targetsOf(query)
-    return {
-      since: Date.parse(since) / 1000,
-      until: Date.parse(until) / 1000,
-      charts: chartsOf({ series, earlier: past, targets, episodes: alerts, query, now: now / 1000 }),
-      episodes: alerts,
-      isTruncated: truncated,
-      coverage: series.coverage,
-      problem: typeof answer === 'string' ? `Last week could not be loaded: ${answer}.` : undefined,
-    }
+    const problem = typeof answer === 'string' ? `Last week could not be loaded: ${answer}.` : undefined
+    earlier = typeof answer === 'string' ? undefined : { request, answer }
+    const shown = { series, earlier: earlier?.answer, targets: targetsOf(query), episodes: past.alerts }
+    return { series, past, charts: chartsOf({ ...shown, query, now: now / 1000 }), problem }
   }
   await load('charts', filters.toString(), ask, 'The charts could not be loaded')
   loadedAt = performance.now()
@@ -117,7 +102,7 @@ export async function loadCharts() {
 export function refreshCharts(at: number) {
   const { view, query, charts, snapshot } = current()
   if (view !== 'charts' || snapshot === undefined || charts.isLoading === true || document.hidden) return
-  const isLive = (query.get('until') ?? '') === '' || (charts.answer?.until ?? 0) * 1000 > serverTime()
+  const isLive = (query.get('until') ?? '') === '' || Date.parse(charts.answer?.series.until ?? '') > serverTime()
   if (isLive && at - loadedAt >= REFRESH_MS) void loadCharts()
 }
 
@@ -147,16 +132,16 @@ export function callsAddress(query: URLSearchParams, from: number, to: number) {
 export const zoomAddress = (from: number, to: number) => changedAddress({ since: isoOf(from), until: isoOf(to) })
 
 /**
- * Twice the period of the charts, which does not last longer than until now.
+ * Twice the period of the charts, which does not last longer than until now (UNIX seconds).
  *
- * @param shown UNIX seconds
  * @param now UNIX seconds
  */
 export function widerPeriod(
-  { since, until }: { since: number; until: number },
+  { since, until }: Pick<CallSeries, 'since' | 'until'>,
   now: number,
 ): [from: number, to: number] {
-  const length = until - since
-  const end = Math.min(until + length / 2, Math.max(until, now))
+  const to = Date.parse(until) / 1000
+  const length = to - Date.parse(since) / 1000
+  const end = Math.min(to + length / 2, Math.max(to, now))
   return [end - 2 * length, end]
 }

@@ -358,7 +358,7 @@ describe('the charts lead', () => {
     ['that does not last longer than until now', NOW - 250, NOW - 50, [NOW - 400, NOW]],
     ['that lasts until now', NOW - 200, NOW + 10, [NOW - 410, NOW + 10]],
   ])('to twice the period, %s', (_how, since, until, expected) => {
-    expect(widerPeriod({ since, until }, NOW)).toEqual(expected)
+    expect(widerPeriod({ since: isoTime(since), until: isoTime(until) }, NOW)).toEqual(expected)
   })
 })
 
@@ -387,8 +387,8 @@ test('the chart of the last hour marks what is not covered of the targets that i
 })
 
 test('a step of a chart is named by its time, and whether it is complete and covered', () => {
-  const [{ calls }, times] = [charts(), [NOW - 180, NOW - 120, NOW - 60]]
-  const chart = { ...calls, times, step: 60, complete: 2 }
+  const times = [NOW - 180, NOW - 120, NOW - 60]
+  const chart = { id: '', title: '', times, step: 60, complete: 2, unit: 'calls' as const, series: [] }
   const textsWith = (from: number, isInstant = false) => {
     const bands = bandsOf([{ since: isoTime(NOW - from), until: isoTime(NOW - 120) }], [], NOW)
     return [0, 1, 2].map((index) => stepText({ ...chart, isInstant, bands }, index, isoTime(NOW)))
