@@ -43,13 +43,10 @@ export function Choice(props: { name: string; label: string; query: URLSearchPar
 
 /** Selects all targets or one: of more than `most` only the one that is selected. A link may name several, which are then a further option. */
 export function TargetChoice({ state: { query, snapshot }, most = Infinity }: { state: State; most?: number }) {
-  const [selected, all] = [query.getAll('target'), (snapshot?.targets ?? []).map(({ name }) => name)]
-  const several: Options = selected.length > 1 ? [[selected.join(), selected.join(', ')]] : []
-  const every = all.length > 1 ? `all ${all.length}` : 'all'
-  const options = [...allOr(all.length > most ? [] : all, every), ...several]
-  return (
-    <Choice name="target" label="Target" query={new URLSearchParams({ target: selected.join() })} options={options} />
-  )
+  const [selected, all] = [query.getAll('target').join(', '), (snapshot?.targets ?? []).map(({ name }) => name)]
+  const options = allOr(all.length > most ? [] : all, all.length > 1 ? `all ${all.length}` : 'all')
+  const select = (target: string) => changeAddress({ target })
+  return <Select id="target" label="Target" value={selected} options={options} onSelect={select} />
 }
 
 /** A choice of yes or no. */
