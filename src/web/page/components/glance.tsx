@@ -226,16 +226,13 @@ const windowColumns = (rules: Rule[]): Column<Window>[] => [
   ['Window', ({ window }) => window],
   ['Calls', ({ calls }) => formatNumber(calls)],
   ...REASONS.map((reason): Column<Window> => {
-    const ofReason = (rule: Rule, seconds: number) => rule.window_seconds === seconds && rule.reason === reason
+    const rulesOf = (seconds: number) =>
+      rules.filter((rule) => rule.window_seconds === seconds && rule.reason === reason)
     return [
       reason,
       ({ seconds, failure_ratio: ratio }) => [
         ratio === null ? soft('too few') : formatShare(ratio[reason]),
-        ratioBar(
-          ratio?.[reason],
-          reason,
-          rules.filter((rule) => ofReason(rule, seconds)),
-        ),
+        ratioBar(ratio?.[reason], reason, rulesOf(seconds)),
       ],
     ]
   }),
