@@ -165,18 +165,14 @@ function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
       const detail = `${MAX_STREAMS} event streams are open already; close one, or try again later`
       return sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
     }
-    const streamAborted$ = new ReplaySubject<void>(1)
-    const aborting = race(aborted$, asked.aborted$).subscribe(() => streamAborted$.next())
+    const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
+    const streamAborted$ = new ReplaySubject<unknown>(1)
+    race(aborted$, asked.aborted$, ended).subscribe(streamAborted$)
     const options = { ...asked, newest$, aborted$: streamAborted$, clock }
     // One text at a time: each may have as many events as are read together.
     const texts = Readable.from(streamTexts(log, options), { highWaterMark: 1 })
-    const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     open.add(ended)
-    void ended.then(() => {
-      aborting.unsubscribe()
-      open.delete(ended)
-      streamAborted$.next()
-    })
+    void ended.then(() => open.delete(ended))
     reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type(STREAM_TYPE)
     if (asked.state$ === undefined || !isZipped) return reply.send(texts)
     // The states of targets are much alike. Each text leaves at once.
