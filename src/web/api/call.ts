@@ -26,10 +26,7 @@ export const callRoute = route(
           `no call ${id} of target ${target} is known; it may be expired. /api/v1/calls lists the calls of a session (session_id)`,
         )
       const others = await otherCalls(store, target, call)
-      return callDetailsView(
-        { target, call },
-        others,
-        await eventsOfCall(store, { target, id, firstSeen: call.firstSeen }),
-      )
+      const events = await eventsOfCall(store, { target, id, firstSeen: call.firstSeen })
+      return callDetailsView({ target, call }, others, events)
     },
 )

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { coverageOf, serviceNow } from '../../history/coverage.ts'
-import { expectTargets, usageReport, USAGE_KEYS, type UsageKey } from '../../history/usage.ts'
+import { expectTargets, usageReport, USAGE_KEYS } from '../../history/usage.ts'
 import { coverage, coverageView, report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
 import { flag, list, period, periodOf } from '../../views/queries/parameters.ts'
@@ -9,7 +9,10 @@ import { abortedBy, route } from './route.ts'
 const parameters = z.strictObject({
   ...period,
   by: list
-    .refine((names) => names.every(isKey), `must be some of ${USAGE_KEYS.join(', ')}`)
+    .refine(
+      (names) => new Set(names).isSubsetOf(new Set<string>(USAGE_KEYS)),
+      `must be some of ${USAGE_KEYS.join(', ')}`,
+    )
     .default([])
     .describe('A row for each of these, separated by commas'),
   format: z.enum(['json', 'csv', 'excel'], 'must be json, csv or excel').default('json'),
@@ -57,7 +60,3 @@ export const coverageRoute = route(
       return coverageView(await coverageOf(store, { from, to }, { targets: query.target, configured: all, now }))
     },
 )
-
-function isKey(name: string): name is UsageKey {
-  return USAGE_KEYS.some((key) => key === name)
-}
