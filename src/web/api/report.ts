@@ -4,7 +4,7 @@ import { expectTargets, usageReport, USAGE_KEYS } from '../../history/usage.ts'
 import { coverage, coverageView, report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
 import { flag, list, period, periodOf } from '../../views/queries/parameters.ts'
-import { abortedBy, route } from './route.ts'
+import { route } from './route.ts'
 
 const parameters = z.strictObject({
   ...period,
@@ -32,11 +32,11 @@ export const reportRoute = route(
     atATime: 2,
   },
   ({ store, wall, targets }: WebOptions) =>
-    async ({ query }, reply) => {
+    async ({ query, signal: aborted }, reply) => {
       const by = USAGE_KEYS.filter((key) => query.by.includes(key))
       const now = wall()
       const period = periodOf(query, await serviceNow(store, query.target, now))
-      const asked = { ...period, by, zone: query.zone, targets: query.target, aborted: abortedBy(reply) }
+      const asked = { ...period, by, zone: query.zone, targets: query.target, aborted }
       const found = reportView(await usageReport(store, asked, { configured: targets.all(), now }))
       const { format, total } = query
       if (format === 'json') return found

@@ -125,10 +125,3 @@ export function contentOf(answer: Answers[number]): [type: string, schema: z.Zod
   if (answer === null) return []
   return answer instanceof z.ZodType ? [['application/json', answer]] : Object.entries(answer)
 }
-
-/** Aborts when the client has left. */
-export function abortedBy({ raw }: FastifyReply): AbortSignal {
-  const aborting = new AbortController()
-  raw.once('close', () => aborting.abort())
-  return aborting.signal
-}

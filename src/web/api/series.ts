@@ -5,7 +5,7 @@ import { expectTargets } from '../../history/usage.ts'
 import { series, seriesView } from '../../views/series.ts'
 import type { WebOptions } from '../server.ts'
 import { callLabels, period, periodOf } from '../../views/queries/parameters.ts'
-import { abortedBy, route } from './route.ts'
+import { route } from './route.ts'
 
 const parameters = z.strictObject({
   ...period,
@@ -28,12 +28,12 @@ export const seriesRoute = route(
     atATime: 4,
   },
   ({ store, wall, targets }: WebOptions) =>
-    async ({ query }, reply) => {
+    async ({ query, signal: aborted }) => {
       const { target, type, mode, receiver_type: receiverType, step } = query
       const [now, all] = [wall(), targets.all()]
       const { from, to } = periodOf(query, await serviceNow(store, target, now))
       await expectTargets(store, target ?? [], all)
-      const selected = { from, to, targets: target, type, mode, receiverType, step, aborted: abortedBy(reply) }
+      const selected = { from, to, targets: target, type, mode, receiverType, step, aborted }
       const found = await seriesOf(store, selected, now)
       return seriesView(found, await coverageOf(store, found, { targets: target, configured: all, now }))
     },
