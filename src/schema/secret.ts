@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { text } from './scalars.ts'
 
 /** The definition of a secret. */
 export type Secret = {
@@ -27,4 +28,10 @@ export const secrets = z.registry<Secret>()
  */
 export function secret(value: z.ZodString, known: Secret): z.ZodString {
   return value.register(secrets, known)
+}
+
+/** The password of a user, which callwatch sends or compares as text. */
+export function password(example: string): z.ZodString {
+  const value = text('a password without control characters', (given) => !/\p{Cc}/u.test(given))
+  return secret(value, { of: 'the password', about: 'Password of the user', example })
 }

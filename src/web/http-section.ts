@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { fileName, nearbyBaseAddress, text, wholeNumber } from '../schema/scalars.ts'
 import { AUTH_OPENS } from './auth-opens.ts'
-import { secret } from '../schema/secret.ts'
+import { password } from '../schema/secret.ts'
 import { completed, section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
 
@@ -10,10 +10,7 @@ const auth = section({
   username: text('a user name without colon and control characters', (name) => !/[:\p{Cc}]/u.test(name)).describe(
     'Name of the user',
   ),
-  password: secret(
-    text('a password without control characters', (password) => !/\p{Cc}/u.test(password)),
-    { of: 'the password', about: 'Password of the user', example: 'CALLWATCH_PASSWORD' },
-  ),
+  password: password('CALLWATCH_PASSWORD'),
 })
 
 const tls = section({

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { z } from 'zod'
 import { isLoopback } from '../../../network/loopback.ts'
 import { eachOnce, link, oneOf, text, wholeNumber } from '../../../schema/scalars.ts'
-import { secret } from '../../../schema/secret.ts'
+import { password } from '../../../schema/secret.ts'
 import { completed, section } from '../../../schema/section.ts'
 import type { ReceiverType } from '../../receiver.ts'
 
@@ -29,14 +29,7 @@ const emailKeys = section(
       .optional()
       .describe('The host name with which callwatch greets the mail server (EHLO); default: the domain of `from`'),
     username: text('a user name').optional().describe('The user at the mail server; default: no login'),
-    password: secret(
-      text('a password without control characters', (value) => !/\p{Cc}/u.test(value)),
-      {
-        of: 'the password',
-        about: 'Password of the user',
-        example: 'SMTP_PASSWORD',
-      },
-    ).optional(),
+    password: password('SMTP_PASSWORD').optional(),
     dashboard_url: link().optional().describe('Linked in the message'),
   },
   ({ host, tls, username, password, password_file: file }, report) => {
