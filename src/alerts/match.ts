@@ -86,20 +86,23 @@ export function matches(match: AlertMatch, alert: Matched): boolean {
   })
 }
 
-/** Why a match can never match an alert, in a sentence that lists the known names; undefined if it can. */
-export function unknownIn(match: AlertMatch, names: KnownNames): string | undefined {
+/**
+ * Refuses a match that can never match an alert.
+ *
+ * @throws {QueryError} with the known names
+ */
+export function expectKnown(match: AlertMatch, names: KnownNames): void {
   const known: Record<keyof AlertMatch, readonly string[]> = { ...MATCH_VALUES, ...names }
   for (const key of MATCH_KEYS) {
     const wanted = match[key]
     if (wanted === undefined) continue
     const problem = patternProblem(wanted)
-    if (problem !== undefined) return problem
+    if (problem !== undefined) throw new QueryError(problem)
     if (known[key].some((value) => matchesValue(wanted, value))) continue
     const what = key === 'alert' ? 'rule' : key
     const found = isPattern(wanted) ? `no ${what} matches ${wanted}` : `there is no ${what} ${wanted}`
-    return `${found}; ${knownNames(wanted, known[key])}`
+    throw new QueryError(`${found}; ${knownNames(wanted, known[key])}`)
   }
-  return undefined
 }
 
 type Selection = { match?: AlertMatch | undefined; all?: true | undefined }
@@ -118,8 +121,7 @@ export function requestedMatch(
   const isEmpty = Object.keys(match).length === 0
   if (isEmpty && all === undefined) throw new QueryError(says.nothing)
   if (!isEmpty && all === true) throw new QueryError(says.both)
-  const unknown = unknownIn(match, names)
-  if (unknown !== undefined) throw new QueryError(unknown)
+  expectKnown(match, names)
   return match
 }
 

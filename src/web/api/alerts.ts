@@ -1,13 +1,12 @@
 import * as z from 'zod'
 import { alertOf, type LiveAlert } from '../../alerts/alert.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
-import { matches, unknownIn } from '../../alerts/match.ts'
+import { expectKnown, matches } from '../../alerts/match.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
 import { readTold, withToldBeginnings, type ToldGroups } from '../../history/told-incidents.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import { alertHistoryAnswer, alertHistoryView, alerts, alertView } from '../../views/alert.ts'
-import { QueryError } from '../../schema/query-error.ts'
 import { incidents, incidentView, type IncidentView } from '../../views/incident.ts'
 import { alertMatch } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
@@ -24,8 +23,7 @@ export const alertsRoute = route(
   },
   ({ targets, known, store, wall, groupOf, suppressed }: WebOptions) =>
     async ({ query: match }) => {
-      const unknown = unknownIn(match, known())
-      if (unknown !== undefined) throw new QueryError(unknown)
+      expectKnown(match, known())
       // Alerts are shown also while the store cannot be read.
       const silences = await store.silences(wall()).catch(onlyStoreErrors([]))
       const [live, ofAlert] = [liveAlerts(targets), groupOf()]

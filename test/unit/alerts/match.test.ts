@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matches, unknownIn } from '../../../src/alerts/match.ts'
+import { expectKnown, matches } from '../../../src/alerts/match.ts'
 import type { AlertMatch } from '../../../src/alerts/match-keys.ts'
 
 const NOTIFICATION = {
@@ -44,9 +44,11 @@ test.each<[AlertMatch, boolean]>([
 
 test('an expression that matches nothing that there is is refused with what there is', () => {
   const names = { alert: ['HighFailureRate', 'NoCalls'], target: ['production'] }
-  expect(unknownIn({ alert: '=~No.*', severity: '=~w.*' }, names)).toBe(undefined)
-  expect(unknownIn({ alert: '=~Low.*' }, names)).toBe('no rule matches =~Low.*; there is: HighFailureRate, NoCalls')
-  expect(unknownIn({ alert: '=~(' }, names)).toBe(
+  expect(() => expectKnown({ alert: '=~No.*', severity: '=~w.*' }, names)).not.toThrow()
+  expect(() => expectKnown({ alert: '=~Low.*' }, names)).toThrow(
+    'no rule matches =~Low.*; there is: HighFailureRate, NoCalls',
+  )
+  expect(() => expectKnown({ alert: '=~(' }, names)).toThrow(
     'the regular expression is none that RE2 understands: missing closing )',
   )
 })
