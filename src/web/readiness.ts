@@ -1,5 +1,6 @@
 import type { TargetStatus } from '../pipeline/target.ts'
 import { formatSync } from '../text/format.ts'
+import type { ServedTargets } from './server.ts'
 
 /** The response of `/readyz`: 503 for `not ready`, otherwise 200. */
 export type Readiness = { status: 'ready' } | { status: 'degraded' | 'not ready'; problems: string[] }
@@ -9,21 +10,17 @@ export const STALE_AFTER_INTERVALS = 3
 /** An initial sync delays readiness for this long at most. */
 const MAX_INITIAL_SYNC_SECONDS = 600
 
+type Targets = Pick<ServedTargets, 'own' | 'loading' | 'areOthersKnown'>
+
 /**
  * Whether callwatch is ready. A daemon that owns no target is ready: other daemons poll them. `/readyz` needs no
  * password, so the problems contain no text of the service or the database, which has their hosts and users.
  *
  * @param problem why this daemon can own no target
- * @param loading the targets that it owns and has not loaded
- * @param areOthersKnown false until it has read what other daemons say of their targets
  */
-export function readiness(
-  own: readonly TargetStatus[],
-  problem: string | undefined,
-  loading: readonly { problem: string | undefined }[] = [],
-  areOthersKnown = true,
-): Readiness {
-  const early = problemOfDaemon(problem, own.length, loading, areOthersKnown)
+export function readiness(targets: Targets, problem: string | undefined): Readiness {
+  const own = targets.own()
+  const early = problemOfDaemon(targets, problem)
   if (early !== undefined) return { status: 'not ready', problems: [early] }
   const describe = (some: readonly TargetStatus[], textOf: (target: TargetStatus) => string) =>
     some.map((target) => `target ${target.name}: ${textOf(target)}`)
@@ -44,18 +41,16 @@ export function readiness(
 }
 
 /** What keeps the whole daemon from being ready. */
-function problemOfDaemon(
-  problem: string | undefined,
-  loaded: number,
-  loading: readonly { problem: string | undefined }[],
-  areOthersKnown: boolean,
-): string | undefined {
+function problemOfDaemon(targets: Targets, problem: string | undefined): string | undefined {
   if (problem !== undefined) return `${OWNS_NOTHING}; ${DETAILS}`
-  if (!areOthersKnown) return 'the targets of other daemons were not read from the store yet'
+  if (!targets.areOthersKnown()) return 'the targets of other daemons were not read from the store yet'
+  const loading = targets.loading()
   const unloadable = loading.filter((target) => target.problem !== undefined).length
   if (unloadable > 0) return `${unloadable} targets cannot be loaded from the store; ${DETAILS}`
   // A daemon that loads the targets of one that died still has its own.
-  return loading.length > 0 && loaded === 0 ? `${loading.length} targets are being loaded from the store` : undefined
+  return loading.length > 0 && targets.own().length === 0
+    ? `${loading.length} targets are being loaded from the store`
+    : undefined
 }
 
 const DETAILS = '/api/v1/status says why'

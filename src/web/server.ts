@@ -136,7 +136,7 @@ export async function startWeb(options: WebOptions) {
   })
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_request, reply) => {
-    const ready = readiness(targets.own(), options.problem(), targets.loading(), targets.areOthersKnown())
+    const ready = readiness(targets, options.problem())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
   for (const each of ROUTES) mount(app, each, options)

@@ -12,6 +12,13 @@ async function readyz(targets: TargetStatus[]) {
   return { status: response.status, body: await response.json() }
 }
 
+type Loading = { problem: string | undefined }[]
+const targetsOf = (own: TargetStatus[], loading: Loading = [], areOthersKnown = true) => ({
+  own: () => own,
+  loading: () => loading,
+  areOthersKnown: () => areOthersKnown,
+})
+
 const WHY = '/api/v1/status says why'
 
 const unready: [what: string, targets: TargetStatus[], problems: string[]][] = [
@@ -148,7 +155,7 @@ test('/healthz is 200 even if all targets fail', async () => {
 
 test('/readyz of a daemon that can own no target is not ready, and names neither the database nor other daemons', () => {
   const problem = 'the database x at db1:5432 does not let this user in (password authentication failed for user "me")'
-  expect(readiness([successful()], problem)).toEqual({
+  expect(readiness(targetsOf([successful()]), problem)).toEqual({
     status: 'not ready',
     problems: [
       `this daemon can own no target: the store cannot be used, or other daemons have another configuration; ${WHY}`,
@@ -157,22 +164,22 @@ test('/readyz of a daemon that can own no target is not ready, and names neither
 })
 
 test('/readyz of a daemon that owns no target is ready: other daemons poll them', () => {
-  expect(readiness([], undefined)).toEqual({ status: 'ready' })
+  expect(readiness(targetsOf([]), undefined)).toEqual({ status: 'ready' })
 })
 
 test('a daemon that has loaded none of its targets yet is not ready, nor is one that cannot load some', () => {
   const own = [successful()]
   const loading = { problem: undefined }
-  expect(readiness([], undefined, [loading, loading])).toEqual({
+  expect(readiness(targetsOf([], [loading, loading]), undefined)).toEqual({
     status: 'not ready',
     problems: ['2 targets are being loaded from the store'],
   })
-  expect(readiness(own, undefined, [loading]).status).toBe('ready')
-  expect(readiness(own, undefined, [], false)).toEqual({
+  expect(readiness(targetsOf(own, [loading]), undefined).status).toBe('ready')
+  expect(readiness(targetsOf(own, [], false), undefined)).toEqual({
     status: 'not ready',
     problems: ['the targets of other daemons were not read from the store yet'],
   })
-  expect(readiness(own, undefined, [loading, { problem: 'full of secrets' }])).toEqual({
+  expect(readiness(targetsOf(own, [loading, { problem: 'full of secrets' }]), undefined)).toEqual({
     status: 'not ready',
     problems: ['1 targets cannot be loaded from the store; /api/v1/status says why'],
   })
