@@ -49,7 +49,7 @@ async function world(options: SimulatorOptions = QUIET) {
   return { simulator, start, messages, past, reported }
 }
 
-describe('a first start', { timeout: 60_000 }, () => {
+describe('a first start', () => {
   test('reports the last day once, also after restarts, and again after --reset-target', async () => {
     const { start, past, reported } = await world()
     const first = await start()

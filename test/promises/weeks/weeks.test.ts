@@ -15,7 +15,7 @@ const drop = (from: number, hours: number, left: number) => (time: number) =>
 const minutesAfter = (from: number, fired: ReturnType<typeof firedIn>) =>
   fired.map(({ kind, at: time }) => `${kind} after ${Math.round((time - from) / 60)}m`)
 
-describe('FewerCalls', { timeout: 60_000 }, () => {
+describe('FewerCalls', () => {
   const tuesdayNoon = START + 5 * WEEK + DAY + 12 * HOUR
 
   test('says nothing of five ordinary weeks, nor of an app in its first week', () => {

@@ -95,7 +95,7 @@ inChromium('the page', (open) => {
     expect(await page.evaluate('document.activeElement.id')).toBe('after-feed')
     await page.getByText('The chart as a table').focus()
     await page.keyboard.press('Enter')
-    expect(await page.getByRole('table', { name: 'Finished calls per minute' }).isVisible()).toBe(true)
+    await page.getByRole('table', { name: 'Finished calls per minute' }).waitFor()
     await page.getByRole('combobox', { name: 'Target' }).focus()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')

@@ -47,7 +47,7 @@ inChromium('the numbers of the page', (open) => {
   beforeAll(async () => {
     world = await pageWorld()
     await freezeWithCalls(world)
-  }, 30_000)
+  })
   afterAll(() => world?.close())
 
   test('equal those of the API at the same commit', async () => {

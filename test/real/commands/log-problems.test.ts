@@ -7,7 +7,7 @@ import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { configFile, emptyFolder, MAIN } from '../../kit/commands/callwatch.ts'
 import { closedPort, localServer } from '../../kit/commands/local-server.ts'
 
-const WAIT = { timeout: 8000, interval: 50 }
+const WAIT = { timeout: 30_000, interval: 50 }
 
 /** A daemon that logs each poll, ten a second, and an alert that fires; and what its webhook receives. */
 async function daemon(stdio: StdioOptions, command = `exec "${process.execPath}" "${MAIN}" "$@"`) {
@@ -88,7 +88,7 @@ function fullPipe(): number {
 const EIO = ['EIO', '/proc/self/mem', 'r+'] as const
 const ENOSPC = ['ENOSPC', '/dev/full', 'w'] as const
 
-describe('a daemon whose log fails', { timeout: 30_000 }, () => {
+describe('a daemon whose log fails', { timeout: 120_000 }, () => {
   test.each([ENOSPC, EIO])('with %s counts and notifies, and counts the lines', async (_error, path, flags) => {
     const log = failing(path, flags)
     const { received, dropped, polled, endedWithin } = await daemon(['ignore', log, log])
@@ -135,7 +135,7 @@ test.each([
     stdio: ['ignore', output, output],
     cwd: emptyFolder(),
     env: { PATH: process.env['PATH'] },
-    timeout: 8000,
+    timeout: 30_000,
     killSignal: 'SIGKILL',
   })
   expect({ status, signal }).toEqual({ status: 2, signal: null })

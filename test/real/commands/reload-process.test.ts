@@ -8,7 +8,7 @@ import { localServer } from '../../kit/commands/local-server.ts'
 const KEY = 'hunter2-hunter2'
 const ANOTHER_KEY = 'hunter3-hunter3'
 /** A changed file is reloaded within two reads, four seconds. */
-const WAIT = { timeout: 9000, interval: 50 }
+const WAIT = { timeout: 30_000, interval: 50 }
 
 /** A daemon that reads its configuration from a folder. */
 async function daemonWith(files: (url: string) => Record<string, string>) {
@@ -69,7 +69,7 @@ test('SIGHUP reloads the configuration at once: a valid one is active, of an inv
   expect((await running.ended).code).toBe(0)
 })
 
-test('a changed key file rotates the key without a gap', { timeout: 20_000 }, async () => {
+test('a changed key file rotates the key without a gap', async () => {
   const { service, write, running, page } = await daemonWith((url) => ({ 'callwatch.yaml': yaml(url), key: KEY }))
   await running.printed(/the target is up/)
   service.keys.fullAccess = ANOTHER_KEY
@@ -79,7 +79,7 @@ test('a changed key file rotates the key without a gap', { timeout: 20_000 }, as
   await vi.waitFor(async () => expect(await metrics()).toMatch(/^callwatch_up.* 1$/m), WAIT)
 })
 
-test('a new key is masked at once, in any spelling of the service', { timeout: 20_000 }, async () => {
+test('a new key is masked at once, in any spelling of the service', async () => {
   const { url } = await localServer(({ headers }, response) => {
     const message = `what is ${encodeURIComponent(String(headers['apikey']))}?`
     response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))
@@ -97,24 +97,20 @@ test('a new key is masked at once, in any spelling of the service', { timeout: 2
   expect(stdout + stderr).not.toContain('hunter')
 })
 
-test(
-  'a link that is turned to another folder, as by Kubernetes, reloads the configuration',
-  { timeout: 20_000 },
-  async () => {
-    const service = await startSimulator({ apiKey: KEY })
-    onTestFinished(service.close)
-    const folder = emptyFolder()
-    for (const [version, names] of Object.entries({ v1: ['a'], v2: ['a', 'b'] })) {
-      mkdirSync(join(folder, version))
-      writeFileSync(join(folder, version, 'callwatch.yaml'), yaml(service.url, '', names))
-      writeFileSync(join(folder, version, 'key'), KEY)
-    }
-    symlinkSync('v1', join(folder, 'data'))
-    for (const name of ['callwatch.yaml', 'key']) symlinkSync(join('data', name), join(folder, name))
-    const { printed } = start(['run'], { env: { CALLWATCH_CONFIG: join(folder, 'callwatch.yaml') } })
-    await printed(/"target":"a".*the target is up/)
-    symlinkSync('v2', join(folder, 'next'))
-    renameSync(join(folder, 'next'), join(folder, 'data'))
-    await printed(/"target":"b".*the target is up/)
-  },
-)
+test('a link that is turned to another folder, as by Kubernetes, reloads the configuration', async () => {
+  const service = await startSimulator({ apiKey: KEY })
+  onTestFinished(service.close)
+  const folder = emptyFolder()
+  for (const [version, names] of Object.entries({ v1: ['a'], v2: ['a', 'b'] })) {
+    mkdirSync(join(folder, version))
+    writeFileSync(join(folder, version, 'callwatch.yaml'), yaml(service.url, '', names))
+    writeFileSync(join(folder, version, 'key'), KEY)
+  }
+  symlinkSync('v1', join(folder, 'data'))
+  for (const name of ['callwatch.yaml', 'key']) symlinkSync(join('data', name), join(folder, name))
+  const { printed } = start(['run'], { env: { CALLWATCH_CONFIG: join(folder, 'callwatch.yaml') } })
+  await printed(/"target":"a".*the target is up/)
+  symlinkSync('v2', join(folder, 'next'))
+  renameSync(join(folder, 'next'), join(folder, 'data'))
+  await printed(/"target":"b".*the target is up/)
+})

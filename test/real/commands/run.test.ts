@@ -26,7 +26,7 @@ describe('run', () => {
     const running = run(url)
     const page = await pageOf(running)
     expect((await fetch(`${page}healthz`)).status).toBe(200)
-    await vi.waitFor(async () => expect((await fetch(`${page}readyz`)).status).toBe(200), { timeout: 8000 })
+    await vi.waitFor(async () => expect((await fetch(`${page}readyz`)).status).toBe(200), { timeout: 30_000 })
     const metrics = await (await fetch(`${page}metrics`)).text()
     expect(metrics).toMatch(/^callwatch_up\{target="127\.0\.0\.1:\d+"\} 1$/m)
     const { targets } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
@@ -56,11 +56,11 @@ describe('a signal to run', () => {
     expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"')
   })
 
-  test('ends it within ten seconds though the service does not answer', { timeout: 20_000 }, async () => {
+  test('ends it within ten seconds though the service does not answer', async () => {
     let requests = 0
     const { url } = await localServer(() => void (requests += 1))
     const running = run(url)
-    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 8000 })
+    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 30_000 })
     const { code } = await endedWithin(10, running, 'SIGTERM')
     expect(code).toBe(0)
   })
@@ -69,7 +69,7 @@ describe('a signal to run', () => {
     let requests = 0
     const { url } = await localServer(() => void (requests += 1))
     const running = run(url)
-    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 8000 })
+    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 30_000 })
     running.child.kill('SIGTERM')
     // Still up: it waits for the running poll.
     expect((await fetch(`${await pageOf(running)}healthz`)).status).toBe(200)

@@ -7,7 +7,7 @@ import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
-const WAIT = { timeout: 15_000, interval: 20 }
+const WAIT = { timeout: 30_000, interval: 20 }
 /** In this time a leader looks for new targets twice. */
 const TWO_LOOKS_MS = 11_000
 

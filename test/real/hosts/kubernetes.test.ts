@@ -49,7 +49,7 @@ describe('config/kubernetes and its page', () => {
     }
   })
 
-  test('has what the schemas of the API accept', { timeout: 60_000 }, async () => {
+  test('has what the schemas of the API accept', async () => {
     const all = [...manifests.values(), ...manifestsIn(SHARED), ...prometheusRules()]
     expect(all).toHaveLength(12)
     expect(await schemaProblems(all)).toEqual([])
@@ -147,7 +147,7 @@ describe('config/kubernetes and its page', () => {
     expect(await scraped.text()).toContain('callwatch_up{target="production"} 1')
   })
 
-  test('has only existing commands and options', { timeout: 60_000 }, async () => {
+  test('has only existing commands and options', async () => {
     const commands = [...shellBlocks.join('\n').matchAll(/node dist\/main\.js (.+)$/gm)].map(([, line = '']) => line)
     expect(commands.length).toBeGreaterThan(3)
     for (const line of commands) {

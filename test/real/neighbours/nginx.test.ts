@@ -67,6 +67,6 @@ async function startNginx(callwatch: string, signOnPort: number): Promise<string
     rmSync(folder, { recursive: true, force: true })
   })
   const url = `http://127.0.0.1:${port}`
-  await vi.waitFor(() => fetch(url), { timeout: 10_000 })
+  await vi.waitFor(() => fetch(url), { timeout: 40_000 })
   return url
 }

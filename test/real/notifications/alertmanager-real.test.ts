@@ -76,7 +76,7 @@ async function dated(address: string, seconds: number): Promise<string> {
 
 const names = ({ alerts }: WebhookNotification) => alerts.map(({ labels }) => labels.alertname).toSorted()
 
-describe('a real Alertmanager', { timeout: 60_000 }, () => {
+describe('a real Alertmanager', () => {
   test('sends the alerts of one target as one notification, with the labels that silences and routes match', async (context) => {
     const { fire, notified, notifications, deliveries } = await connected(context)
     const video = { type: 'video' }

@@ -14,7 +14,7 @@ import { isMissing, startIrcRelay } from '../../kit/notifications/receivers/webh
 
 const isCi = process.env['CI'] === 'true'
 
-describe('the format of Alertmanager', { timeout: 60_000 }, () => {
+describe('the format of Alertmanager', () => {
   test('has the fields of a real one, of the same types, and its fingerprints', async (context) => {
     if (missingPrograms.length > 0 && !isCi) context.skip('apt-get install prometheus-alertmanager')
     vi.stubEnv('no_proxy', '127.0.0.1')

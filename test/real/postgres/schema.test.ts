@@ -50,7 +50,7 @@ inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
     expect([...(await connections[0]!.run(VERSION))]).toEqual([{ version: NEWEST + 1 }])
   })
 
-  test('is left as it was while another session has locked its tables for long', { timeout: 60_000 }, async () => {
+  test('is left as it was while another session has locked its tables for long', async () => {
     const url = await newDatabase()
     const [migrating, locking] = [await connect(url, { deadline: 60 }), await connected(url)]
     onTestFinished(migrating.close)

@@ -68,6 +68,6 @@ export async function startIrcRelay() {
     irc.close()
   })
   const url = `http://127.0.0.1:${port}/calls`
-  await vi.waitFor(async () => fetch(url), { timeout: 10_000, interval: 50 })
+  await vi.waitFor(async () => fetch(url), { timeout: 40_000, interval: 50 })
   return { url, said }
 }
