@@ -116,6 +116,7 @@ async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) 
     config,
     activate: (next: Config) => void (active = next),
     store,
+    /** Which targets this daemon owns, and whether it is the leader of the daemons that share a store. */
     ownership,
     targets,
     receivers,

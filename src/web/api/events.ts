@@ -8,11 +8,13 @@ import {
   firstValueFrom,
   from,
   map,
+  merge,
   NEVER,
   race,
   share,
   ReplaySubject,
   Subject,
+  take,
   takeUntil,
   timer,
   type Observable,
@@ -167,7 +169,7 @@ function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
     }
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     const streamAborted$ = new ReplaySubject<unknown>(1)
-    race(aborted$, asked.aborted$, ended).subscribe(streamAborted$)
+    merge(aborted$, asked.aborted$, ended).pipe(take(1)).subscribe(streamAborted$)
     const options = { ...asked, newest$, aborted$: streamAborted$, clock }
     // One text at a time: each may have as many events as are read together.
     const texts = Readable.from(streamTexts(log, options), { highWaterMark: 1 })

@@ -10,7 +10,7 @@ const parameters = z.strictObject({
   ...period,
   by: list
     .refine(
-      (names) => new Set(names).isSubsetOf(new Set<string>(USAGE_KEYS)),
+      (names) => names.every((name) => USAGE_KEYS.some((key) => key === name)),
       `must be some of ${USAGE_KEYS.join(', ')}`,
     )
     .default([])
