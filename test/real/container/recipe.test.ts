@@ -54,7 +54,7 @@ describe('the image', () => {
     }
   })
 
-  test('starts, becomes healthy and ready, keeps its store, and stops at SIGTERM', { timeout: 60_000 }, async () => {
+  test('starts, becomes healthy and ready, keeps its store, and stops at SIGTERM', async () => {
     const simulator = await startSimulator()
     onTestFinished(simulator.close)
     const port = String(await closedPort())
@@ -73,7 +73,7 @@ describe('the image', () => {
     for (const stream of [container.stdout, container.stderr]) stream.on('data', (text) => (output += String(text)))
 
     const isReady = async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status, output).toBe(200)
-    await vi.waitFor(isReady, { timeout: 20_000, interval: 50 })
+    await vi.waitFor(isReady, { timeout: 60_000, interval: 50 })
     expect(healthcheck()).toBe(0)
     const store = statSync(image.settings.env['CALLWATCH_STORE_PATH']!)
     if (image.settings.uid !== undefined) expect(store.uid).toBe(image.settings.uid)
@@ -89,7 +89,7 @@ describe('the image', () => {
 
     function healthcheck(): number | null {
       const [program = '', ...parameters] = image.healthcheck
-      return spawnSync(program, parameters, { ...image.settings, env, timeout: 5000 }).status
+      return spawnSync(program, parameters, { ...image.settings, env, timeout: 30_000 }).status
     }
   })
 })

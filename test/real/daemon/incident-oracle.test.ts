@@ -85,14 +85,17 @@ async function oracle(daemons: readonly DaemonInProcess[]): Promise<Omit<Said, '
 
 /** A daemon shows the targets of the others with this delay (seconds); the oracle itself takes the rest. */
 const LAG = 2.5
+/** For so long a delay may have an effect (seconds). */
+const RECENT = 10
 
 /** How many targets a set has had in the time before a moment, at least and at most: those all the time, and those at any time. */
 function bounds(known: readonly Said[], at: number, sets: (said: Said) => Set<string>): [least: number, most: number] {
-  const first = known.findLastIndex((said) => said.at < at - LAG)
-  const recent = known
-    .slice(Math.max(0, first))
-    .filter((said) => said.at <= at)
-    .map(sets)
+  // What delays this test delays the daemons as well.
+  const gaps = known.map((said, i) => (said.at < at - RECENT ? 0 : said.at - (known[i - 1]?.at ?? 0)))
+  const first = known.findLastIndex((said) => said.at < at - LAG - Math.max(0, ...gaps))
+  // With the first one after it: what it shows may have begun before.
+  const after = known.findIndex((said) => said.at > at)
+  const recent = known.slice(Math.max(0, first), after < 0 ? undefined : after + 1).map(sets)
   const ever = recent.reduce((all, each) => all.union(each), new Set())
   const always = recent.reduce((all, each) => all.intersection(each), ever)
   // Soon after the start, a daemon may not have heard of the others yet.
