@@ -67,7 +67,7 @@ async function digestOf(
   { targets, store }: DigestOptions,
   { timezone, due, now, mayWait }: { timezone: string; due: number; now: number; mayWait: boolean },
 ): Promise<DigestMessage | undefined> {
-  // The last of them is that of the digest itself.
+  // The last of them is that of the digest itself. Nine times 24 hours back is before the day a week earlier, also if the clocks changed.
   const days = daysOf({ from: due - 9 * DAY, to: due + 1 }, timezone)
   const daysAgo = (n: number) => ({ ...days.at(-1 - n)!, to: days.at(-n)!.from })
   const [day, weekBefore] = [daysAgo(1), daysAgo(8)]
