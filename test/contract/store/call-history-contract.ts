@@ -109,7 +109,7 @@ export function callHistoryContract(newPlace: NewPlace): void {
       expect(await shown()).toEqual(expected)
     })
 
-    test('says what the records say, whatever was observed', { timeout: 60_000 }, async () => {
+    test('says what the records say, whatever was observed', async () => {
       const place = await newPlace()
       const store = await place.open()
       let targets = 0

@@ -9,12 +9,9 @@ import { AFTER_TWO_MEETINGS, BEFORE_LAST_MEETING, END, FORMS, HAPPENED, meetings
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 import { placesIn } from '../../kit/store/postgres/daemon.ts'
 
-const LONG = { timeout: 60_000 }
-
 inPostgres('four meetings of a group in one session', ({ newDatabase }) => {
   test.each(FORMS)(
     'with rows of form %s are four calls if the store is copied after the second one, and another daemon continues',
-    LONG,
     async (form) => {
       const [world, path, url] = [meetings(form), join(temporaryFolder(), 'callwatch.db'), await newDatabase()]
       const file = openSqliteStore({ path })
@@ -33,7 +30,6 @@ inPostgres('four meetings of a group in one session', ({ newDatabase }) => {
 
   test.each(FORMS)(
     'with rows of form %s are four calls if another daemon takes over after the second one, and the first one polls once more',
-    LONG,
     async (form) => {
       const [world, url] = [meetings(form), await newDatabase()]
       const place = await placesIn(async () => url)()

@@ -9,7 +9,6 @@ const DAY = 86_400
 
 test.each(FORMS.flatMap((form) => [DAY, 15].map((lookback) => [form, lookback] as const)))(
   'four meetings of a group in one session, with rows of form %s and a lookback of %i s, are four calls if the process dies after any commit',
-  { timeout: 120_000 },
   async (form, lookback) => {
     const whole = await polledMeetings(form, await newPlace(), { lookback })
     await whole.until(END)

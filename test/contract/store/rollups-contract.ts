@@ -96,78 +96,74 @@ const finishedIn = (rows: readonly HistoryRow[], from: number, to: number) =>
 /** What every store promises of rollups: whatever is added up, they say what the calls' rows say. */
 export function rollupsContract(newPlace: NewPlace): void {
   describe('rollups', () => {
-    test(
-      'say what the rows say, whatever was observed and whenever they are added up',
-      { timeout: 90_000 },
-      async () => {
-        const place = await newPlace()
-        const store = await place.open()
-        let targets = 0
-        const anyMoment = fc.integer({ min: -14_000, max: 16_000 }).map((seconds) => CREATED + seconds)
-        const asked = fc.record({
-          times: fc.tuple(anyMoment, anyMoment).filter(([from, to]) => from < to),
-          by: fc.subarray([...USAGE_KEYS]),
-          zone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/St_Johns'),
-          step: fc.constantFrom(...STEPS),
-          type: fc.option(fc.constantFrom(...TYPES), { nil: undefined }),
-          mode: fc.option(fc.constantFrom(...MODES), { nil: undefined }),
-          isAll: fc.boolean(),
-        })
-        const run = fc.record({
-          observations: fc.tuple(anyObservations, anyObservations),
-          update: fc.func(fc.constantFrom('nothing', 'one', 'all')),
-          questions: fc.array(asked, { minLength: 2, maxLength: 2 }),
-        })
-        await fc.assert(
-          fc.asyncProperty(run, async ({ observations, update, questions }) => {
-            const names = [`target ${++targets}`, `target ${++targets}`]
-            for (const [i, name] of names.entries()) {
-              const target = await openIn(store, { ...A, name })
-              for (const [n, observation] of observations[i]!.entries()) {
-                await observe(target, name, observation)
-                const wanted = update(i, n)
-                if (wanted === 'one') await updateRollups(store, LATER)
-                if (wanted === 'all') await updateAll(store)
-              }
+    test('say what the rows say, whatever was observed and whenever they are added up', async () => {
+      const place = await newPlace()
+      const store = await place.open()
+      let targets = 0
+      const anyMoment = fc.integer({ min: -14_000, max: 16_000 }).map((seconds) => CREATED + seconds)
+      const asked = fc.record({
+        times: fc.tuple(anyMoment, anyMoment).filter(([from, to]) => from < to),
+        by: fc.subarray([...USAGE_KEYS]),
+        zone: fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/St_Johns'),
+        step: fc.constantFrom(...STEPS),
+        type: fc.option(fc.constantFrom(...TYPES), { nil: undefined }),
+        mode: fc.option(fc.constantFrom(...MODES), { nil: undefined }),
+        isAll: fc.boolean(),
+      })
+      const run = fc.record({
+        observations: fc.tuple(anyObservations, anyObservations),
+        update: fc.func(fc.constantFrom('nothing', 'one', 'all')),
+        questions: fc.array(asked, { minLength: 2, maxLength: 2 }),
+      })
+      await fc.assert(
+        fc.asyncProperty(run, async ({ observations, update, questions }) => {
+          const names = [`target ${++targets}`, `target ${++targets}`]
+          for (const [i, name] of names.entries()) {
+            const target = await openIn(store, { ...A, name })
+            for (const [n, observation] of observations[i]!.entries()) {
+              await observe(target, name, observation)
+              const wanted = update(i, n)
+              if (wanted === 'one') await updateRollups(store, LATER)
+              if (wanted === 'all') await updateAll(store)
             }
-            const all = (await place.callHistory()).filter(({ status }) => status !== 'baseline')
-            for (const { times, by, zone, step, type, mode, isAll } of questions) {
-              const [from, to] = times
-              const own = isAll ? all : all.filter(({ target }) => names.includes(String(target)))
-              const wanted = isAll ? undefined : names
-              const dayOf = (row: HistoryRow) =>
-                Temporal.Instant.fromEpochMilliseconds(Math.floor(Number(row['finished']) * 1000))
-                  .toZonedDateTimeISO(zone)
-                  .toPlainDate()
-                  .toString()
-              const keyOf = (row: HistoryRow) => by.map((key) => (key === 'day' ? dayOf(row) : row[key])).join(' ')
-              const expected = summed(finishedIn(own, from, to), keyOf)
-              const rows = await usageOf(store, { from, to, zone, by, targets: wanted })
-              const reported = rows.map((row) => [by.map((key) => row[key]).join(' '), { ...sumsOf(row), late: row.noticed_late }]) // oxfmt-ignore
-              if (by.length === 0) expected[''] ??= NONE
-              expect(Object.fromEntries(reported)).toEqual(close(expected))
+          }
+          const all = (await place.callHistory()).filter(({ status }) => status !== 'baseline')
+          for (const { times, by, zone, step, type, mode, isAll } of questions) {
+            const [from, to] = times
+            const own = isAll ? all : all.filter(({ target }) => names.includes(String(target)))
+            const wanted = isAll ? undefined : names
+            const dayOf = (row: HistoryRow) =>
+              Temporal.Instant.fromEpochMilliseconds(Math.floor(Number(row['finished']) * 1000))
+                .toZonedDateTimeISO(zone)
+                .toPlainDate()
+                .toString()
+            const keyOf = (row: HistoryRow) => by.map((key) => (key === 'day' ? dayOf(row) : row[key])).join(' ')
+            const expected = summed(finishedIn(own, from, to), keyOf)
+            const rows = await usageOf(store, { from, to, zone, by, targets: wanted })
+            const reported = rows.map((row) => [by.map((key) => row[key]).join(' '), { ...sumsOf(row), late: row.noticed_late }]) // oxfmt-ignore
+            if (by.length === 0) expected[''] ??= NONE
+            expect(Object.fromEntries(reported)).toEqual(close(expected))
 
-              const series = await seriesOf(store, { from, to, step, targets: wanted, type, mode }, LATER)
-              const [since, until] = [Date.parse(series.since) / 1000, Date.parse(series.until) / 1000]
-              const selected = own.filter((row) => (type ?? row['type']) === row['type'] && (mode ?? row['mode']) === row['mode']) // oxfmt-ignore
-              const points = summed(finishedIn(selected, since, until), ({ finished }) =>
-                String(Math.floor(Number(finished) / step) * step),
+            const series = await seriesOf(store, { from, to, step, targets: wanted, type, mode }, LATER)
+            const [since, until] = [Date.parse(series.since) / 1000, Date.parse(series.until) / 1000]
+            const selected = own.filter((row) => (type ?? row['type']) === row['type'] && (mode ?? row['mode']) === row['mode']) // oxfmt-ignore
+            const points = summed(finishedIn(selected, since, until), ({ finished }) =>
+              String(Math.floor(Number(finished) / step) * step),
+            )
+            for (const point of series.points) {
+              const at = Date.parse(point.at) / 1000
+              const { late: _late, ...sums } = { ...NONE, ...points[String(at)] }
+              expect(sumsOf(point), point.at).toMatchObject(Object.values(close({ sums: { ...sums, late: 0 } }))[0]!)
+              const inProgress = selected.filter(
+                ({ began, finished }) => Number(began) < at && (finished === null || Number(finished) >= at),
               )
-              for (const point of series.points) {
-                const at = Date.parse(point.at) / 1000
-                const { late: _late, ...sums } = { ...NONE, ...points[String(at)] }
-                expect(sumsOf(point), point.at).toMatchObject(Object.values(close({ sums: { ...sums, late: 0 } }))[0]!)
-                const inProgress = selected.filter(
-                  ({ began, finished }) => Number(began) < at && (finished === null || Number(finished) >= at),
-                )
-                expect(point.in_progress, point.at).toBe(inProgress.length)
-              }
+              expect(point.in_progress, point.at).toBe(inProgress.length)
             }
-          }),
-          { numRuns: 25 },
-        )
-      },
-    )
+          }
+        }),
+        { numRuns: 25 },
+      )
+    })
 
     test('user minutes by when the end was noticed are those that the commits have added up, whatever was observed', async () => {
       const store = await (await newPlace()).open()

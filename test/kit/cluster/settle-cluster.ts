@@ -5,7 +5,7 @@ import { DELIVERIES, healServices, isDelivered, isNothingLeft } from '../../prom
 import type { ClusterRun } from '../../promises/chaos/cluster/cluster-run.ts'
 
 /** Seconds that the slowest sweep may take. */
-const SWEEPS = 90
+const SWEEPS = 180
 
 export type TargetView = {
   name: string

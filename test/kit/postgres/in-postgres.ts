@@ -23,8 +23,8 @@ export function inPostgres(name: string, tests: (postgres: InPostgres) => void, 
     beforeAll(async () => {
       if (MISSING_POSTGRES !== undefined) throw new Error(MISSING_POSTGRES)
       server = await startPostgres(options)
-    }, 60_000)
-    afterAll(() => server?.stop(), 30_000)
+    }, 120_000)
+    afterAll(() => server?.stop(), 60_000)
     tests({ server: () => server!, newDatabase: () => server!.database(`test_${++databases}`) })
   })
 }

@@ -46,7 +46,7 @@ export async function startPgbouncer(server: PostgresServer): Promise<Pgbouncer>
     const connection = await connect(urlOf(server.url))
     await connection.close()
     return true
-  }, 10)
+  }, 60)
   return {
     urlOf,
     stop: async () => {

@@ -63,7 +63,7 @@ export type PostgresOptions = {
   settings?: Readonly<Record<string, string>>
 }
 
-const TIMEOUT_SECONDS = 20
+const TIMEOUT_SECONDS = 60
 
 /** Settings under which a server starts and commits fast, and takes a standby. */
 const SETTINGS = {

@@ -109,7 +109,7 @@ export async function startPrometheus(): Promise<RunningPrometheus> {
     await eventually(async () => {
       const [scrapes] = await query('count_over_time(up{job="callwatch"}[10m])')
       return (scrapes?.values[0] ?? 0) >= SCRAPES ? true : undefined
-    }, 60)
+    }, 90)
     return { daemon: page, query, api, stop }
   } catch (error) {
     await stop()
@@ -152,7 +152,7 @@ function start(program: string, args: readonly string[], cwd: string): Child {
     eventually(() => {
       if (child.exitCode !== null) throw new Error(`${program} ended:\n${output}`)
       return Promise.resolve(pattern.exec(output)?.[1])
-    }, 20)
+    }, 60)
   return { child, exited, logged }
 }
 

@@ -78,7 +78,6 @@ const cases = Object.entries(worlds).flatMap(([name, world]) => [1, 2].map((seed
 
 test.each(cases)(
   'calls of groups that %s are counted exactly (seed %i)',
-  { timeout: 120_000 },
   async (_name, seed, { switches, hazards = [], reaches }) => {
     const names = switches.sessions === 'unique' ? hazards : ['sessions', ...hazards]
     const { differences, reached } = await simulateRun({ seed, days: 0.02, hazards: names, switches })

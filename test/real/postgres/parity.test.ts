@@ -28,7 +28,7 @@ async function kept(store: Store, target: string) {
 }
 
 inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
-  test('keep the very same of whatever is seen, to the last digit', { timeout: 120_000 }, async () => {
+  test('keep the very same of whatever is seen, to the last digit', async () => {
     const shared = await joined(await newDatabase(), 'one')
     const embedded = openSqliteStore({ path: ':memory:' })
     let targets = 0

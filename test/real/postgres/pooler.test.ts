@@ -13,7 +13,7 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
     beforeAll(async () => {
       if (MISSING_PGBOUNCER !== undefined) throw new Error(MISSING_PGBOUNCER)
       pooler = await startPgbouncer(server())
-    }, 60_000)
+    })
     afterAll(() => pooler?.stop())
 
     const newUrl = emptied(async () => pooler!.urlOf(await newDatabase()))

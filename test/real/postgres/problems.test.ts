@@ -13,7 +13,7 @@ import { eventually } from '../../kit/eventually.ts'
 import { DAY, notification } from '../../kit/store/place.ts'
 import { joined, openShared, owner, replicaOf } from '../../kit/store/postgres/daemon.ts'
 
-const WITHIN_SECONDS = 20
+const WITHIN_SECONDS = 60
 const unavailable = (message: RegExp) => ({ kind: 'unavailable', message: expect.stringMatching(message) })
 const refused = (message: RegExp) => ({ kind: 'refused', message: expect.stringMatching(message) })
 
@@ -112,7 +112,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
 
   test('and holds a row for long: the statement is canceled there, and the connection stays', async () => {
     const url = await newDatabase()
-    const { sees } = await owner(url, 'one', { deadline: 1 })
+    const { sees } = await owner(url, 'one', { deadline: 3 })
     const connection = await connect(url)
     await connection.run('BEGIN')
     await connection.run('SELECT FROM callwatch.targets FOR UPDATE')
@@ -134,7 +134,11 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
       return (performance.now() - begun) / 1000
     }
     const deadline = (await secondsToOpen(store)) / 3
-    expect(await secondsToOpen(await openShared(url, { deadline }))).toBeGreaterThan(deadline)
+    // On a busy machine the database may be silent for so long, or answer sooner than before.
+    await eventually(async () => {
+      expect(await secondsToOpen(await openShared(url, { deadline }))).toBeGreaterThan(deadline)
+      return true
+    }, WITHIN_SECONDS)
   })
 
   test('and has a silent host before it in its address: the one that answers is found', async () => {
@@ -145,7 +149,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
     onTestFinished(() => void silent.close())
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
     const { port } = silent.address() as AddressInfo
-    const sql = await openPostgresBeside(url.replace('@', `@127.0.0.1:${port},`), { readOnly: false, deadline: 0.5 })
+    const sql = await openPostgresBeside(url.replace('@', `@127.0.0.1:${port},`), { readOnly: false, deadline: 3 })
     expect(sql.place).toMatch(/ at 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+$/)
     expect(await sql.all('SELECT FROM callwatch.members')).toHaveLength(1)
     await sql.close()
@@ -172,7 +176,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
 
 inPostgres('a database that cannot be used is refused in a sentence', ({ newDatabase, server }) => {
   const secret = 'hunter2'
-  const open = (url: string) => openPostgresStore({ url, lease: 60, deadline: 1 })
+  const open = (url: string) => openPostgresStore({ url, lease: 60, deadline: 20 })
   const sentence = async (url: string) => {
     const error: unknown = await open(url).then(
       () => undefined,

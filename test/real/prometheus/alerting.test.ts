@@ -17,9 +17,9 @@ import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 import { missingPrograms, prometheusIn, SHIPPED } from '../../kit/prometheus/prometheus-process.ts'
 
-const WAIT = { timeout: 30_000, interval: 100 }
+const WAIT = { timeout: 60_000, interval: 100 }
 /** For how long Prometheus takes a series to be there that is not scraped, five minutes by default (seconds). */
-const LOOKBACK = 3
+const LOOKBACK = 10
 
 /** The shipped name, on what the test decides: whether a call has ever begun. */
 const FIRES: Rule = { ...ANY_CALL, name: 'NoCalls', severity: 'warning' }
@@ -64,7 +64,7 @@ inPostgres('a Prometheus with the shipped rules, and an Alertmanager', ({ newDat
     return { one, two, other, another, scraped, query: (await asked()).query, ...alertmanager }
   }
 
-  test('says what the daemons say, whatever becomes of them', { timeout: 180_000 }, async ({ skip }) => {
+  test('says what the daemons say, whatever becomes of them', { timeout: 300_000 }, async ({ skip }) => {
     const missing = [...missingPrograms, ...missingAlertmanager]
     if (missing.length > 0 && process.env['CI'] !== 'true') skip(`${missing.join(', ')} not on the PATH`)
     const { one, two, other, another, scraped, query, notifications } = await started()

@@ -12,7 +12,6 @@ const skipped = missingPrograms.length > 0 && process.env['CI'] !== 'true'
 
 test.skipIf(skipped)(
   'a first poll that counts the past is no increase for a Prometheus that scrapes each second',
-  { timeout: 120_000 },
   async () => {
     const folder = temporaryFolder()
     const simulator = await startSimulator({ history: 1000, callsPerMinute: 1, requestsPerMinute: 100_000 })
@@ -39,14 +38,14 @@ test.skipIf(skipped)(
     })
     const { query } = await prometheus.asked()
     const valueOf = async (expr: string) => (await query(expr))[0]?.values[0] ?? NaN
-    await eventually(async () => ((await valueOf('sum(callwatch_calls_total)')) > 900 ? true : undefined), 60)
+    await eventually(async () => ((await valueOf('sum(callwatch_calls_total)')) > 900 ? true : undefined), 90)
     // Some scrapes came before the first successful poll, and found the target without its counters.
     expect(
       await valueOf('count_over_time(callwatch_up[5m]) - on(target) count_over_time(callwatch_calls_lost_total[5m])'),
     ).toBeGreaterThan(2)
     await eventually(
       async () => ((await valueOf('count_over_time(callwatch_calls_lost_total[5m])')) >= 5 ? true : undefined),
-      30,
+      60,
     )
     const finished = await valueOf('sum(callwatch_calls_total)')
     expect(finished).toBeGreaterThan(900)

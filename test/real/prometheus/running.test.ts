@@ -55,7 +55,7 @@ if (skipped) {
           )
           expect(known).toHaveLength(exported.filter(({ name }) => name.startsWith('callwatch_')).length)
         },
-        { timeout: 20_000, interval: 500 },
+        { timeout: 60_000, interval: 500 },
       )
     })
 

@@ -172,8 +172,11 @@ export async function runClusterChaos({
     const differences = compared.flatMap((each) => each.differences)
     const doubles = audit.problems()
     const duplicates = sum(messages.map((each) => each.duplicates))
-    // The leader puts the last events in order within about a second.
-    await wait(2000)
+    // The leader puts the last events in order.
+    await eventually(async () => {
+      const unordered = await (await database.get())!.run('SELECT FROM callwatch.events WHERE position IS NULL LIMIT 1')
+      return unordered.length === 0 ? true : undefined
+    }, 60)
     const left = await openForCommand({ url: run.primary.postgres.url })
     const events = await eventsRow(reader, left, await countersOf(database.get))
     const deliveries = await deliveriesRow(webhook, left)
@@ -312,7 +315,7 @@ async function viewsOf({ daemons }: ClusterRun): Promise<number> {
     return new Set(all.map((one) => JSON.stringify(one.map(({ name, owner, finished }) => [name, owner, finished]))))
       .size
   }
-  return eventually(async () => ((await views()) === 1 ? 1 : undefined), 10).catch(views)
+  return eventually(async () => ((await views()) === 1 ? 1 : undefined), 30).catch(views)
 }
 
 /** What was counted of the ends of calls, at one moment: the daemons still count. */

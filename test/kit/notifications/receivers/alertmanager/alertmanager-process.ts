@@ -80,7 +80,7 @@ export async function startAlertmanager({
       const { error, status, stdout, stderr } = spawnSync('amtool', [`--alertmanager.url=${url}`, ...args], {
         encoding: 'utf8',
         env: { PATH: process.env['PATH'], HOME: folder },
-        timeout: 10_000,
+        timeout: 60_000,
       })
       if (error !== undefined || status !== 0) throw new Error(`amtool failed: ${stderr}`, { cause: error })
       return stdout.trim()
