@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 const PRELOAD = join(import.meta.dirname, 'pause-commit.ts')
-const OUTPUT_TIMEOUT_MS = 30_000
+const OUTPUT_TIMEOUT_MS = 120_000
 
 /** A process of the daemon. */
 export type DaemonProcess = {
@@ -56,7 +56,7 @@ export async function startDaemonProcess(config: string, orderFile: string): Pro
     new Promise<RegExpMatchArray>((resolve, reject) => {
       const fail = (why: string) =>
         reject(new Error(`${why} before it wrote ${String(pattern)}:\n${written.join('').slice(-2000)}`))
-      const timeout = setTimeout(() => fail('half a minute passed'), OUTPUT_TIMEOUT_MS)
+      const timeout = setTimeout(() => fail('two minutes passed'), OUTPUT_TIMEOUT_MS)
       const check = () => {
         const match = written.slice(-20).join('').match(pattern)
         if (match === null) return
