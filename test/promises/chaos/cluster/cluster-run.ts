@@ -3,6 +3,7 @@ import type { Random } from '../../../../src/simulator/random.ts'
 import type { SimulatedWorld } from '../../../kit/world/start-world.ts'
 import type { PostgresServer } from '../../../kit/postgres/start-postgres.ts'
 import { startDaemonProcess, type DaemonProcess } from '../../../kit/daemon-process.ts'
+import { eventually } from '../../../kit/eventually.ts'
 import { now, type RequestLog } from '../../../kit/observed-requests.ts'
 import { FAILOVER_SECONDS } from './cluster-config.ts'
 import type { DatabaseProxy } from '../../../kit/cluster/database-proxy.ts'
@@ -36,7 +37,8 @@ export type ClusterRun = {
 }
 
 export async function startOne(run: ClusterRun): Promise<DaemonProcess> {
-  const daemon = await startDaemonProcess(run.files.config, run.files.order)
+  // One that cannot reach the database at its start ends; an orchestrator starts it again.
+  const daemon = await eventually(() => startDaemonProcess(run.files.config, run.files.order), 120)
   run.outputs.push(daemon.output)
   run.daemons.push(daemon)
   return daemon
