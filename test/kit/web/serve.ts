@@ -23,14 +23,16 @@ import { commitChanges } from '../store/place.ts'
 
 type Made = Parameters<typeof handMadeTarget>[0] & {
   pollAge?: number
+  /** How often it is polled (seconds); 15 if left out. A page shows it as stale that has heard nothing of it in about three intervals. */
+  interval?: number
   hasPage?: boolean
   polledFor?: number
   problem?: string
 } & Pick<PollReport, 'fault' | 'slowSweep' | 'refusedFrom' | 'slowAnswers'>
 
-/** A target that is polled every 15 s. Its last poll was successful unless `made` has a problem. */
+/** A target whose last poll was successful unless `made` has a problem. */
 export function shownTarget(made: Made = {}): TargetStatus {
-  const { sync = POLLED, pollAge = 5, problem, fault = 'service' } = made
+  const { sync = POLLED, pollAge = 5, interval = 15, problem, fault = 'service' } = made
   const { slowSweep, refusedFrom, slowAnswers } = made
   const { hasPage = problem === undefined || fault === 'list', polledFor = 0 } = made
   let now = 0
@@ -54,7 +56,7 @@ export function shownTarget(made: Made = {}): TargetStatus {
     ...target,
     settings: {
       ...target.settings,
-      poll: { baseline: 'skip', interval: 15, lookback: 86_400, maxRequestsPerMinute: 400 },
+      poll: { baseline: 'skip', interval, lookback: 86_400, maxRequestsPerMinute: 400 },
     },
     health: health.current,
     owner: () => undefined,

@@ -14,7 +14,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Starts the installed browser. */
+/** Starts the installed browser, in the time that the caller has. */
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS })
+  return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS, timeout: 0 })
 }

@@ -11,6 +11,12 @@ export type Opened = Page & {
   takeComplaints: () => string[]
 }
 
+/** Somewhat less than a slow test has, so that it says what is missing. */
+export const WAIT = { timeout: 150_000, interval: 100 }
+
+/** Waits until the page shows something: it renders in the next frame, and draws charts after that. */
+export const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, WAIT)
+
 /** For an expectation of how soon a page is painted: other programs on the machine may delay it for a while. */
 export const UNTIL_UNDISTURBED = { timeout: 120_000, interval: 0 }
 
@@ -31,7 +37,7 @@ export function inChromium(name: string, tests: (open: Open) => void): void {
     beforeAll(async () => {
       if (isMissing) throw new Error(HOW)
       browser = await launchChromium()
-    }, 30_000)
+    })
     afterAll(() => browser?.close())
     tests(async (url, options) => openPage(browser!, url, options))
   })
@@ -39,6 +45,7 @@ export function inChromium(name: string, tests: (open: Open) => void): void {
 
 async function openPage(browser: Browser, url: string, options?: BrowserContextOptions): Promise<Opened> {
   const context = await browser.newContext({ timezoneId: 'UTC', ...options })
+  context.setDefaultTimeout(WAIT.timeout)
   const page = await context.newPage()
   let complaints: string[] = []
   page.on('console', (message) => {

@@ -18,6 +18,7 @@ export async function problemsInAllLooks(page: Page): Promise<unknown[]> {
     await page.setViewportSize({ width, height: 844 })
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
+      await painted(page)
       problems.push(...(await violations(page)))
       problems.push(...(await graphicContrasts(page)).filter(({ contrast }) => contrast < 3))
     }
@@ -28,6 +29,10 @@ export async function problemsInAllLooks(page: Page): Promise<unknown[]> {
   problems.push(...(await hardToTouch(page)))
   return [...problems, ...(await nameless(page))]
 }
+
+/** Waits until two frames are painted: the first one has a new size or look, and the second one what is drawn for it. */
+export const painted = (page: Page) =>
+  page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
 
 /** An element that gets the focus by the Tab key. */
 export type Stop = { name: string; outline: string }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { finish, firing, NOW, openCall, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
-import { inChromium, type Open, type Opened } from './chromium.ts'
-import { contrasts, nameless, overflowing, walk } from './in-page.ts'
+import { inChromium, shown, type Open, type Opened } from './chromium.ts'
+import { contrasts, nameless, overflowing, painted, walk } from './in-page.ts'
 
 const LONG = 'a-target-with-a-name-that-is-as-long-as-names-get-without-any-limit'
 
@@ -12,7 +12,7 @@ async function everything() {
   const finished = [finish('ended'), finish('unanswered'), finish('rejected'), finish('canceled'), finish('other')]
   const rule = { ...RATIO_RULE, runbookUrl: '/runbook', match: { mode: 'call' } }
   const calls = [openCall('v1.us.a'), openCall('b', { status: 'initiated', joined: undefined })]
-  const owned = shownTarget({ rules: [rule], alerts: [firing(rule)], calls, finished, sync: POLLED })
+  const owned = shownTarget({ rules: [rule], alerts: [firing(rule)], calls, finished, interval: 60 })
   const failing = shownTarget({
     target: LONG,
     calls: [openCall('c')],
@@ -87,12 +87,12 @@ inChromium('the page', (open) => {
     const page = await openEverything(open)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    expect(await page.evaluate('document.activeElement.id')).toBe('content')
+    await shown(() => page.evaluate('document.activeElement.id')).toBe('content')
     await page.getByRole('button', { name: 'Pause' }).focus()
     await page.keyboard.press('Space')
     expect(await page.getByRole('button', { name: 'Resume' }).getAttribute('aria-pressed')).toBe('true')
     await page.getByRole('link', { name: 'Skip the feed' }).press('Enter')
-    expect(await page.evaluate('document.activeElement.id')).toBe('after-feed')
+    await shown(() => page.evaluate('document.activeElement.id')).toBe('after-feed')
     await page.getByText('The chart as a table').focus()
     await page.keyboard.press('Enter')
     await page.getByRole('table', { name: 'Finished calls per minute' }).waitFor()
@@ -110,8 +110,8 @@ inChromium('the page', (open) => {
     await page.goto(`${new URL(page.url()).origin}/?since=1h#calls`)
     const from = page.getByLabel('Finished from (EDT)')
     await from.waitFor()
-    await expect.poll(() => page.locator('#explorer-note').textContent()).toMatch(/As of 10:13:2\d EDT\.\s*$/)
-    expect(await from.inputValue()).toMatch(/^2026-09-21T09:13/)
+    await shown(() => page.locator('#explorer-note').textContent()).toMatch(/As of 10:1\d:\d\d EDT\.\s*$/)
+    expect(await from.inputValue()).toMatch(/^2026-09-21T09:1/)
     await from.fill('2026-09-21T09:00')
     await from.dispatchEvent('change')
     const since = encodeURIComponent('2026-09-21T13:00:00.000Z')
@@ -139,15 +139,15 @@ inChromium('the page', (open) => {
     const target = page.getByRole('combobox', { name: 'Target' })
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor')
-      expect(ground).toBe(colorScheme === 'light' ? 'rgb(243, 245, 248)' : 'rgb(14, 18, 23)')
+      const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+      await shown(ground).toBe(colorScheme === 'light' ? 'rgb(243, 245, 248)' : 'rgb(14, 18, 23)')
       // Stale data are faint, but not the name of a target without owner.
       await target.selectOption(LONG)
       await page.locator('#target-facts').getByText('no owner').waitFor()
       const owner = (await contrasts(page)).filter(({ text }) => text === 'no owner')
       expect(owner.map(({ contrast }) => contrast >= 4.5)).toEqual([true])
       await target.selectOption('production')
-      await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page')
+      await shown(() => page.locator('.page').getAttribute('class')).toBe('page')
       const measured = await contrasts(page)
       expect(measured.length).toBeGreaterThan(40)
       expect(measured.filter(({ contrast }) => contrast < 4.5)).toEqual([])
@@ -158,6 +158,7 @@ inChromium('the page', (open) => {
     const page = await openEverything(open)
     for (const width of [360, 768, 1440, 3840]) {
       await page.setViewportSize({ width, height: 740 })
+      await painted(page)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
       expect(await overflowing(page)).toEqual([])
     }
@@ -174,7 +175,7 @@ inChromium('the page', (open) => {
     expect(await text('#calls-now')).toBe('2')
     expect(await page.locator('.banner').count()).toBe(0)
     await page.goto(`${new URL(page.url()).origin}/?target=production`)
-    await expect.poll(() => text('#calls-now')).toBe('2')
+    await shown(() => text('#calls-now')).toBe('2')
     await page.goto(`${new URL(page.url()).origin}/#target=gone`)
     await page.getByText('There is no target gone.').first().waitFor()
   })

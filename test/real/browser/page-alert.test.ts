@@ -5,7 +5,7 @@ import { suppressedAlerts } from '../../../src/notifications/delivery/suppress.t
 import { firingOf, RATIO as ANY } from '../../kit/alerts/sample-rules.ts'
 import { finish, finishedCall, firing, NOW, POLLED } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
-import { inChromium } from './chromium.ts'
+import { inChromium, shown } from './chromium.ts'
 import { problemsInAllLooks } from './in-page.ts'
 
 const WEEK = 7 * 86_400
@@ -87,9 +87,9 @@ inChromium('the page of an alert', (open) => {
     await page.getByText('The chart as a table').first().click()
     // What it was after it had resolved is computed of its calls.
     const table = page.getByRole('table', { name: 'Failure ratio' })
-    await expect.poll(() => table.innerText(), { timeout: 20_000 }).toMatch(/2026-09-20 14:16\s+33\.3%[^]*47\.5%/)
+    await shown(() => table.innerText()).toMatch(/2026-09-20 14:16\s+33\.3%[^]*47\.5%/)
     // With too few calls there is no line.
-    expect(await linesAt(page, 90, 180, 270)).toEqual([true, false, true])
+    await shown(() => linesAt(page, 90, 180, 270)).toEqual([true, false, true])
     expect(await table.locator('tbody th').first().innerText()).toMatch(/2026-09-20 14:43/)
     expect(await table.locator('tbody th').last().innerText()).toMatch(/2026-09-20 13:36/)
     await facts.getByRole('link', { name: 'Failed calls', exact: true }).click()

@@ -2,10 +2,8 @@ import { createServer, request } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { inChromium } from './chromium.ts'
+import { inChromium, shown, WAIT } from './chromium.ts'
 import { pageWorld } from './page-world.ts'
-
-const WAIT = { timeout: 90_000, interval: 100 }
 
 /** A proxy that passes on only whole answers, while it buffers. */
 async function bufferingProxy(to: string) {
@@ -40,32 +38,31 @@ async function bufferingProxy(to: string) {
 }
 
 inChromium('behind a proxy that keeps streams back, the page', (open) => {
-  test(
-    'asks for the state instead, is live without a banner, and uses the stream once it comes through',
-    { timeout: 180_000 },
-    async () => {
-      const world = await pageWorld()
-      onTestFinished(world.close)
-      const proxy = await bufferingProxy(world.url)
-      const page = await open(proxy.url)
-      const now = () => page.locator('.now').textContent()
-      const first = () => page.locator('#feed li:first-child').textContent()
-      await vi.waitFor(async () => expect(await now()).toMatch(/^live/), WAIT)
-      const [time, newest] = [await now(), await first()]
-      await vi.waitFor(async () => {
-        expect(proxy.streams.filter((state) => state === 'once').length).toBeGreaterThan(2)
-        expect(await first()).not.toBe(newest)
-        expect(await now()).not.toBe(time)
-      }, WAIT)
+  test('asks for the state instead, is live without a banner, and uses the stream once it comes through', async () => {
+    const world = await pageWorld()
+    onTestFinished(world.close)
+    const proxy = await bufferingProxy(world.url)
+    const page = await open(proxy.url)
+    const now = () => page.locator('.now').textContent()
+    const first = () => page.locator('#feed li:first-child').textContent()
+    await shown(now).toMatch(/^live/)
+    const [time, newest] = [await now(), await first()]
+    await vi.waitFor(async () => {
+      expect(proxy.streams.filter((state) => state === 'once').length).toBeGreaterThan(2)
+      expect(await first()).not.toBe(newest)
+      expect(await now()).not.toBe(time)
       expect(await now()).toMatch(/^live/)
       expect(await page.locator('.banner').count()).toBe(0)
+    }, WAIT)
 
-      proxy.buffers = false
-      await vi.waitFor(() => expect(proxy.streams.lastIndexOf('true')).toBeGreaterThan(2), WAIT)
+    proxy.buffers = false
+    await vi.waitFor(async () => {
+      expect(proxy.streams.lastIndexOf('true')).toBeGreaterThan(2)
       const [asked, last] = [proxy.streams.length, await first()]
-      await vi.waitFor(async () => expect(await first()).not.toBe(last), WAIT)
+      await shown(first).not.toBe(last)
       expect(await now()).toMatch(/^live/)
-      expect(proxy.streams).toHaveLength(asked)
-    },
-  )
+      // On a slow machine it may ask for a while again.
+      expect([proxy.streams.at(-1), proxy.streams.length]).toEqual(['true', asked])
+    }, WAIT)
+  })
 })

@@ -3,7 +3,7 @@ import { nameOf } from '../../../src/alerts/alert.ts'
 import type { Suppression } from '../../../src/alerts/episode.ts'
 import { NOW } from '../../kit/metrics/hand-made-target.ts'
 import { serve } from '../../kit/web/serve.ts'
-import { inChromium, type Opened, UNTIL_UNDISTURBED } from './chromium.ts'
+import { inChromium, type Opened, shown, UNTIL_UNDISTURBED } from './chromium.ts'
 import { contrasts, graphicContrasts, layoutShift } from './in-page.ts'
 import { incidentTargets, thirtyTargets } from './thirty-targets.ts'
 
@@ -53,8 +53,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
     expect([await namesIn(page, worst), await namesIn(page, listed)]).toEqual(before)
     await page.mouse.move(5, 5)
     // Half a minute after it was made, the order is another one.
-    await expect.poll(() => namesIn(page, worst), { timeout: 40_000 }).not.toEqual(before[0])
-    expect((await namesIn(page, worst))[0]).toBe(before[0]![5])
+    await shown(async () => (await namesIn(page, worst))[0]).toBe(before[0]![5])
 
     await page.locator('.rows a').nth(0).focus()
     await page.keyboard.press('ArrowDown')
@@ -131,10 +130,10 @@ inChromium('the page of thirty targets', (open) => {
       await page.getByRole('button', { name: 'Next page' }).click()
       await page.getByText('31–60 of 300').waitFor()
       await page.getByLabel('Target or alert').fill('region-299')
-      await expect.poll(() => page.locator('#overview tbody tr').count()).toBe(1)
+      await shown(() => page.locator('#overview tbody tr').count()).toBe(1)
       await page.getByLabel('Target or alert').fill('')
       await page.locator('#state').selectOption('with alerts')
-      await expect.poll(() => page.locator('#overview tbody tr').count()).toBe(3)
+      await shown(() => page.locator('#overview tbody tr').count()).toBe(3)
     }
     expect(nodes[1]).toBeLessThanOrEqual(nodes[0]!)
   })
@@ -158,12 +157,12 @@ inChromium('the page of thirty targets', (open) => {
   test('has no colour only where data of a target that fails are shown', async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
-    const shown = `[...document.querySelectorAll('.stale')].map((one) => one.querySelector('th').textContent.split(',')[0])`
-    await expect.poll(() => page.evaluate(shown)).toEqual(['region-05'])
-    expect(await page.locator('.now').textContent()).toMatch(/^live \d\d:\d\d:\d\d UTC/)
+    const stale = `[...document.querySelectorAll('.stale')].map((one) => one.querySelector('th').textContent.split(',')[0])`
+    await shown(() => page.evaluate(stale)).toEqual(['region-05'])
+    await shown(() => page.locator('.now').textContent()).toMatch(/^live \d\d:\d\d:\d\d UTC/)
     expect(await page.title()).toBe('2 firing – callwatch')
     await page.goto(`${url}/#target=region-05`)
-    await expect.poll(() => page.locator('.page').getAttribute('class')).toBe('page stale')
+    await shown(() => page.locator('.page').getAttribute('class')).toBe('page stale')
   })
 
   test('has enough contrast, also where data are stale', async () => {
@@ -176,7 +175,7 @@ inChromium('the page of thirty targets', (open) => {
         ['region-05', 'page stale'],
       ] as const) {
         await page.getByRole('combobox', { name: 'Target' }).selectOption(target)
-        await expect.poll(() => page.locator('.page').getAttribute('class')).toBe(look)
+        await shown(() => page.locator('.page').getAttribute('class')).toBe(look)
         const [texts, shapes] = [await contrasts(page), await graphicContrasts(page)]
         expect([texts.length > 40, shapes.length > 10]).toEqual([true, true])
         expect(texts.filter(({ contrast }) => contrast < 4.5)).toEqual([])
@@ -209,12 +208,12 @@ inChromium('the page of thirty targets', (open) => {
   test('begins with the worst ones, and shows the one that is clicked', async () => {
     const { url } = await serve(thirtyTargets())
     const page = await open(`${url}/`)
-    const names = await page.locator('#overview tbody th').allTextContents()
-    expect(names.map((name) => name.trim()).slice(0, 4)).toEqual(['region-05', 'region-11', 'region-17', 'region-23'])
+    const worst = async () => (await namesIn(page, '#overview tbody th')).slice(0, 4)
+    await shown(worst).toEqual(['region-05', 'region-11', 'region-17', 'region-23'])
     // Anywhere in the line, which the link covers.
     await page.locator('#overview tr', { hasText: 'region-11' }).locator('td').last().click({ force: true })
     await page.waitForURL(/\?target=region-11$/)
-    await expect.poll(() => page.locator('#target-facts meter').count()).toBe(1)
+    await shown(() => page.locator('#target-facts meter').count()).toBe(1)
     expect(await page.locator('#overview').count()).toBe(0)
     expect(await page.locator('#calls-now').textContent()).toBe('12')
     await page.goBack()

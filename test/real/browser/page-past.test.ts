@@ -3,7 +3,7 @@ import { isoTime } from '../../../src/clock/times.ts'
 import { start } from '../../kit/commands/callwatch.ts'
 import { NOW } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
-import { inChromium } from './chromium.ts'
+import { inChromium, shown } from './chromium.ts'
 import { problemsInAllLooks } from './in-page.ts'
 
 type Call = { call_id: string; status: string; finished: string }
@@ -58,11 +58,11 @@ inChromium('the past alerts of an incident on 300 targets', (open) => {
     await page.goto(`${url}/?zone=UTC#alerts`)
     await page.getByRole('button', { name: 'Show alerts of HighFailureRate' }).press('Enter')
     const rows = page.locator('#past-alerts tbody tr')
-    await expect.poll(() => rows.count()).toBe(301)
+    await shown(() => rows.count()).toBe(301)
     expect(await rows.first().innerText()).toMatch(/^HighFailureRate on 300 targets Hide/)
     expect(await rows.nth(1).getByRole('link').getAttribute('href')).toContain('target=t0&alert=HighFailureRate')
     expect(await problemsInAllLooks(page)).toEqual([])
     await page.getByRole('button', { name: 'Hide alerts of HighFailureRate' }).press('Enter')
-    await expect.poll(() => rows.count()).toBe(1)
+    await shown(() => rows.count()).toBe(1)
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { POLL_AGE } from '../../kit/alerts/sample-rules.ts'
 import { finish, finishedCall, firing, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
-import { inChromium } from './chromium.ts'
+import { inChromium, shown } from './chromium.ts'
 import { hardToTouch } from './in-page.ts'
 import { incidentTargets } from './thirty-targets.ts'
 
@@ -30,8 +30,7 @@ inChromium('an incident on a phone', (open) => {
     await page.locator('#feed').waitFor()
     expect(await hardToTouch(page)).toEqual([])
     await page.getByRole('link', { name: 'All 295 targets' }).click()
-    const [first] = await page.locator('#alerts tbody tr').allInnerTexts()
-    expect(first).toMatch(/87.2%[^]*34 of 39/)
+    expect(await page.locator('#alerts tbody tr').first().innerText()).toMatch(/87.2%[^]*34 of 39/)
     expect(
       await page
         .locator('.incident')
@@ -51,7 +50,7 @@ inChromium('the charts on a phone', (open) => {
     expect(await filters.innerText()).toBe('Filters: since=24h')
     expect(await page.getByLabel('Period').isVisible()).toBe(false)
     await filters.click()
-    expect(await page.getByLabel('Period').isVisible()).toBe(true)
+    await shown(() => page.getByLabel('Period').isVisible()).toBe(true)
   })
 })
 
@@ -72,7 +71,7 @@ inChromium('the calls on a phone', (open) => {
     const last = page.locator('#explorer tbody tr').last()
     expect(await last.isVisible()).toBe(false)
     await page.getByLabel('All 40').check()
-    expect(await last.isVisible()).toBe(true)
+    await shown(() => last.isVisible()).toBe(true)
     expect(await page.locator('#explorer thead').isVisible()).toBe(false)
     const filters = page.locator('#explorer .filters > summary')
     expect(await filters.innerText()).toBe('Filters: target=production, type=audio')
@@ -85,7 +84,7 @@ inChromium('the calls on a phone', (open) => {
     expect(await page.getByLabel('Type').isVisible()).toBe(true)
     await filters.click()
     await page.setViewportSize({ width: 1280, height: 800 })
-    await expect.poll(() => filters.isVisible(), { timeout: 20_000 }).toBe(false)
-    expect(await page.getByLabel('Type').isVisible()).toBe(true)
+    await shown(() => filters.isVisible()).toBe(false)
+    await shown(() => page.getByLabel('Type').isVisible()).toBe(true)
   })
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { POLLED, NOW } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
-import { inChromium } from './chromium.ts'
+import { inChromium, shown } from './chromium.ts'
 import { problemsInAllLooks } from './in-page.ts'
 import { incidentTargets, thirtyTargets } from './thirty-targets.ts'
 
@@ -56,13 +56,11 @@ const STATES: [state: string, targets: () => TargetStatus[], banner: RegExp, giv
 inChromium('the overview', (open) => {
   test.each(STATES)(
     'is accessible, fits, and says what is wrong: %s',
-    { timeout: 120_000 },
     async (state, targets, banner, { address = '', ...options } = {}) => {
       const { url } = await serve(targets(), options)
       const page = await open(`${url}/${address}`)
       await page.locator('#feed, #unknown-target').waitFor()
-      const shown = await page.locator('.banner li').allInnerTexts()
-      expect(shown.join('\n')).toMatch(banner)
+      await shown(async () => (await page.locator('.banner li').allInnerTexts()).join('\n')).toMatch(banner)
       for (const width of FOLDER === undefined ? [] : [1440, 1920, 390])
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.setViewportSize({ width, height: 900 })

@@ -5,11 +5,8 @@ import { finish, finishedCall, NOW, openCall, POLLED } from '../../kit/metrics/h
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { MARK } from '../../../src/ledger/tracked-call.ts'
 import { serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
-import { inChromium, type Open } from './chromium.ts'
-import { layoutShift, openFolded, problemsInAllLooks, walk } from './in-page.ts'
-
-/** Waits until the page shows something, also on a busy machine. */
-const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, { timeout: 20_000 })
+import { inChromium, shown, type Open } from './chromium.ts'
+import { layoutShift, openFolded, painted, problemsInAllLooks, walk } from './in-page.ts'
 
 const VIDEO = labelsOf('video', 'meet', 'group')
 const done = finishedCall('done', { finish: finish('rejected', 5), marks: MARK.recordingSeen })
@@ -49,7 +46,7 @@ inChromium('the views of the page', (open) => {
   describe('the calls', () => {
     test('are those of the address, and the filters show it', async () => {
       const page = await openView(open, '?target=production&type=video&mode=meet&receiver_type=group#calls')
-      await shown(() => note(page)).toMatch(/^20 calls, all that match\. As of 14:13:2\d UTC\.$/)
+      await shown(() => note(page)).toMatch(/^20 calls, all that match\. As of 14:1\d:\d\d UTC\.$/)
       for (const [name, value] of [
         ['Target', 'production'],
         ['Type', 'video'],
@@ -97,7 +94,7 @@ inChromium('the views of the page', (open) => {
       const refreshed = page.waitForRequest(/\/api\/v1\/events/)
       await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
       await refreshed
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      await painted(page)
       expect(await typed.inputValue()).toBe('call-1')
       await typed.press('Enter')
       await shown(async () => new URL(page.url()).searchParams.get('session_id')).toBe('call-1')
@@ -167,9 +164,9 @@ inChromium('the views of the page', (open) => {
 
     test('say what is wrong with the address, and that none match', async () => {
       const page = await openView(open, '?type=fax#calls')
-      await expect
-        .poll(() => note(page))
-        .toBe('The calls could not be loaded: type must be one of audio, video, other. Try again')
+      await shown(() => note(page)).toBe(
+        'The calls could not be loaded: type must be one of audio, video, other. Try again',
+      )
       expect(await choice(page, 'Type').inputValue()).toBe('fax')
       await choice(page, 'Type').selectOption('other')
       await shown(() => note(page)).toMatch(/^No call matches\./)
@@ -269,7 +266,7 @@ inChromium('the views of the page', (open) => {
       expect(await page.locator('#used-calls + .soft').innerText()).toBe('not known of the time before')
       expect(await page.locator('#coverage').innerText()).toContain('Not covered: 1d')
       await page.getByText('Which times these are').click()
-      expect(await page.getByRole('table', { name: 'Times that are not covered' }).isVisible()).toBe(true)
+      await page.getByRole('table', { name: 'Times that are not covered' }).waitFor()
     })
 
     test('follows period, keys, target and zone, all in the address', async () => {
@@ -282,8 +279,7 @@ inChromium('the views of the page', (open) => {
       await page.getByRole('checkbox', { name: 'target' }).uncheck()
       await choice(page, 'Target').selectOption('production')
       await choice(page, 'Period').selectOption('7d')
-      await page.waitForURL(/\?target=production&zone=UTC#usage|by=day/)
-      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      await shown(async () => Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
         target: 'production',
         by: 'day',
         since: '7d',
@@ -297,7 +293,7 @@ inChromium('the views of the page', (open) => {
       expect(csv[1]).toMatch(/^part,2026-09-21,271,/)
       expect(csv[2]).toMatch(/^total,,271,/)
       // Only the last of the days has calls.
-      expect(await page.locator('#usage-days canvas').isVisible()).toBe(true)
+      await page.locator('#usage-days canvas').waitFor()
       await page.getByText('The chart as a table').click()
       await page.locator('#usage-days tbody tr').first().waitFor()
       expect(await page.locator('#usage-days tbody tr').allInnerTexts()).toHaveLength(8)
@@ -309,16 +305,16 @@ inChromium('the views of the page', (open) => {
 
   test('link to each other, with the target and the zone', async () => {
     const page = await openView(open, '?zone=UTC#target=production', { timezoneId: 'Europe/Berlin' })
-    expect(await page.locator('.now').innerText()).toMatch(/UTC/)
+    await shown(() => page.locator('.now').innerText()).toMatch(/UTC/)
     await page.getByRole('link', { name: 'Calls' }).click()
     await page.waitForURL(/\?target=production&zone=UTC#calls$/)
     const current = page.locator('nav [aria-current=page]')
-    expect(await current.innerText()).toBe('Calls')
+    await shown(() => current.innerText()).toBe('Calls')
     await page.getByRole('link', { name: 'Usage' }).click()
     await page.waitForURL(/\?target=production&zone=UTC#usage$/)
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.waitForURL(/\?target=production&zone=UTC$/)
-    expect(await choice(page, 'Target').inputValue()).toBe('production')
+    await shown(() => choice(page, 'Target').inputValue()).toBe('production')
     // An address that is changed by hand.
     await page.goto(`${page.url()}#usage`)
     await page.locator('nav [aria-current=page]', { hasText: 'Usage' }).waitFor()

@@ -9,6 +9,9 @@ import { shownTarget } from '../../kit/web/serve.ts'
 const WARNING: Rule = { ...RATIO, name: 'HighFailureRate', for: 120 }
 const CRITICAL: Rule = { ...RATIO, name: 'VeryHighFailureRate', severity: 'critical', threshold: 0.5, clear: 0.4 }
 
+/** They are not stale before a slow test ends (seconds). */
+const INTERVAL = 60
+
 /**
  * Thirty targets with two rules each and an hour of calls: region-05 is not polled, alerts of region-11 (critical), region-17
  * and region-23 (pending) are active, and the others are healthy.
@@ -25,6 +28,7 @@ export function thirtyTargets(count = 30): TargetStatus[] {
       calls: Array.from({ length: (i * 7) % 13 }, (_, call) => openCall(`${target}-${call}`)),
       finished: Array.from({ length: 120 }, (_, call) => finish(statusOf(i, call), 10 + call * 29)),
       sync: POLLED,
+      interval: INTERVAL,
       ...(i === 5 && { pollAge: 600, problem: 'no answer from api.example.com within 10 s' }),
     })
   })
@@ -47,6 +51,7 @@ export function incidentTargets(count = 300): TargetStatus[] {
         finish(call < 25 && call % 5 > 0 && i < failing ? 'unanswered' : statusOf(i, call), 10 + call * 29),
       ),
       sync: POLLED,
+      interval: INTERVAL,
     })
   })
 }
