@@ -50,24 +50,18 @@ export function statementsFrom(version: number, migrations: Migrations, place: s
   return store === 'sqlite' ? sql.replaceAll('callwatch.', '') : sql
 }
 
-/** @throws {StoreError} refused: a newer callwatch wrote the store */
-export function refuseNewer(place: string, version: number, migrations: Migrations): void {
-  const newest = newestVersion(migrations)
-  if (version <= newest) return
-  throw new StoreError(
-    'refused',
-    `${place} was written by a newer callwatch (schema ${version}, this one knows ${newest}); upgrade this one`,
-  )
-}
-
-/** @throws {StoreError} refused: the store has no schema (0), or an older one, which only a daemon migrates */
-export function refuseOlder(place: string, version: number, migrations: Migrations): void {
-  const newest = newestVersion(migrations)
-  if (version === newest) return
-  throw new StoreError(
-    'refused',
-    version === 0
-      ? `${place} contains no callwatch store: check the name, or start \`callwatch run\` with it first`
-      : `${place} was last used by an older callwatch (schema ${version}, this one reads ${newest}); let this one's \`callwatch run\` use it first`,
+/**
+ * @param oldest the oldest version that will do: 0 for a daemon, which migrates the store
+ * @throws {StoreError} refused: a newer callwatch wrote the store, or it has no schema (0), or one that is too old
+ */
+export function expectVersion(place: string, version: number, oldest: number, newest: number): void {
+  const refused = (what: string) => new StoreError('refused', `${place} ${what}`)
+  if (version > newest)
+    throw refused(`was written by a newer callwatch (schema ${version}, this one knows ${newest}); upgrade this one`)
+  if (version >= oldest) return
+  if (version === 0)
+    throw refused('contains no callwatch store: check the name, or start `callwatch run` with it first')
+  throw refused(
+    `was last used by an older callwatch (schema ${version}, this one reads ${newest}); let this one's \`callwatch run\` use it first`,
   )
 }

@@ -66,7 +66,7 @@ async function openBeside(address: StoreAddress, readOnly: boolean): Promise<Sql
 export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string }> {
   try {
     if ('path' in address) {
-      openExisting(address.path, { readOnly: true, checked: true, mayBeOlder: true }).close()
+      openExisting(address.path, { readOnly: true, checked: true, oldest: 1 }).close()
       return { works: true, message: `${address.path} is not damaged` }
     }
     const { connect } = await import('./postgres/connection.ts')

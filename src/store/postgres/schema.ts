@@ -1,4 +1,4 @@
-import { MIGRATIONS, newestVersion, refuseNewer, refuseOlder, statementsFrom, type Say } from '../migrations.ts'
+import { expectVersion, MIGRATIONS, newestVersion, statementsFrom, type Say } from '../migrations.ts'
 import type { Connection } from './connection.ts'
 import { transaction } from './postgres-sql.ts'
 import { StoreError } from '../store-error.ts'
@@ -28,11 +28,11 @@ export async function migrate(
   say: Say = () => undefined,
 ): Promise<void> {
   const newest = newestVersion(migrations)
-  if ((await checkSchema(connection, migrations)) === newest) return
+  if ((await expectSchema(connection, { migrations, oldest: 0 })) === newest) return
   await transaction(connection, async (session) => {
     await session.run(LOCK)
     // Another daemon may have migrated the database while this one waited.
-    const version = await checkSchema(connection, migrations)
+    const version = await expectSchema(connection, { migrations, oldest: 0 })
     if (version === newest) return
     // CREATE SCHEMA requires a privilege even if the schema exists.
     const schemas = await session.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'callwatch'")
@@ -71,27 +71,25 @@ export async function expectUnused({ run, place }: Place, before: string): Promi
  * @throws {StoreError} as {@link migrate}
  */
 export async function isMigrated(connection: Connection): Promise<boolean> {
-  return (await checkSchema(connection)) === newestVersion(MIGRATIONS.postgres)
+  return (await expectSchema(connection, { oldest: 0 })) === newestVersion(MIGRATIONS.postgres)
 }
 
 /**
- * Makes sure that a database can be read without a migration.
+ * Makes sure that a database can be read without a migration, and returns the version of its schema; 0 if there is none.
  *
+ * @param accepted `oldest`: the oldest version that will do; default: the newest
  * @throws {StoreError} refused: as for {@link migrate}, or the database must be migrated by a daemon first
  */
-export async function expectSchema(connection: Place, migrations = MIGRATIONS.postgres): Promise<void> {
-  refuseOlder(connection.place, await checkSchema(connection, migrations), migrations)
-}
-
-/** The version of the schema; 0 if there is none. Throws if it is newer than the program's. */
-async function checkSchema({ run, place }: Place, migrations = MIGRATIONS.postgres): Promise<number> {
+export async function expectSchema(
+  { run, place }: Place,
+  { migrations = MIGRATIONS.postgres, oldest = newestVersion(migrations) } = {},
+): Promise<number> {
   // Reads the catalogue itself, because to_regclass may still return the state from before this transaction waited for the lock.
   const found = await run(
     "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'callwatch' AND tablename = 'schema_version'",
   )
-  if (found.length === 0) return 0
-  const [row] = await run('SELECT version FROM callwatch.schema_version')
-  const version = Number(row!['version'])
-  refuseNewer(place, version, migrations)
+  const [row] = found.length === 0 ? [] : await run('SELECT version FROM callwatch.schema_version')
+  const version = Number(row?.['version'] ?? 0)
+  expectVersion(place, version, oldest, newestVersion(migrations))
   return version
 }

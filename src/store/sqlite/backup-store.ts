@@ -5,7 +5,7 @@ import { isOfReading, sqliteError } from './sqlite-error.ts'
 import { isBug, StoreError } from '../store-error.ts'
 
 /** A backup is made before an upgrade, maybe by the new version. */
-const WHOLE = { readOnly: true, checked: true, mayBeOlder: true }
+const WHOLE = { readOnly: true, checked: true, oldest: 1 }
 
 /**
  * Copies a store as of one moment into a new file, even while a daemon uses it. The copy is written next to the file and checked

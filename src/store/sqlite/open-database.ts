@@ -67,8 +67,8 @@ type OpenExistingOptions = {
   readOnly: boolean
   /** Whether to check all pages for damage. This takes as long as reading the file. */
   checked?: boolean
-  /** Whether an older callwatch may have written it. Then not every table and column is there. */
-  mayBeOlder?: boolean
+  /** The oldest version of the schema that will do, in which not every table and column is there; default: the newest. */
+  oldest?: number
 }
 
 /**
@@ -78,7 +78,7 @@ type OpenExistingOptions = {
  */
 export function openExisting(
   path: string,
-  { readOnly, checked = false, mayBeOlder = false }: OpenExistingOptions,
+  { readOnly, checked = false, ...accepted }: OpenExistingOptions,
 ): DatabaseSync {
   if (path === ':memory:') {
     throw new StoreError(
@@ -95,7 +95,7 @@ export function openExisting(
   return attempt(path, () => {
     using opening = new DisposableStack()
     const db = opening.use(new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS }))
-    expectSchema(db, path, { mayBeOlder })
+    expectSchema(db, path, accepted)
     if (checked) expectUndamaged(db, path)
     opening.move()
     return db

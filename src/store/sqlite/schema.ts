@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { MIGRATIONS, newestVersion, refuseNewer, refuseOlder, statementsFrom, type Say } from '../migrations.ts'
+import { expectVersion, MIGRATIONS, newestVersion, statementsFrom, type Say } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import { expectReadable } from './damage.ts'
 
@@ -18,7 +18,7 @@ export function migrate(
   say: Say = () => undefined,
 ): void {
   const newest = newestVersion(migrations)
-  const version = checkSchema(db, path, migrations)
+  const version = expectSchema(db, path, { migrations, oldest: 0 })
   expectReadable(db, path)
   if (version === newest) return
   db.exec('BEGIN IMMEDIATE')
@@ -32,22 +32,16 @@ export function migrate(
 }
 
 /**
- * Makes sure that an opened database can be read without a migration.
+ * Makes sure that an opened database can be read without a migration, and returns the version of its schema; 0 if it is empty.
  *
- * @param mayBeOlder whether an older schema will do
+ * @param accepted `oldest`: the oldest version that will do; default: the newest
  * @throws {StoreError} refused: as for {@link migrate}, except for damage, or the database must be migrated by a daemon first
  */
 export function expectSchema(
   db: DatabaseSync,
   path: string,
-  { migrations = MIGRATIONS.sqlite, mayBeOlder = false } = {},
-): void {
-  const version = checkSchema(db, path, migrations)
-  if (version === 0 || !mayBeOlder) refuseOlder(path, version, migrations)
-}
-
-/** The version of a database's schema; 0 if it is empty. Throws if it is newer than the program's. */
-function checkSchema(db: DatabaseSync, path: string, migrations = MIGRATIONS.sqlite): number {
+  { migrations = MIGRATIONS.sqlite, oldest = newestVersion(migrations) } = {},
+): number {
   const version = readPragma(db, 'user_version')
   const isEmpty = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
   if (!isEmpty && readPragma(db, 'application_id') !== APPLICATION_ID) {
@@ -56,7 +50,7 @@ function checkSchema(db: DatabaseSync, path: string, migrations = MIGRATIONS.sql
       `${path} is no store of callwatch: another program's database, or one of an unreleased version; name another file in store.path`,
     )
   }
-  refuseNewer(path, version, migrations)
+  expectVersion(path, version, oldest, newestVersion(migrations))
   return version
 }
 

@@ -7,7 +7,7 @@ type Migrations = (typeof MIGRATIONS)['sqlite']
 /** A database in which a schema may be, and the functions of its store for that. */
 export type SchemaPlace = {
   migrate: (migrations?: Migrations) => Promise<void>
-  expectSchema: (migrations?: Migrations) => Promise<void>
+  expectSchema: (migrations?: Migrations) => Promise<unknown>
   run: (sql: string) => Promise<Record<string, unknown>[]>
   /** Tables and columns, with the version. */
   layout: () => Promise<unknown>

@@ -26,7 +26,7 @@ inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
       const connection = await connected(await newDatabase())
       return {
         migrate: (migrations) => migrate(connection, migrations),
-        expectSchema: (migrations) => expectSchema(connection, migrations),
+        expectSchema: (migrations) => expectSchema(connection, { ...(migrations && { migrations }) }),
         run: connection.run,
         layout: async () => [[...(await connection.run(VERSION))], [...(await connection.run(COLUMNS))]],
       }
