@@ -98,44 +98,36 @@ async function connectTo(
 ): Promise<Connection> {
   const setUp = async (parameters: Record<string, string>) => {
     const connection = openConnection(address, host, { deadline, patience, clock, prepare, onNotify, parameters })
-    return { connection, server: await connection.greet() }
+    await connection.greet(readOnly && !address.readWrite)
+    return connection
   }
   const timeout = { statement_timeout: String(Math.round(patience * 800)) }
-  const { connection, server } = await setUp(timeout).catch((error: unknown) => {
+  return setUp(timeout).catch((error: unknown) => {
     // A transaction pooler does not support this parameter. Its user can set the time-out with ALTER ROLE.
     if (!/unsupported startup parameter/.test(String(error))) throw error
     return setUp({})
   })
-  const problem = unusableServer(server, address, readOnly && !address.readWrite)
-  if (problem !== undefined) {
-    connection.drop(problem)
-    throw problem
-  }
-  return connection
 }
-
-function unusableServer(
-  { version, readsOnly }: Server,
-  { place }: PostgresAddress,
-  mayRead: boolean,
-): StoreError | undefined {
-  if (version < OLDEST_VERSION) {
-    const found = `${place} is PostgreSQL ${version}`
-    return new StoreError(
-      'refused',
-      `${found}; callwatch needs ${OLDEST_VERSION} or later: upgrade it, or name another one`,
-    )
-  }
-  if (readsOnly && !mayRead) return readOnlyError(place)
-  return undefined
-}
-
-/** The server's parameters. */
-type Server = { version: number; readsOnly: boolean }
 
 const GREETING = `
   SELECT current_setting('server_version_num')::int / 10000 AS version, pg_backend_pid() AS pid,
     pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS reads_only`
+
+/**
+ * Refuses a server that is too old or, unless `mayRead`, one that only reads.
+ *
+ * @returns whether the connection leads to the server itself, and not to a pooler
+ */
+function readGreeting(rows: readonly Row[], place: string, mayRead: boolean): boolean {
+  const { version, pid, reads_only: readsOnly } = rows[0]!
+  const found = `${place} is PostgreSQL ${Number(version)}`
+  const needed = `callwatch needs ${OLDEST_VERSION} or later: upgrade it, or name another one`
+  if (Number(version) < OLDEST_VERSION) throw new StoreError('refused', `${found}; ${needed}`)
+  if (readsOnly === true && !mayRead) throw readOnlyError(place)
+  // A pooler's greeting has a different process id than the server that answers.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out
+  return (rows as unknown as { state: { pid: number } }).state.pid === pid
+}
 
 type OpenOptions = Required<Pick<ConnectOptions, 'deadline' | 'patience' | 'clock' | 'prepare'>> &
   Pick<ClientOptions, 'onNotify' | 'parameters'>
@@ -208,13 +200,9 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
           })
         await watched(rows)
       }),
-    greet: async (): Promise<Server> => {
-      const rows = await watched(ask(GREETING, []), deadline)
-      const [row] = rows
-      // A pooler's greeting has a different process id than the server that answers.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out
-      isDirect = (rows as unknown as { state: { pid: number } }).state.pid === row!['pid']
-      return { version: Number(row!['version']), readsOnly: row!['reads_only'] === true }
+    greet: async (mayRead: boolean): Promise<void> => {
+      const greeting = ask(GREETING, []).then((rows) => readGreeting(rows, place, mayRead))
+      isDirect = await watched(greeting, deadline)
     },
     close,
     [Symbol.asyncDispose]: close,
