@@ -81,6 +81,9 @@ export function isCounted({ phase }: Pick<TrackedCall, 'phase'>): boolean {
   return phase !== 'baseline'
 }
 
+/** Whether there are events of the call: none of one that was over at the set-up. */
+export const hasEvents = ({ marks }: TrackedCall) => (marks & MARK.overAtSetUp) === 0
+
 /** When a call that is lost was lost (UNIX seconds); undefined for any other call. */
 export const lostAt = ({ phase, retainUntil }: TrackedCall) => (phase === 'lost' ? retainUntil : undefined)
 

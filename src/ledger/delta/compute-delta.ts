@@ -168,21 +168,12 @@ function trackNew({ seen, answer }: SeenIn, { draft, options, oldest }: Computat
   const wasFinal = finalStatus(seen) !== undefined && (isBeforeHorizon || isBaseline(own, delta.sync))
   if (!wasFinal) return observeCall(undefined, seen, answer, draft)
   if (isBeforeHorizon || options.baseline === 'skip') return baselineCall(undefined, seen, answer)
-  // The call counts, but causes no event.
-  const { length } = delta.transitions
-  const counted = observeCall(undefined, seen, { ...answer, marks: MARK.overAtSetUp }, draft)
-  delta.transitions.length = length
-  return counted
+  // The call counts, but has no events.
+  return observeCall(undefined, seen, { ...answer, marks: MARK.overAtSetUp }, draft)
 }
 
 function trackAgain(before: TrackedCall, { seen, answer }: SeenIn, { draft }: Computation): TrackedCall {
-  const { delta } = draft
-  if (before.phase !== 'baseline') {
-    const { length } = delta.corrections
-    const after = observeCall(before, seen, answer, draft)
-    if ((before.marks & MARK.overAtSetUp) !== 0) delta.corrections.length = length
-    return after
-  }
+  if (before.phase !== 'baseline') return observeCall(before, seen, answer, draft)
   // It counts from now on, as if it were new, if it is open again, such as a meeting that continues.
   if (finalStatus(seen) !== undefined) return baselineCall(before, seen, answer)
   return observeCall(undefined, { ...seen, ...labelsNow(before.labels, seen) }, answer, draft)

@@ -1,6 +1,6 @@
 import { transitionSeries, type HistogramSeries } from '../call-series.ts'
 import type { ChangedCall, Delta, SyncState } from '../state.ts'
-import type { TrackedCall } from '../tracked-call.ts'
+import { hasEvents, type TrackedCall } from '../tracked-call.ts'
 import { addUsage, quarterHourOf } from '../usage.ts'
 import { stepsBetween, type TransitionPoint } from './transitions.ts'
 
@@ -50,9 +50,10 @@ export function newDraft(sync: SyncState) {
       const { status } = change.call
       delta.transitions.push({ ...change, from: status, to: status, observed: true })
     },
-    /** Counts the transitions and reports each of them. */
+    /** Counts the transitions, and reports each of them if the call has events. */
     recordTransition: (change: ChangedCall, from: TransitionPoint, to: TransitionPoint) => {
-      for (const step of path(change.call, from, to)) delta.transitions.push({ ...change, ...step })
+      const steps = path(change.call, from, to)
+      if (hasEvents(change.call)) delta.transitions.push(...steps.map((step) => ({ ...change, ...step })))
     },
   }
 }

@@ -6,7 +6,7 @@ import { callSeries, type HistogramSeries } from '../call-series.ts'
 import { isAmbiguous } from '../identity.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
 import type { ChangedCall } from '../state.ts'
-import { beganAt, MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
+import { beganAt, hasEvents, MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
 import type { TransitionPoint } from './transitions.ts'
 
 /** The most participants of a call, according to the service's documentation. */
@@ -69,7 +69,7 @@ export function observeCall(
   countTransitions(before, change, draft)
   if (final) observeOnce(call, known, seen, draft)
   countAnomalies(call, before, seen, draft)
-  if (before !== undefined) reportLater(before, change, draft)
+  if (before !== undefined && hasEvents(before)) reportLater(before, change, draft)
   call.retainUntil = retentionOf(call, seen, serviceTime, listedPrecision)
   return before !== undefined && isSame(before, call) ? before : call
 }
@@ -97,7 +97,8 @@ function withAnswer(known: TrackedCall, seen: SeenCall): Mutable<TrackedCall> {
 /** Reports what an answer adds to a known call without changing its status: a correction, or the missing participants. */
 function reportLater(before: TrackedCall, change: ChangedCall, draft: DeltaDraft): void {
   if (before.phase === 'final' && isCorrected(before, change.call)) draft.delta.corrections.push({ before, ...change })
-  if (change.participants !== undefined && isDetailed(before)) draft.delta.details.push(change)
+  const areWanted = (before.marks & MARK.detailsWanted) !== 0
+  if (change.participants !== undefined && areWanted) draft.delta.details.push(change)
 }
 
 /**
@@ -191,11 +192,6 @@ function countTransitions(before: TrackedCall | undefined, change: ChangedCall, 
   // A change after the end is a correction.
   if (before?.phase === 'final') draft.path(call, from, call.status)
   else draft.recordTransition(change, from, call.status)
-}
-
-/** Whether the list of participants is still missing for a call that has events. */
-function isDetailed(before: TrackedCall): boolean {
-  return (before.marks & (MARK.detailsWanted | MARK.overAtSetUp)) === MARK.detailsWanted
 }
 
 /**

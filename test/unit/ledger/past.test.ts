@@ -44,6 +44,15 @@ describe('a call that was over at the set-up', () => {
     ])
   })
 
+  test('has no events, neither when it is counted nor when the service changes it', () => {
+    const book = ledgerBook({ baseline: 'count' })
+    const counted = book.see(completePoll(5, past('a', 2)))!
+    const changed = book.see(completePoll(20, { ...past('a', 2), status: 'rejected', participants: [] }))!
+    expect([counted.finishes.length, changed.calls.size]).toEqual([1, 1])
+    for (const { transitions, corrections, details } of [counted, changed])
+      expect([...transitions, ...corrections, ...details]).toEqual([])
+  })
+
   test('without an end counts when it was first seen', () => {
     const book = ledgerBook({ baseline: 'count' })
     book.see(completePoll(5, seen('a', 'ended', { initiatedAt: CREATED - HOUR })))
