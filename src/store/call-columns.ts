@@ -1,8 +1,7 @@
 import { BASELINE_CODE, LOST_CODE, phaseCode, statusCode } from '../ledger/call-codes.ts'
 import { CALL_COLUMNS, CALL_FIELDS, callOfNumbers, type CallColumn } from '../ledger/call-fields.ts'
-import { answeredTimes } from '../ledger/delta/observe-call.ts'
-import type { FinalStatus } from '../ledger/call.ts'
-import { beganAt, MARK, type Finish, type TrackedCall } from '../ledger/tracked-call.ts'
+import { valuesNow } from '../ledger/delta/observe-call.ts'
+import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { Value } from './sql.ts'
 import type { Kind } from './tables.ts'
 
@@ -52,13 +51,8 @@ const unlessSame = (value: number | undefined, expected: number | undefined) =>
 const expectedUnless = (stored: number | undefined, expected: number | undefined) =>
   Number.isNaN(stored ?? NaN) ? expected : stored === UNKNOWN ? undefined : stored
 
-type Correctable = Pick<Finish, 'began' | 'answerDelay' | 'duration' | 'audio' | 'video'>
-
 /** The values of a call's finish, unless the call was corrected after its end. */
-function finishNow(call: TrackedCall, status: FinalStatus): Correctable {
-  const [audio = 0, video = 0] = call.minutes
-  return { began: beganAt(call), ...answeredTimes(call, status), audio, video }
-}
+type Correctable = ReturnType<typeof valuesNow>
 
 const unlessExpected =
   (name: keyof Correctable) =>
@@ -70,7 +64,7 @@ const JOINED_AT_LAST = 0
 
 type ValueOf = (call: TrackedCall, expected: Correctable | undefined) => Value | undefined
 
-/** The values of a call that are not stored as they are. They may depend on {@link finishNow}. */
+/** The values of a call that are not stored as they are. They may depend on those of {@link valuesNow}. */
 const STORED: Partial<Record<CallColumn, ValueOf>> = {
   joined: ({ joined, finish }) => (finish === undefined ? joined : unlessSame(joined, JOINED_AT_LAST)),
   finish_began: unlessExpected('began'),
@@ -92,7 +86,7 @@ const WRITERS = CALL_COLUMNS.map((name): ValueOf => STORED[name] ?? CALL_FIELDS[
  * thousands. Undefined is stored as null.
  */
 export function valuesOf(call: TrackedCall, ...values: Value[]): Value[] {
-  const expected = call.finish && finishNow(call, call.finish.status)
+  const expected = call.finish && valuesNow(call, call.finish.status)
   for (const valueOf of WRITERS) values.push(valueOf(call, expected) ?? null)
   return values
 }
@@ -108,7 +102,7 @@ export function callOf(values: readonly unknown[]): TrackedCall {
   const call = callOfNumbers(String(values[0]), numbers, typeof session === 'string' ? session : undefined)
   const { finish } = call
   if (finish === undefined) return call
-  const expected = finishNow(call, finish.status)
+  const expected = valuesNow(call, finish.status)
   call.joined = expectedUnless(call.joined, JOINED_AT_LAST)
   call.finish = {
     ...finish,

@@ -149,18 +149,15 @@ function finish(
   draft: DeltaDraft,
 ): Finish {
   draft.add(callSeries(call.labels).finished[status], 1)
-  const [audio = 0, video = 0] = call.minutes
-  const finish = {
-    status,
-    labels: call.labels,
-    ...times,
-    began: beganAt(call),
-    ...answeredTimes(call, status),
-    audio,
-    video,
-  }
+  const finish = { status, labels: call.labels, ...times, ...valuesNow(call, status) }
   draft.delta.finishes.push(finish)
   return finish
+}
+
+/** The values that a finish has of its call, as they are now. */
+export function valuesNow(call: TrackedCall, status: FinalStatus) {
+  const [audio = 0, video = 0] = call.minutes
+  return { began: beganAt(call), ...answeredTimes(call, status), audio, video }
 }
 
 /**
