@@ -3,10 +3,9 @@ import { BASELINE_CODE } from '../ledger/call-codes.ts'
 import { NUMBER } from './events.ts'
 import type { Row, Sql, Step, Value } from './sql.ts'
 import { StoreError } from './store-error.ts'
-import { insertInto, TABLE_NAMES, tableOf, type Kind, type TableName } from './tables.ts'
+import { COPIED, insertInto, TABLES, TABLES_OF_TARGETS, type Kind, type TableName } from './tables.ts'
 
-/** The copied tables. Each comes after the tables that it refers to. */
-export const COPIED = TABLE_NAMES.filter((name) => tableOf(name).derived !== true)
+export { COPIED }
 
 /** A store to read completely, while no daemon uses it. */
 export type CopySource = Pick<Sql, 'place' | 'all' | 'close'>
@@ -64,7 +63,7 @@ async function copyTable(table: TableName, source: CopySource, destination: Copy
   let count = 0
   for await (const rows of rowsOf(source, table)) {
     const given = rows.map(([first, ...rest]) => [
-      isOfTargets(table) ? numbers.get(String(first))! : first!,
+      TABLES_OF_TARGETS.includes(table) ? numbers.get(String(first))! : first!,
       ...rest,
       ...Object.values(more),
     ])
@@ -89,12 +88,7 @@ const DERIVED: readonly Step[] = [
 export function columnsOf(table: TableName): Column[] {
   // Another store numbers its targets differently, and targets have owners only while daemons use the store.
   const isLeftOut = (name: string) => table === 'targets' && ['number', 'owner', 'epoch'].includes(name)
-  return Object.entries(tableOf(table).columns).filter(([name]) => !isLeftOut(name))
-}
-
-/** Whether the rows belong to targets. Then the target is the first column. */
-function isOfTargets(table: TableName): boolean {
-  return tableOf(table).columns['target'] === 'target'
+  return Object.entries(TABLES[table].columns).filter(([name]) => !isLeftOut(name))
 }
 
 /** @throws {StoreError} refused: the copied tables have rows; `remedy` says what to do */
@@ -109,7 +103,7 @@ export async function expectEmpty({ all, place }: Pick<Sql, 'all' | 'place'>, re
 /** Reads the rows of a table in batches, ordered by its key. Rows of targets are read target by target, ordered by name. */
 export async function* rowsOf(sql: CopySource, table: TableName): AsyncGenerator<Values[]> {
   const columns = columnsOf(table)
-  if (!isOfTargets(table)) {
+  if (!TABLES_OF_TARGETS.includes(table)) {
     yield* pages(sql, table, columns)
     return
   }
@@ -127,7 +121,7 @@ async function* pages(
   columns: readonly Column[],
   target?: number,
 ): AsyncGenerator<Values[]> {
-  const key = tableOf(table).key.flatMap((name) => columns.filter(([column]) => column === name))
+  const key = TABLES[table].key.flatMap((name) => columns.filter(([column]) => column === name))
   const names = key.map(([name]) => name).join(', ')
   const first = target === undefined ? [] : [target]
   const parameters = key.map(([, kind], i) => `$${first.length + i + 1}${kind === 'flag' ? '::int = 1' : ''}`)
@@ -160,7 +154,7 @@ function valuesOf(row: Row, columns: readonly Column[]): Value[] {
 async function compareTable(table: TableName, source: CopySource, destination: CopySource): Promise<string[]> {
   const differences: string[] = []
   const sides = [rowsOf(source, table), rowsOf(destination, table)]
-  const keys = tableOf(table).key.length
+  const keys = TABLES[table].key.length
   for (;;) {
     const read = await Promise.all(sides.map((side) => side.next()))
     const [rows, others] = read.map(({ done, value }) => (done === true ? [] : value))

@@ -25,7 +25,7 @@ export type Table = {
 }
 
 /** The tables of both stores. Times are UNIX seconds. Comments name the types of JSON columns. */
-export const TABLES = {
+const ALL_TABLES = {
   targets: {
     key: ['name'],
     columns: {
@@ -183,20 +183,19 @@ export const TABLES = {
   rollup_saves: { key: ['id'], columns: { id: 'whole', n: 'whole' }, derived: true },
 } as const satisfies Readonly<Record<string, Table>>
 
-export type TableName = keyof typeof TABLES
+export type TableName = keyof typeof ALL_TABLES
 
-/** A table, without the literal types of a certain one. */
-export function tableOf(name: TableName): Table {
-  return TABLES[name]
-}
+/** The tables, without the literal types of a certain one. */
+export const TABLES: Readonly<Record<TableName, Table>> = ALL_TABLES
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
-export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
+const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
-/** The tables whose rows belong to targets, by their numbers. */
-export const TABLES_OF_TARGETS = TABLE_NAMES.filter(
-  (name) => tableOf(name).columns['target'] === 'target' && tableOf(name).derived !== true,
-)
+/** The copied tables. Each comes after the tables that it refers to. */
+export const COPIED = TABLE_NAMES.filter((name) => TABLES[name].derived !== true)
+
+/** Those whose rows belong to targets, by their numbers. The target is the first column. */
+export const TABLES_OF_TARGETS = COPIED.filter((name) => TABLES[name].columns['target'] === 'target')
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a kind without its question mark
 const typeOf = (kind: Kind) => kind.replace('?', '') as keyof (typeof TYPES)['postgres']
@@ -204,7 +203,7 @@ const typeOf = (kind: Kind) => kind.replace('?', '') as keyof (typeof TYPES)['po
 /** Declares columns of a table for a statement's relation `given` (sql.ts). */
 function givenOf(table: TableName, names: readonly string[]): string {
   const types = { text: 'text', real: 'float8', whole: 'bigint', small: 'int', digest: 'int', flag: 'boolean', bytes: 'bytea', target: 'int', serial: 'bigint' } // oxfmt-ignore
-  return `given(${names.map((name) => `${name} ${types[typeOf(tableOf(table).columns[name]!)]}`).join(', ')})`
+  return `given(${names.map((name) => `${name} ${types[typeOf(TABLES[table].columns[name]!)]}`).join(', ')})`
 }
 
 /**
@@ -214,19 +213,19 @@ function givenOf(table: TableName, names: readonly string[]): string {
  */
 export function insertInto(table: TableName, columns: readonly string[], conflict?: string): string {
   const names = columns.join(', ')
-  const on = conflict === undefined ? '' : ` ON CONFLICT (${tableOf(table).key.join(', ')}) DO ${conflict}`
+  const on = conflict === undefined ? '' : ` ON CONFLICT (${TABLES[table].key.join(', ')}) DO ${conflict}`
   return `INSERT INTO callwatch.${table} AS known (${names}) SELECT ${names} FROM ${givenOf(table, columns)} WHERE true${on}`
 }
 
 /** Replaces these columns of an existing row, but not its key: SQLite would write the index of the key again. */
 export function replacing(table: TableName, columns: readonly string[]): string {
-  const others = columns.filter((name) => !tableOf(table).key.includes(name))
+  const others = columns.filter((name) => !TABLES[table].key.includes(name))
   return `UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
 }
 
 /** Selects the rows whose keys are in `given`. */
 export function keyIsGiven(table: TableName): string {
-  const { key } = tableOf(table)
+  const { key } = TABLES[table]
   return `(${key.join(', ')}) IN (SELECT ${key.map((name) => `given.${name}`).join(', ')} FROM ${givenOf(table, key)})`
 }
 
@@ -282,7 +281,7 @@ const WIDEST_FIRST = { serial: 0, real: 1, whole: 2, target: 3, digest: 4, small
 /** The statements that create all tables. */
 export function createTables(store: keyof typeof TYPES): string {
   const create = (name: TableName): string => {
-    const { columns, key, generated = {}, unique, indexes = {}, appended = false, hot = false } = tableOf(name)
+    const { columns, key, generated = {}, unique, indexes = {}, appended = false, hot = false } = TABLES[name]
     const isNumbered = Object.values(columns).includes('serial')
     const stored = store === 'sqlite' ? 'VIRTUAL' : 'STORED'
     const all = [

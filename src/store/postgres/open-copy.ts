@@ -1,6 +1,6 @@
-import { COPIED, expectEmpty, type CopyDestination, type CopySource } from '../copy.ts'
+import { expectEmpty, type CopyDestination, type CopySource } from '../copy.ts'
 import { StoreError } from '../store-error.ts'
-import { tableOf } from '../tables.ts'
+import { COPIED, TABLES } from '../tables.ts'
 import { connectForLongStatements, type Connection } from './connection.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from './postgres-error.ts'
 import { sqlWithin } from './postgres-sql.ts'
@@ -51,7 +51,7 @@ export async function openPostgresDestination(url: string): Promise<CopyDestinat
 
 /** The copied columns that the database numbers. */
 const NUMBERED = COPIED.flatMap((table) =>
-  Object.entries(tableOf(table).columns).flatMap(([column, kind]) =>
+  Object.entries(TABLES[table].columns).flatMap(([column, kind]) =>
     kind === 'serial' && table !== 'targets' ? [[table, column] as const] : [],
   ),
 )
