@@ -49,10 +49,10 @@ export function list(values: Iterable<string | number>): string {
   return JSON.stringify([...values])
 }
 
-/** The columns of a statement's relation `given`, as PostgreSQL declares them; undefined if it has none. */
-export function givenColumns(statement: string): string[] | undefined {
+/** The names of the columns of a statement's relation `given`, each with its type in PostgreSQL; empty if it has none. */
+export function givenColumns(statement: string): string[][] {
   const declared = GIVEN.exec(statement)?.groups?.['columns']
-  return declared?.split(',').map((column) => column.trim().split(' ')[0]!)
+  return declared?.split(',').map((column) => column.trim().split(' ')) ?? []
 }
 
 export const GIVEN = /\bgiven\((?<columns>[^)]+)\)/

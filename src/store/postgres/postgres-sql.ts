@@ -1,4 +1,4 @@
-import { fenced, GIVEN, type Row, type Sql, type Step, type Value } from '../sql.ts'
+import { fenced, GIVEN, givenColumns, type Row, type Sql, type Step, type Value } from '../sql.ts'
 import type { Session } from './connection.ts'
 import { codeOf } from './postgres-error.ts'
 
@@ -139,17 +139,14 @@ async function runOne({ run }: Session, { text, values, isFenced }: Statement): 
 /** Translates a statement to PostgreSQL's SQL. */
 function postgresStatement(statement: string): string {
   return statement
-    .replace(GIVEN, (_, columns: string) => relationOf(columns.split(',')))
+    .replace(GIVEN, () => relationOf(givenColumns(statement)))
     .replaceAll(/IN texts\((\$\d+)\)/g, '= ANY (ARRAY(SELECT json_array_elements_text($1::text::json)))')
     .replaceAll(/IN wholes\((\$\d+)\)/g, '= ANY (ARRAY(SELECT json_array_elements_text($1::text::json)::bigint))')
 }
 
 /** Rows are sent as arrays. As objects with thirty columns, most of the text would be column names. */
-function relationOf(columns: readonly string[]): string {
-  const values = columns.map((column, i) => {
-    const [name, type] = column.trim().split(' ')
-    return `(sent ->> ${i})::${type} AS ${name}`
-  })
+function relationOf(columns: readonly string[][]): string {
+  const values = columns.map(([name, type], i) => `(sent ->> ${i})::${type} AS ${name}`)
   return `(SELECT ${values.join(', ')} FROM jsonb_array_elements($1::text::jsonb) AS sent) AS given`
 }
 

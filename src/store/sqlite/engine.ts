@@ -4,8 +4,8 @@ import { isBusy } from './sqlite-error.ts'
 
 /** Translates a statement to SQLite's SQL, with a number of rows of parameters as the relation `given`. */
 function sqliteStatement(statement: string, rows: number): string {
-  const columns = givenColumns(statement) ?? []
-  const names = columns.map((name, i) => `column${i + 1} AS ${name}`)
+  const columns = givenColumns(statement)
+  const names = columns.map(([name], i) => `column${i + 1} AS ${name}`)
   const row = `(${columns.map(() => '?').join(', ')})`
   const values = Array.from({ length: rows }, () => row)
   return statement
