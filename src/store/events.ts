@@ -72,8 +72,7 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
       while ((await changed({ statement: DELETE, args: [before, end, latest] })) === DELETED_AT_ONCE);
     },
     eraseParticipants: async () => {
-      if (cluster === undefined) await sql.all('PRAGMA secure_delete = ON')
-      while ((await changed({ statement: ERASE })) === ERASED_AT_ONCE);
+      while ((await changed({ statement: ERASE, isPersonal: true })) === ERASED_AT_ONCE);
       // Earlier writes stay in the journal while a reader needs them. The next call then empties it.
       if (cluster === undefined) await sql.all('PRAGMA wal_checkpoint(TRUNCATE)')
     },

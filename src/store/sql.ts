@@ -20,7 +20,7 @@ export type Step = {
    * How many rows it must change or select. Otherwise the batch is rolled back, and rejects with an error of the kind `stale`.
    */
   readonly fence?: number
-  /** It writes personal data. From then on, deleted data does not stay in free parts of a file. */
+  /** It writes or erases personal data. From then on, deleted data does not stay in free parts of a file. */
   readonly isPersonal?: boolean
 }
 

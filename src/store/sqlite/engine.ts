@@ -97,11 +97,9 @@ export function sqliteEngine(db: DatabaseSync, { expectInPlace = () => {}, close
 
   return (request: EngineRequest): unknown => {
     if (request.within === true && !db.isTransaction) throw endedMeanwhile()
-    // A kept statement might do nothing: SQLite runs some pragmas when it prepares them.
-    if (request.do === 'all')
-      return rowsOf(request.query.startsWith('PRAGMA') ? prepare(request.query) : kept(request.query), request.args)
+    if (request.do === 'all') return run({ statement: request.query, args: request.args })
     if (request.do === 'next') return next(request.cursor)
-    if (request.do === 'batch') return inTransaction(db, lock, () => request.steps.map(run))
+    if (request.do === 'batch') return inTransaction(db, () => request.steps.map(run), lock)
     if (request.do === 'each') {
       // A separate statement, because a kept one may be run again meanwhile.
       const { statement } = prepare(sqliteStatement(request.query, 1))
@@ -149,6 +147,8 @@ function statementsOf(db: DatabaseSync) {
 
   /** @param rows of the relation `given` */
   function kept(text: string, rows = 1): Prepared {
+    // A kept statement might do nothing: SQLite runs some pragmas when it prepares them.
+    if (text.startsWith('PRAGMA')) return prepare(text)
     const key = rows === 1 ? text : `${rows} ${text}`
     let known = prepared.get(key)
     if (known === undefined) {
@@ -171,7 +171,7 @@ function partsOf<T>(given: readonly T[]): T[][] {
   return [...together, ...given.slice(last).map((row) => [row])]
 }
 
-function inTransaction<T>(db: DatabaseSync, begin: () => void, work: () => T): T {
+export function inTransaction<T>(db: DatabaseSync, work: () => T, begin = () => db.exec('BEGIN IMMEDIATE')): T {
   if (db.isTransaction) return work()
   begin()
   try {
@@ -189,10 +189,6 @@ function endedMeanwhile(): AnswerLost {
 }
 
 export type Engine = ReturnType<typeof sqliteEngine>
-
-function rowsOf({ statement, names }: Prepared, args: readonly Value[] = []): Rows {
-  return { names, values: valuesOf(statement.all(...args)) }
-}
 
 function valuesOf(rows: unknown): unknown[][] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- setReturnArrays, which the types leave out

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { expectVersion, MIGRATIONS, newestVersion, statementsFrom, type Say } from '../migrations.ts'
 import { StoreError } from '../store-error.ts'
 import { expectReadable } from './damage.ts'
+import { inTransaction } from './engine.ts'
 
 /** Marks a file as a store of callwatch, so that databases of other programs are never written to. "cwat" in ASCII. */
 const APPLICATION_ID = 0x63776174
@@ -21,14 +22,10 @@ export function migrate(
   const version = expectSchema(db, path, { migrations, oldest: 0 })
   expectReadable(db, path)
   if (version === newest) return
-  db.exec('BEGIN IMMEDIATE')
-  try {
+  inTransaction(db, () => {
     db.exec(statementsFrom(version, migrations, path, say))
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${newest}; COMMIT`)
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
-  }
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${newest}`)
+  })
 }
 
 /**
