@@ -36,7 +36,10 @@ const ADD_TOTALS = `
   INSERT INTO callwatch.deleted_call_totals (target, quantity, value)
   SELECT number, quantity, 0 FROM given(name text, quantity text) JOIN callwatch.targets USING (name) WHERE true
   ON CONFLICT DO NOTHING`
-const SAME = 'SELECT 1 FROM given(name text, fingerprint text) JOIN callwatch.targets USING (name, fingerprint)'
+/** Those of these names that are stored with another fingerprint. */
+const OTHERS = `
+  SELECT name FROM given(name text, fingerprint text) JOIN callwatch.targets USING (name)
+  WHERE targets.fingerprint <> given.fingerprint ORDER BY name`
 const FIND = `
   SELECT number, name, fingerprint, sync, removed FROM callwatch.targets WHERE name IN texts($1)`
 
@@ -123,20 +126,14 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
 export async function addTargets(sql: Sql, identities: readonly TargetIdentity[], created: number): Promise<void> {
   const sync = JSON.stringify(newLedger(created).sync)
   const added = identities.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const given = added.map(({ name, fingerprint }) => [name, fingerprint])
-  const steps: Step[] = [
-    { statement: ADD, given: given.map(([name, fingerprint]) => [name!, fingerprint!, 0, sync, 0]) },
-    { statement: ADD_TOTALS, given: added.flatMap(({ name }) => QUANTITIES.map((quantity) => [name, quantity])) },
-    { statement: SAME, given, fence: given.length },
-  ]
-  try {
-    await sql.batch(steps)
-  } catch (error) {
-    const rows = await sql.all(FIND, [list(added.map(({ name }) => name))])
-    const stored = new Map(rows.map(({ name, fingerprint }) => [name, fingerprint]))
-    const other = added.find(({ name, fingerprint }) => stored.has(name) && stored.get(name) !== fingerprint)
-    throw other === undefined ? error : otherTarget(other.name)
-  }
+  await sql.transaction(async (adding) => {
+    const [, , others] = await adding.batch([
+      { statement: ADD, given: added.map(({ name, fingerprint }) => [name, fingerprint, 0, sync, 0]) },
+      { statement: ADD_TOTALS, given: added.flatMap(({ name }) => QUANTITIES.map((quantity) => [name, quantity])) },
+      { statement: OTHERS, given: added.map(({ name, fingerprint }) => [name, fingerprint]) },
+    ])
+    if (others!.length > 0) throw otherTarget(String(others![0]!['name']))
+  })
 }
 
 /**
