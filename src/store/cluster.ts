@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { codeOf, isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
+import { isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
 import { expectSchema, LOCK } from './postgres/schema.ts'
 import { parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { difference, type Settings } from './settings.ts'
@@ -37,14 +37,13 @@ const READ_MEMBERS = `
       SELECT owner, json_object_agg(name, epoch) AS epochs FROM callwatch.targets WHERE owner IS NOT NULL GROUP BY owner
     ) AS by_owner) AS owned
   FROM (SELECT) AS always LEFT JOIN (${DECLARED}) AS declared ON encode(sha256(convert_to(settings, 'UTF8')), 'hex') <> $1`
-/** Acquires free targets in the given order. */
+/** Acquires free targets in the given order, for a member that is not deleted meanwhile. */
 const ACQUIRE = `
-  WITH free AS MATERIALIZED (
+  WITH member AS MATERIALIZED (SELECT id FROM callwatch.members WHERE id = $3 FOR KEY SHARE), free AS MATERIALIZED (
     SELECT number FROM callwatch.targets JOIN json_array_elements_text($1::text::json) WITH ORDINALITY AS wanted (name, place) USING (name)
     WHERE owner IS NULL ORDER BY place LIMIT $2 FOR UPDATE OF targets SKIP LOCKED
   )
-  UPDATE callwatch.targets SET owner = $3, epoch = epoch + 1 FROM free
-  WHERE targets.number = free.number AND EXISTS (SELECT FROM callwatch.members WHERE id = $3)
+  UPDATE callwatch.targets SET owner = member.id, epoch = epoch + 1 FROM free, member WHERE targets.number = free.number
   RETURNING name, epoch`
 const RELEASE = 'UPDATE callwatch.targets SET owner = NULL WHERE owner = $1 AND name IN texts($2)'
 const LEAVE = 'DELETE FROM callwatch.members WHERE id = $1'
@@ -54,9 +53,6 @@ const IS_FIRST = `
 const LIVING_OWNER = `
   SELECT members.id, members.name FROM callwatch.targets JOIN callwatch.members ON owner = id
   WHERE targets.name = $1 AND ends > statement_timestamp()`
-
-/** The referenced row no longer exists: the member was deleted meanwhile. */
-const FOREIGN_KEY_VIOLATION = '23503'
 
 const LOG_COMMITS = `
   INSERT INTO callwatch.commits (target, seq, epoch) SELECT target, seq, epoch FROM given(target int, seq bigint, epoch bigint)`
@@ -230,12 +226,7 @@ function ownershipOf(sql: Sql, member: Member) {
     acquire: async (targets: readonly string[], most: number): Promise<readonly string[]> => {
       const me = member.self
       if (me === undefined || targets.length === 0 || most <= 0) return []
-      const [acquired] = await sql
-        .batch([{ statement: ACQUIRE, args: [list(targets), most, me] }])
-        .catch((error: unknown): Row[][] => {
-          if (codeOf(error) === FOREIGN_KEY_VIOLATION) return [[]]
-          throw error
-        })
+      const [acquired] = await sql.batch([{ statement: ACQUIRE, args: [list(targets), most, me] }])
       for (const { name, epoch } of acquired!) member.epochs.set(String(name), Number(epoch))
       return acquired!.map(({ name }) => String(name))
     },

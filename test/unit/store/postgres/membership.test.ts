@@ -6,6 +6,7 @@ import { eventually } from '../../../kit/eventually.ts'
 import { DAY, instance, NO_ALERTS, notification } from '../../../kit/store/place.ts'
 import { emptied, joined, openShared, owner, replicaOf } from '../../../kit/store/postgres/daemon.ts'
 
+const WAITS = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
 const FIRING = { ...NO_ALERTS, changed: [instance] }
 const closed = (expiredBecause: 'target removed' | 'target reset') => [
@@ -240,6 +241,19 @@ inPostgres('the daemons on one database', (postgres) => {
     await expect(second.cluster.join('second', '{}', { lookback: '1d' })).rejects.toThrow('is not that of third')
   })
 
+  test('acquire nothing if another one deletes them at the same moment', async () => {
+    const url = await newDatabase()
+    const { store } = await owner(url, 'first')
+    await store.cluster.release(['a'])
+    const deleting = await connect(url)
+    onTestFinished(deleting.close)
+    await deleting.run('BEGIN; DELETE FROM callwatch.members')
+    const acquired = store.cluster.acquire(['a'], 1)
+    await eventually(async () => (await store.rows(WAITS, [])).length > 0, 5)
+    await deleting.run('COMMIT')
+    expect(await acquired).toEqual([])
+  })
+
   test('may not reset a target that another one acquires at the same moment', async () => {
     const url = await newDatabase()
     const first = await owner(url, 'first')
@@ -251,8 +265,7 @@ inPostgres('the daemons on one database', (postgres) => {
     await acquiring.run('BEGIN')
     await acquiring.run("UPDATE callwatch.targets SET owner = (SELECT id FROM callwatch.members WHERE name = 'first')")
     const reset = second.resetTarget('a', []).catch((error: unknown) => error)
-    const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    await eventually(async () => (await first.store.rows(waits, [])).length > 0, 5)
+    await eventually(async () => (await first.store.rows(WAITS, [])).length > 0, 5)
     await acquiring.run('COMMIT')
     expect(await reset).toMatchObject({
       kind: 'refused',
