@@ -1,14 +1,14 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { BASELINE_CODE } from '../ledger/call-codes.ts'
 import { NUMBER } from './events.ts'
-import type { Row, Sql, Step, Value } from './sql.ts'
+import type { Database, Row, Sql, Step, Value } from './sql.ts'
 import { StoreError } from './store-error.ts'
 import { COPIED, insertInto, TABLES, TABLES_OF_TARGETS, type Kind, type TableName } from './tables.ts'
 
 export { COPIED }
 
 /** A store to read completely, while no daemon uses it. */
-export type CopySource = Pick<Sql, 'place' | 'all' | 'close'>
+export type CopySource = Pick<Database, 'place' | 'all' | 'close'>
 
 /** An empty store to fill in one transaction. */
 export type CopyDestination = CopySource &

@@ -9,7 +9,6 @@ import { openPool, type Pool } from './postgres/pool.ts'
 import { postgresSql } from './postgres/postgres-sql.ts'
 import { expectSchema, InUseError, isMigrated, migrate } from './postgres/schema.ts'
 import type { Say } from './migrations.ts'
-import type { Sql } from './sql.ts'
 import { storeOn } from './store-on.ts'
 
 export type PostgresStoreOptions = {
@@ -114,8 +113,7 @@ async function openDatabase({
     await pool.close()
     throw error
   }
-  const sqlOf = ({ use, close }: Pool) =>
-    postgresSql(address.place, use, { useLong: once(LONG_DEADLINE_SECONDS), close })
+  const sqlOf = ({ use, close }: Pool) => ({ ...postgresSql(address.place, use, once(LONG_DEADLINE_SECONDS)), close })
   return { sql: sqlOf(pool), membership: sqlOf(memberPool), reading: sqlOf(readPool) }
 }
 
@@ -136,7 +134,7 @@ function whenUnused(migrateOnce: () => Promise<void>, { scheduler }: Clock, say?
  * @param options with `readOnly` a standby is accepted
  * @throws {StoreError} refused: the database has no store, or one with another schema, or it refuses connections
  */
-export async function openPostgresBeside(url: string, options: { readOnly: boolean; deadline?: number }): Promise<Sql> {
+export async function openPostgresBeside(url: string, options: { readOnly: boolean; deadline?: number }) {
   const pool = openPool({ open: () => connectForLongStatements(url, expectSchema, options), size: 1 })
-  return pool.use(async ({ place }) => postgresSql(place, pool.use, { close: pool.close }))
+  return pool.use(async ({ place }) => ({ ...postgresSql(place, pool.use), close: pool.close }))
 }

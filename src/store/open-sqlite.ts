@@ -1,4 +1,4 @@
-import type { Sql } from './sql.ts'
+import type { Database } from './sql.ts'
 import type { Say } from './migrations.ts'
 import { checkApart } from './sqlite/damage.ts'
 import { sqliteEngine } from './sqlite/engine.ts'
@@ -50,6 +50,6 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
  *
  * @throws {StoreError} refused: there is none, it is in memory, another program's, of another schema, or damaged
  */
-export function openSqliteBeside(path: string, options: { readOnly: boolean }): Sql {
+export function openSqliteBeside(path: string, options: { readOnly: boolean }): Database {
   return sqlInPlace(sqliteEngine(openExisting(path, options)), path)
 }

@@ -2,7 +2,7 @@ import type { CopySource, CopyDestination } from './copy.ts'
 import type { Say } from './migrations.ts'
 import { openSqliteBeside, openSqliteDaemonStore } from './open-sqlite.ts'
 import { readerOf, type StoreReader } from './reader.ts'
-import type { Sql } from './sql.ts'
+import type { Database } from './sql.ts'
 import { openExisting } from './sqlite/open-database.ts'
 import { openSqliteSource, openSqliteDestination } from './sqlite/open-copy.ts'
 import { StoreError } from './store-error.ts'
@@ -56,7 +56,7 @@ export async function openForCommand(address: StoreAddress): Promise<CommandStor
   return disposable(commandStoreOn(await openBeside(address, false)))
 }
 
-async function openBeside(address: StoreAddress, readOnly: boolean): Promise<Sql> {
+async function openBeside(address: StoreAddress, readOnly: boolean): Promise<Database> {
   if ('path' in address) return openSqliteBeside(address.path, { readOnly })
   const { openPostgresBeside } = await import('./open-postgres.ts')
   return openPostgresBeside(address.url, { readOnly })

@@ -9,7 +9,7 @@ import { HOUR, unpackEvaluations } from './evaluation-log.ts'
 import { eventLog } from './events.ts'
 import { callsBySession, gapsOf, history } from './history.ts'
 import { silences } from './silences.ts'
-import { OF_TARGET, parse, type Sql } from './sql.ts'
+import { OF_TARGET, parse, type Database } from './sql.ts'
 
 const CALLS = `SELECT ${CALL_COLUMNS.join(', ')} FROM callwatch.calls WHERE ${OF_TARGET}`
 
@@ -24,7 +24,7 @@ const BALANCE = `SELECT ${AMOUNTS.join(', ')} FROM callwatch.calls WHERE ${OF_TA
 /** Reads a store while daemons use it. Every method rejects with a {@link StoreError} if the store cannot be read now. */
 export type StoreReader = ReturnType<typeof readerOf>
 
-export function readerOf(sql: Sql) {
+export function readerOf(sql: Database) {
   const { events, latestEvents } = eventLog(sql).methods
   const { openCalls, evictedCalls, pausedUntil } = history(sql)
   return {

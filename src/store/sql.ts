@@ -24,7 +24,7 @@ export type Step = {
   readonly isPersonal?: boolean
 }
 
-/** A database. All methods reject with a {@link StoreError}. */
+/** A database, or an open transaction of one. All methods reject with a {@link StoreError}. */
 export type Sql = {
   /** Its name in sentences: its file or its database. */
   readonly place: string
@@ -38,8 +38,10 @@ export type Sql = {
   readonly transaction: <T>(work: (sql: Sql) => Promise<T>, kind?: TransactionKind) => Promise<T>
   /** The size of the database (bytes), with SQLite's log of writes next to the file. */
   readonly size: () => Promise<number>
-  readonly close: () => Promise<void>
 }
+
+/** An open database. */
+export type Database = Sql & { readonly close: () => Promise<void> }
 
 /** `snapshot`: every statement sees the same moment. `long`: the transaction may take minutes. */
 export type TransactionKind = 'usual' | 'snapshot' | 'long'

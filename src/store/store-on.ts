@@ -6,7 +6,7 @@ import { history } from './history.ts'
 import { outboxOf } from './outbox.ts'
 import { retention } from './retention.ts'
 import { rollups } from './rollups.ts'
-import type { Sql } from './sql.ts'
+import type { Database } from './sql.ts'
 import { silences } from './silences.ts'
 import type { CommandStore, Store } from './store.ts'
 import { targetsOf } from './targets.ts'
@@ -16,14 +16,14 @@ export type StoreOptions = {
   /** All configured receivers. Whatever waits for others is removed, once, with `outbox.clear`; undefined keeps everything. */
   receivers: readonly string[] | undefined
   /** Runs queries of the history, which may take long. */
-  reading: Sql
+  reading: Database
   /** Only for a daemon that shares its store. */
   cluster?: Cluster
   clock?: Clock | undefined
 }
 
 /** Combines the parts of a daemon's store on either database. */
-export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemClock }: StoreOptions) {
+export function storeOn(sql: Database, { receivers, reading, cluster, clock = systemClock }: StoreOptions) {
   const outbox = outboxOf(sql, { receivers, cluster, clock })
   const events = eventLog(sql, cluster)
   const targets = targetsOf(sql, { cluster, outbox, events })
@@ -44,7 +44,7 @@ export function storeOn(sql: Sql, { receivers, reading, cluster, clock = systemC
   return { store, outbox, events }
 }
 
-export function commandStoreOn(sql: Sql): CommandStore {
+export function commandStoreOn(sql: Database): CommandStore {
   const { events, latestEvents } = eventLog(sql).methods
   return { ...silences(sql), ...webhooks(sql), events, latestEvents, close: sql.close }
 }

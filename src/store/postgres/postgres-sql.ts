@@ -53,11 +53,7 @@ const DIVISION_BY_ZERO = '22012'
  * @param place the name of the database in sentences
  * @param useLong the same as `use`, for transactions that take long
  */
-export function postgresSql(
-  place: string,
-  use: UseSession,
-  { useLong = use, close }: { useLong?: UseSession; close: () => Promise<void> },
-): Sql {
+export function postgresSql(place: string, use: UseSession, useLong = use): Sql {
   return {
     place,
     all: (query, args = []) => use(({ run }) => run(postgresStatement(query), args)),
@@ -70,14 +66,13 @@ export function postgresSql(
       )
     },
     size: async () => Number((await use(({ run }) => run(SIZE)))[0]!['bytes']),
-    close,
   }
 }
 
 /** The database within an open transaction. */
 export function sqlWithin(place: string, session: Session): Sql {
   const sql: Sql = {
-    ...postgresSql(place, (work) => work(session), { close: () => Promise.resolve() }),
+    ...postgresSql(place, (work) => work(session)),
     batch: (steps) => rowsOf(steps.map(statementsOf).map((parts) => parts.map((part) => runOne(session, part)))),
     transaction: (work) => work(sql),
   }

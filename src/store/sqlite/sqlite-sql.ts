@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { oneByOne } from '../../clock/one-by-one.ts'
-import type { Row, Sql, TransactionKind } from '../sql.ts'
+import type { Database, Row, Sql, TransactionKind } from '../sql.ts'
 import type { Engine, EngineRequest, Rows } from './engine.ts'
 import { attempt } from './sqlite-error.ts'
 
@@ -14,7 +14,7 @@ export type AskEngine = (request: EngineRequest) => Promise<unknown>
  * @param path the name of the file in sentences
  * @param isOwn whether it is the daemon's store. Only the daemon commits its targets, so what it reads together needs no transaction
  */
-export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
+export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Database {
   const inTurn = oneByOne()
   /** How many transactions are open or wait, and how many requests since they began. */
   let waiting = 0
@@ -23,7 +23,7 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
     return inTurn(work).finally(() => (waiting -= 1))
   }
 
-  const on = (asking: AskEngine): Omit<Sql, 'transaction' | 'close'> => ({
+  const on = (asking: AskEngine): Omit<Sql, 'transaction'> => ({
     place: path,
     all: async (query, args = []) => objectsOf(await asking({ do: 'all', query, args })),
     each: async (query, args, onRow) => {
@@ -53,7 +53,6 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
       const within: Sql = {
         ...on((request) => ask({ ...request, within: true })),
         transaction: (inner) => inner(within),
-        close: () => Promise.resolve(),
       }
       const result = await work(within)
       await ask({ do: 'end', keep: true, within: true })
@@ -66,7 +65,7 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
 
   // The engine runs requests in order. Only requests during a transaction wait here.
   const asking: AskEngine = (request) => (waiting === 0 ? ask(request) : exclusively(() => ask(request)))
-  const sql: Sql = {
+  const sql: Database = {
     ...on(asking),
     transaction: (work, kind) =>
       isOwn && kind === 'snapshot' ? work(sql) : exclusively(() => transaction(work, kind)),
@@ -76,7 +75,7 @@ export function sqliteSql(ask: AskEngine, path: string, isOwn = false): Sql {
 }
 
 /** The same with an engine in this thread. */
-export function sqlInPlace(engine: Engine, path: string, isOwn = false): Sql {
+export function sqlInPlace(engine: Engine, path: string, isOwn = false): Database {
   return sqliteSql(async (request) => attempt(path, () => engine(request)), path, isOwn)
 }
 

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { Subject, switchMap, timer } from 'rxjs'
 import { StoreError } from '../store-error.ts'
 import type { Say } from '../migrations.ts'
-import { AnswerLost, type Sql } from '../sql.ts'
+import { AnswerLost, type Database } from '../sql.ts'
 import type { EngineRequest } from './engine.ts'
 import type { SqliteOptions } from './open-database.ts'
 import { sqliteSql, type AskEngine } from './sqlite-sql.ts'
@@ -38,7 +38,7 @@ const MAX_ENDED_THREADS = 5
  *
  * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon uses it
  */
-export async function openSqliteThread(options: SqliteOptions, say: Say): Promise<Sql> {
+export async function openSqliteThread(options: SqliteOptions, say: Say): Promise<Database> {
   const { ask, start } = engineThread(options, say)
   await start()
   return sqliteSql(ask, options.path, true)
@@ -47,7 +47,7 @@ export async function openSqliteThread(options: SqliteOptions, say: Say): Promis
 /**
  * Opens the same file in another thread for queries that may take long, so that no commit waits for them.
  */
-export function sqliteReadingThread(options: SqliteOptions): Sql {
+export function sqliteReadingThread(options: SqliteOptions): Database {
   const { ask, end, endUnused } = engineThread({ ...options, readOnly: true })
   const answered$ = new Subject<void>()
   const resting = answered$.pipe(switchMap(() => timer(REST_SECONDS * 1000))).subscribe(endUnused)

@@ -11,7 +11,7 @@ inPostgres('a batch in PostgreSQL', ({ newDatabase }) => {
     const connection = await connect(await newDatabase())
     onTestFinished(connection.close)
     await migrate(connection)
-    const sql = postgresSql('here', (work) => work(connection), { close: connection.close })
+    const sql = postgresSql('here', (work) => work(connection))
     const keys = async () => (await sql.all('SELECT key FROM callwatch.pauses ORDER BY key')).map(({ key }) => key)
     return { ...sql, keys }
   }
