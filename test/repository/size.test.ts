@@ -21,7 +21,7 @@ const ROOMS: Record<string, number> = {
   'src/daemon': 1502,
   'src/events': 831,
   'src/history': 1023,
-  'src/ledger': 1867,
+  'src/ledger': 1853,
   'src/log': 105,
   'src/metrics': 648,
   'src/network': 195,
@@ -32,12 +32,12 @@ const ROOMS: Record<string, number> = {
   'src/schema': 451,
   'src/service': 1034,
   'src/simulator': 1571,
-  'src/store': 4063,
+  'src/store': 3996,
   'src/text': 166,
   'src/views': 2137,
   'src/web': 1998,
   'src/web/page': 5355,
-  test: 68772,
+  test: 68792,
 }
 
 /** How far a folder of src may be below its line. */
