@@ -1,4 +1,4 @@
-import { describeMetrics } from '../../src/metrics/registry.ts'
+import { describeMetrics } from './describe-metrics.ts'
 
 /** Matches the targets that the user selects at the top. */
 export const T = 'target=~"$target"'

@@ -1,12 +1,6 @@
 import { collectDefaultMetrics, Registry, type Metric, type OpenMetricsContentType } from 'prom-client'
 import { DERIVED_METRICS, type DerivedMetric, type ExportedTarget } from './derived-metrics.ts'
-import {
-  COUNTER_DEFINITIONS,
-  GAUGE_DEFINITIONS,
-  HISTOGRAM_DEFINITIONS,
-  operationalMetrics,
-  type MetricDefinition,
-} from './operational-metrics.ts'
+import { operationalMetrics } from './operational-metrics.ts'
 
 export type Metrics = ReturnType<typeof metricsOf>
 
@@ -39,29 +33,6 @@ export function metricsOf(targets: () => readonly ExportedTarget[], version: str
       return { contentType: registry.contentType, body: await registry.metrics() }
     },
   }
-}
-
-export type MetricDescription = ReturnType<typeof describeMetrics>[number]
-
-/** Describes every metric, sorted by name, for the documentation. The value of a durable one comes from the store. */
-export function describeMetrics() {
-  const derived = DERIVED_METRICS.map(({ name, type, labels, help }) => ({
-    name,
-    type,
-    labels: ['target', ...labels],
-    help,
-    durable: true,
-  }))
-  return [
-    ...derived,
-    ...typed(COUNTER_DEFINITIONS, 'counter'),
-    ...typed(GAUGE_DEFINITIONS, 'gauge'),
-    ...typed(HISTOGRAM_DEFINITIONS, 'histogram'),
-  ].toSorted((a, b) => (a.name < b.name ? -1 : 1))
-}
-
-function typed(definitions: Record<string, MetricDefinition>, type: string) {
-  return Object.values(definitions).map(({ name, labels, help }) => ({ name, type, labels, help, durable: false }))
 }
 
 type Values = { name: string; help: string; type: string; values: unknown[] }

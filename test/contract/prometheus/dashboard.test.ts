@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { dashboard } from '../../../config/grafana/dashboard.ts'
-import { describeMetrics } from '../../../src/metrics/registry.ts'
 import { shippedRules } from '../../kit/alerts/sample-rules.ts'
+import { describeMetrics } from '../../../config/grafana/describe-metrics.ts'
 import { everyPanelOf, interpolate, panelsOf } from '../../kit/prometheus/panels-of.ts'
 
 const panels = panelsOf(dashboard())

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { recordPoll } from '../../../src/metrics/record.ts'
 import { initSeries } from '../../../src/metrics/series.ts'
-import { describeMetrics, metricsOf } from '../../../src/metrics/registry.ts'
+import { metricsOf } from '../../../src/metrics/registry.ts'
 import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { RULE_LABELS } from '../../../src/alerts/groups.ts'
 import { finish, firing, handMadeTarget, POLLED, openCall } from '../../kit/metrics/hand-made-target.ts'
 import { ACCEPTED_COMPLAINTS, complaintsOf, skipWithoutPromtool } from '../../kit/promtool.ts'
+import { describeMetrics } from '../../../config/grafana/describe-metrics.ts'
 import { readExposition } from '../../kit/metrics/read-exposition.ts'
 
 const BUCKETS = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeMetrics, type MetricDescription } from '../../../src/metrics/registry.ts'
+import { describeMetrics, type MetricDescription } from '../../../config/grafana/describe-metrics.ts'
 
 test('docs/metrics.md lists all metrics; `npx vitest run test/unit/metrics -u` updates it', async () => {
   await expect(page(describeMetrics())).toMatchFileSnapshot('../../../docs/metrics.md')
