@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { parseDuration } from '../schema/duration-text.ts'
 import { proxyProblems } from '../network/proxy-variables.ts'
 import { valueAt, withValue } from '../schema/path.ts'
@@ -72,22 +73,23 @@ export function repeatedLoad(options: LoadConfigOptions): () => Config {
     return text
   }
   return () => {
-    const isSame = latest?.files.every(({ read, path, content }) => contentOf(tried(() => read(path))) === content)
+    const isSame = latest?.files.every(({ read, text }) => isDeepStrictEqual(tried(read), text))
     if (latest === undefined || isSame === false) latest = load({ ...options, readConfig })
     return resultOf(latest.config)
   }
 }
 
-/** A configuration, and the content of each of its files. */
-type Loaded = { files: { path: string; read: ReadText; content: unknown }[]; config: Tried<Config> }
+/** A configuration, and the text of each of its files when it was loaded. */
+type Loaded = { files: { read: () => string; text: Tried<string> }[]; config: Tried<Config> }
 
 function load(options: LoadConfigOptions & { readConfig: ReadText }): Loaded {
   const files: Loaded['files'] = []
   const noting =
     (read: ReadText): ReadText =>
     (path) => {
-      const text = tried(() => read(path))
-      files.push({ path, read, content: contentOf(text) })
+      const file = () => read(path)
+      const text = tried(file)
+      files.push({ read: file, text })
       return resultOf(text)
     }
   const noted = { ...options, readText: noting(readText), readConfig: noting(options.readConfig) }
@@ -109,10 +111,4 @@ function tried<T>(work: () => T): Tried<T> {
 function resultOf<T>(outcome: Tried<T>): T {
   if ('error' in outcome) throw outcome.error
   return outcome.value
-}
-
-/** The content of a file, or the reason why it cannot be read. */
-function contentOf(text: Tried<string>): unknown {
-  if ('value' in text) return text.value
-  return text.error instanceof Error && 'code' in text.error ? text.error.code : text.error
 }

@@ -13,7 +13,7 @@ export const readText: ReadText = (path) => {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stats = fstatSync(file)
-    if (!stats.isFile() && !stats.isDirectory()) throw new UnreadableFile('NOT_A_FILE')
+    if (!stats.isFile() && !stats.isDirectory()) throw new UnreadableFile('is a pipe or a device and no file')
     return readWhole(file)
   } finally {
     closeSync(file)
@@ -39,15 +39,9 @@ export function isReadOnce(path: string): boolean {
   return stats !== undefined && !stats.isFile() && !stats.isDirectory()
 }
 
-/** A file that the file system would read, but callwatch does not. */
+/** A file that the file system would read, but callwatch does not. The message follows the file's name. */
 class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile'
-  readonly code: 'NOT_A_FILE' | 'TOO_LARGE' | 'NOT_WRITTEN'
-
-  constructor(code: UnreadableFile['code']) {
-    super(code)
-    this.code = code
-  }
 }
 
 const piece = Buffer.allocUnsafe(64 * 1024)
@@ -62,12 +56,13 @@ function readWhole(file: number, isPipe = false): string {
     const read = readPiece(file)
     // Before a writer has opened a pipe, the pipe seems to have ended.
     const isAwaited = read === undefined || (read === 0 && length === 0 && isPipe)
-    if (isAwaited && performance.now() > end) throw new UnreadableFile('NOT_WRITTEN')
+    if (isAwaited && performance.now() > end)
+      throw new UnreadableFile('is a pipe to which nothing was written within five seconds')
     if (isAwaited) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS)
     else if (read === 0) return Buffer.concat(pieces).toString()
     else {
       length += read
-      if (length > MAX_TEXT_BYTES) throw new UnreadableFile('TOO_LARGE')
+      if (length > MAX_TEXT_BYTES) throw new UnreadableFile('is larger than 1 MB')
       pieces.push(Buffer.from(piece.subarray(0, read)))
     }
   }
@@ -85,12 +80,10 @@ function readPiece(file: number): number | undefined {
 
 /** Why a file cannot be read, worded to follow the file's name. */
 export function fileProblem(error: unknown): string {
+  if (error instanceof UnreadableFile) return error.message
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist'
   if (code === 'EISDIR') return 'is a folder'
   if (code === 'EACCES' || code === 'EPERM') return 'cannot be read, because its permissions forbid it'
-  if (code === 'NOT_A_FILE') return 'is a pipe or a device and no file'
-  if (code === 'NOT_WRITTEN') return 'is a pipe to which nothing was written within five seconds'
-  if (code === 'TOO_LARGE') return 'is larger than 1 MB'
   return `cannot be read (${typeof code === 'string' ? code : 'unknown reason'})`
 }
