@@ -145,7 +145,7 @@ async function* pages(parts: Begun): AsyncGenerator<CallPage, void> {
 
 /** Requests single calls: withheld ones, open calls that the list did not show, and calls that a shrunk list lacks. */
 async function singleCalls({ options, requests, deadline, poll, dueCalls, budget }: Begun): Promise<ServiceAnswer[]> {
-  const { clock, ledger, memory, settings } = options
+  const { clock, ledger, memory } = options
   if (poll.pages === 0 || ledger.sync.clockSkew === undefined) return []
   const limit = budget.singleCalls(requests.sent.length)
   const unconfirmed = memory.regressions.unconfirmed(ledger).slice(0, limit)
@@ -173,8 +173,7 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
   ]
   if (answers.length > 0 || failed !== undefined)
     poll.singleCalls = { answered: answers.length, problem: failed?.message }
-  const { lookback } = settings
-  checkShrunkList({ poll, memory: memory.list, ledger, now: clock.monotonic(), lookback }, answers, missing)
+  checkShrunkList(poll, options, answers, missing)
   // Such a call may have ended after the list was read.
   for (const { serviceTime } of answers) poll.serviceTime = Math.max(poll.serviceTime, serviceTime)
   return answers

@@ -2,7 +2,8 @@ import { sessionOf } from '../../ledger/identity.ts'
 import type { LedgerState } from '../../ledger/state.ts'
 import type { ServiceAnswer } from '../../ledger/observation.ts'
 import { beganAt, type TrackedCall } from '../../ledger/tracked-call.ts'
-import { forgetReadings, type ListMemory } from './list-state.ts'
+import { forgetReadings } from './list-state.ts'
+import type { ObserveOptions } from '../observe.ts'
 import type { RunningPoll } from '../poll.ts'
 import { shrunkList } from '../poll-problems.ts'
 
@@ -49,15 +50,6 @@ export function missingCalls({ ended, success }: RunningPoll, { calls, sync }: L
   return hasShrunk ? outermost : []
 }
 
-type ShrunkListOptions = {
-  poll: RunningPoll
-  memory: ListMemory
-  ledger: Pick<LedgerState, 'sync'>
-  /** Monotonic seconds. */
-  now: number
-  lookback: number
-}
-
 /**
  * Makes the poll unsuccessful if the list has shrunk, until Get Call does not know the missing calls either in two polls in a
  * row, or until the list has stayed shrunk for long.
@@ -65,14 +57,16 @@ type ShrunkListOptions = {
  * @param answers of Get Call, for the `missing` calls and others
  */
 export function checkShrunkList(
-  { poll, memory, ledger, now, lookback }: ShrunkListOptions,
+  poll: RunningPoll,
+  { memory: { list }, ledger, clock, settings: { lookback } }: ObserveOptions,
   answers: readonly ServiceAnswer[],
   missing: readonly TrackedCall[],
 ): void {
   // A poll that joined has not read the part where calls are missing.
   if (poll.success === undefined || poll.ended === undefined) return
   const unknown = answers.filter(({ notFound }) => missing.some(({ id }) => notFound.includes(id))).length
-  const { shrunk } = memory
+  const { shrunk } = list
+  const now = clock.monotonic()
   shrunk.polls = missing.length > 0 && unknown === missing.length ? shrunk.polls + 1 : 0
   shrunk.since = missing.length === 0 ? undefined : (shrunk.since ?? now)
   const duration = now - (shrunk.since ?? Infinity)
@@ -81,5 +75,5 @@ export function checkShrunkList(
   poll.problem ??= shrunkList(poll, shrunk.polls > 0)
   poll.success = undefined
   // The next poll must read the whole list again.
-  forgetReadings(memory, ledger.sync)
+  forgetReadings(list, ledger.sync)
 }
