@@ -64,16 +64,12 @@ export function requestLimits(options: RequestLimitsOptions) {
     if (rateLimiter !== undefined && seconds > rateLimiter.pausedFor() + SAME_PAUSE_SECONDS) rateLimiter.pause(seconds)
   }
 
-  /** For each key: the limit, the number of targets, and how many of them this daemon polls. */
-  function shares(): Map<string, { limit: number; all: number; own: number }> {
-    const counts = new Map<string, { limit: number; all: number; own: number }>()
-    for (const { rateLimitKey: key, limit } of members()) {
-      const count = counts.get(key) ?? { limit: 0, all: 0, own: 0 }
-      counts.set(key, count)
-      count.all += 1
-      if (limit !== undefined) Object.assign(count, { limit, own: count.own + 1 })
-    }
-    return counts
+  /** For each key: the limit, and the share of its targets that this daemon polls. */
+  function shares() {
+    return [...Map.groupBy(members(), (member) => member.rateLimitKey)].map(([key, all]) => {
+      const limits = all.flatMap(({ limit }) => limit ?? [])
+      return { key, limit: limits.at(-1) ?? 0, share: limits.length / all.length }
+    })
   }
 
   return {
@@ -84,7 +80,7 @@ export function requestLimits(options: RequestLimitsOptions) {
       isResizing = true
       clock.scheduler.schedule(() => {
         isResizing = false
-        for (const [key, { limit, own, all }] of shares()) rateLimiters.get(key)?.setLimit(limit, own / all)
+        for (const { key, limit, share } of shares()) rateLimiters.get(key)?.setLimit(limit, share)
       }, 0)
     },
     /**
@@ -92,8 +88,8 @@ export function requestLimits(options: RequestLimitsOptions) {
      * second.
      */
     replicatePauses: async (): Promise<void> => {
-      const keys = [...shares()].filter(([, { own, all }]) => own > 0 && own < all).map(([key]) => key)
-      await Promise.all(keys.map(async (key) => applyPause(rateLimiters.get(key), await store.pausedUntil(key))))
+      const shared = shares().filter(({ share }) => share > 0 && share < 1)
+      await Promise.all(shared.map(async ({ key }) => applyPause(rateLimiters.get(key), await store.pausedUntil(key))))
     },
   }
 }
