@@ -21,13 +21,12 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { possiblyEvicted } from '../ledger/delta/compute-delta.ts'
 import type { Observation } from '../ledger/observation.ts'
 import { requestHinted } from '../polling/hinted-request.ts'
-import { observe } from '../polling/observe.ts'
+import { observe, type ObserveOptions } from '../polling/observe.ts'
 import { AbortedError } from '../rx/abortable.ts'
 import { exclusive, type Job } from '../rx/exclusive.ts'
 import { fromGenerator } from '../rx/from-generator.ts'
 import type { PollReport, SingleCalls } from '../polling/poll-report.ts'
 import type { RequestRecord } from '../polling/request-with-retries.ts'
-import type { CallsClient } from '../service/calls-client.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
@@ -108,13 +107,10 @@ export type PipelineEvent =
   /** A poll was due while the previous one was still running. */
   | { kind: 'skipped'; target: string }
 
-export type PipelineOptions = {
+export type PipelineOptions = Pick<ObserveOptions, 'client' | 'random'> & {
   target: Target
-  client: CallsClient
   /** The hints of the service's webhooks. */
   hints: HintQueue
-  /** A random number from 0 to 1. */
-  random: () => number
   /** Seconds until the first poll, so that many targets do not all send requests at once. */
   offset: number
   /** Emits when no new poll may begin. */

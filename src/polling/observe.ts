@@ -1,4 +1,3 @@
-import type { Clock } from '../clock/clock.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import { sessionOf } from '../ledger/identity.ts'
@@ -18,15 +17,12 @@ import { endedEarly, rateLimitPause, unknownClockSkew } from './poll-problems.ts
 import { reportOf, type PollReport } from './poll-report.ts'
 import { pollRequests, type PollRequests } from './poll-requests.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+import type { RequestOptions } from './request-with-retries.ts'
 import { readList } from './list/read-list.ts'
 import { checkShrunkList, missingCalls } from './list/shrunk-list.ts'
 
-export type ObserveOptions = {
-  clock: Clock
+export type ObserveOptions = Pick<RequestOptions, 'clock' | 'rateLimiter' | 'random'> & {
   client: CallsClient
-  rateLimiter: RateLimiter
-  /** A random number from 0 to 1. */
-  random: () => number
   ledger: LedgerState
   memory: PollMemory
   settings: PollConfig

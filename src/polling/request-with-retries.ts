@@ -2,6 +2,7 @@ import { concatMap, defer, retry, tap, throwError, timeout, timer, type Observab
 import type { Clock } from '../clock/clock.ts'
 import { isRetryable, requestCode, ServiceError } from '../service/service-error.ts'
 import { abortable } from '../rx/abortable.ts'
+import type { PollConfig } from './poll-section.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 export type Operation = 'list_calls' | 'get_call'
@@ -9,13 +10,9 @@ export type Operation = 'list_calls' | 'get_call'
 /** A completed request. `code` is its HTTP status, or timeout, network, invalid. */
 export type RequestRecord = { operation: Operation; code: string; seconds: number }
 
-export type RequestOptions = {
+export type RequestOptions = Pick<PollConfig, 'timeout' | 'retries'> & {
   clock: Clock
   rateLimiter: RateLimiter
-  /** The limit for one request, including its whole body (seconds). */
-  timeout: number
-  /** How often a request is repeated after a retryable error. */
-  retries: number
   /** A random number from 0 to 1, for the jitter. */
   random: () => number
   onRequest: (record: RequestRecord) => void
