@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { formatDuration } from '../schema/duration-text.ts'
-import { isMap, placesLike, valueAt } from '../schema/path.ts'
+import { isMap, mapsIn, placesLike, reportDuplicates, valueAt } from '../schema/path.ts'
 import { isPattern, matchesValue, patternProblem } from '../alerts/match.ts'
 import { unknownName } from '../schema/nearest-key.ts'
 import { defaultRules } from '../alerts/default-rules.ts'
@@ -87,8 +87,8 @@ export const configSchema = section(
   (file, report) => {
     const [targets, rules] = [mapsIn(file.targets), mapsIn(file.alerts)]
     if (Array.isArray(file.targets) && file.targets.length === 0) report(['targets'], noTarget)
-    const webhooks = mapsIn(isMap(file.events) ? file.events['webhooks'] : undefined)
-    const names = { alert: rules.map((rule) => rule['name']), target: targets.map(targetName) }
+    const webhooks = mapsIn(valueAt(file, ['events', 'webhooks']))
+    const names = { alert: rules.map(nameOf), target: targets.map(targetName) }
     const expectOwnNames = (path: string[], all: unknown[], which = '') =>
       reportDuplicates(all, (index, earlier) =>
         report(
@@ -98,12 +98,9 @@ export const configSchema = section(
       )
     expectOwnNames(['targets'], names.target, ' (the name is `name`, else `app_id`, else the host of `base_url`)')
     expectOwnNames(['alerts'], names.alert)
-    expectOwnNames(
-      ['events', 'webhooks'],
-      webhooks.map((webhook) => webhook['name']),
-    )
-    const history = isMap(file.store) ? file.store['history'] : undefined
-    checkWindows(rules, history, report, isMap(file.poll) ? file.poll['lookback'] : undefined)
+    expectOwnNames(['events', 'webhooks'], webhooks.map(nameOf))
+    const history = valueAt(file, ['store', 'history'])
+    checkWindows(rules, history, report, valueAt(file, ['poll', 'lookback']))
     checkDigest(file.notify, history, report)
     checkNames(file, names, report)
     checkParticipants(file, report)
@@ -154,20 +151,10 @@ const noTarget =
   'no target to watch; expected CALLWATCH_APP_ID, CALLWATCH_REGION and CALLWATCH_API_KEY in the environment, ' +
   'or `targets` in a file (--config FILE, CALLWATCH_CONFIG or ./callwatch.yaml)'
 
-function mapsIn(list: unknown): Record<string, unknown>[] {
-  return Array.isArray(list) ? list.map((item: unknown) => (isMap(item) ? item : {})) : []
-}
+const nameOf = (item: Record<string, unknown>) => item['name']
 
 /** A target that failed its own checks still has the file's keys. */
 function targetName(target: Record<string, unknown>): unknown {
   const baseUrl = target['base_url']
   return target['name'] ?? target['app_id'] ?? (typeof baseUrl === 'string' && hostOf(baseUrl))
-}
-
-/** Reports each name that equals an earlier one. */
-export function reportDuplicates(names: unknown[], report: (index: number, earlier: number) => void) {
-  names.forEach((name, index) => {
-    const earlier = names.indexOf(name)
-    if (typeof name === 'string' && earlier < index) report(index, earlier)
-  })
 }

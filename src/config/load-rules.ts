@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { checkWindows, ruleSchema, type Rule } from '../alerts/rule.ts'
-import { formatPath, type Path } from '../schema/path.ts'
-import { reportDuplicates } from './config.ts'
+import { formatPath, reportDuplicates, type Path } from '../schema/path.ts'
 import type { Problem } from './config-error.ts'
 import { problemsOf } from './reading/draft.ts'
 import { type Environment, interpolate } from './reading/environment.ts'

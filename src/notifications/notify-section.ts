@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { text, eachOnce, nameText, oneOf, timeOfDay, timezone } from '../schema/scalars.ts'
-import { isMap } from '../schema/path.ts'
+import { mapsIn } from '../schema/path.ts'
 import { unknownName } from '../schema/nearest-key.ts'
 import { MATCH_KEYS, MATCH_VALUES } from '../alerts/match-keys.ts'
 import { isPattern, matchesValue, patternProblem } from '../alerts/match.ts'
@@ -16,7 +16,7 @@ type AnyMap = Readonly<Record<string, unknown>>
 
 /** Cross-checks the names of receivers, and the routes that name them. Any value may be missing or invalid. */
 function checkReceivers(notify: AnyMap, report: ReportProblem): void {
-  const named = listIn(notify['receivers']).map(mapIn)
+  const named = mapsIn(notify['receivers'])
   const shorthands = receiverNames.filter((type) => notify[type] !== undefined)
   const all = [...shorthands.map((type) => ({ name: type, [type]: notify[type] })), ...named]
   /** What has a name already. */
@@ -30,7 +30,7 @@ function checkReceivers(notify: AnyMap, report: ReportProblem): void {
     if (problem !== undefined) report(['receivers', index, 'name'], `${problem}; expected a name of its own`)
     else taken.set(name, `the same name as \`receivers[${index}]\``)
   })
-  for (const [index, route] of listIn(notify['routes']).map(mapIn).entries()) {
+  for (const [index, route] of mapsIn(notify['routes']).entries()) {
     for (const [position, name] of listIn(route['notify']).entries()) {
       const problem = isName(name) ? routeProblem(name, all) : undefined
       if (problem !== undefined) report(['routes', index, 'notify', position], problem)
@@ -39,7 +39,6 @@ function checkReceivers(notify: AnyMap, report: ReportProblem): void {
 }
 
 const listIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-const mapIn = (value: unknown): AnyMap => (isMap(value) ? value : {})
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** Why a route cannot name a receiver like this. */

@@ -20,6 +20,19 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The maps of a list; an item that is no map is an empty one. */
+export function mapsIn(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.map((item: unknown) => (isMap(item) ? item : {})) : []
+}
+
+/** Reports each text that equals an earlier one. */
+export function reportDuplicates(texts: readonly unknown[], report: (index: number, earlier: number) => void): void {
+  texts.forEach((text, index) => {
+    const earlier = texts.indexOf(text)
+    if (typeof text === 'string' && earlier < index) report(index, earlier)
+  })
+}
+
 /** Parses a map or a list of JSON; undefined for anything else. */
 export function parseTree(text: string): Record<string, unknown> | readonly unknown[] | undefined {
   try {

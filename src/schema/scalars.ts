@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { reportDuplicates } from './path.ts'
 import { isTimezone } from './timezone.ts'
 import { isBaseAddress, isLink, isSafeAddress, isSafeBaseAddress } from './web-address.ts'
 
@@ -101,9 +102,7 @@ export function eachOnce<Item extends z.ZodType<string>>(item: Item) {
   const schema = z.array(item).superRefine(
     (list: unknown, context) => {
       if (!Array.isArray(list)) return
-      list.forEach((word: unknown, index) => {
-        const earlier = list.indexOf(word)
-        if (typeof word !== 'string' || earlier === index) return
+      reportDuplicates(list, (index, earlier) => {
         const message = `the same as \`[${earlier}]\`; expected each only once`
         context.addIssue({ code: 'custom', path: [index], message, params: { sentence: true } })
       })
