@@ -18,7 +18,7 @@ export const WAIT = { timeout: 150_000, interval: 100 }
 export const shown = <Read>(read: () => Promise<Read>) => expect.poll(read, WAIT)
 
 /** For an expectation of how soon a page is painted: other programs on the machine may delay it for a while. */
-export const UNTIL_UNDISTURBED = { timeout: 120_000, interval: 0 }
+export const UNTIL_UNDISTURBED = { timeout: 240_000, interval: 0 }
 
 export type Open = (url: string, options?: BrowserContextOptions) => Promise<Opened>
 

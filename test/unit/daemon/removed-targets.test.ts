@@ -40,8 +40,11 @@ describe('the calls in progress of a target', () => {
     expect(await lostOf(first, 'a')).toBe(0)
     await first.reload({ targets: both })
     await vi.waitFor(async () => expect([await lostOf(first, 'b'), open(first, 'b') > 3]).toEqual([0, true]), WAIT)
-    const started = (await first.samples()).filter(({ name }) => name === 'callwatch_calls_lost_total')
-    expect(started.map(({ value }) => value)).toEqual([0, 0])
+    // Its counters are there once it has been polled.
+    await vi.waitFor(async () => {
+      const started = (await first.samples()).filter(({ name }) => name === 'callwatch_calls_lost_total')
+      expect(started.map(({ value }) => value)).toEqual([0, 0])
+    }, WAIT)
   })
 
   test('that is not in the configuration at a start are lost in its history, though no alert of it fired', async () => {
