@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, vi } from 'vitest'
 import { secretsMask } from '../../../src/log/mask-secrets.ts'
 import { runProgram } from '../../../src/program.ts'
+import { runningTime } from '../running-time.ts'
 
 export const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 
@@ -15,8 +16,8 @@ export type Running = {
   child: ChildProcess
   /** Everything that was printed so far. */
   stdout: () => string
-  /** Resolves with the first match in the output; rejects without one within so many seconds, ten by default. */
-  printed: (pattern: RegExp, seconds?: number) => Promise<RegExpExecArray>
+  /** Resolves with the first match in the output; rejects when there is none in the time of a test. */
+  printed: (pattern: RegExp) => Promise<RegExpExecArray>
   ended: Promise<Ended>
 }
 
@@ -25,8 +26,8 @@ export type RunOptions = { env?: Record<string, string>; cwd?: string }
 /** `columns` is the width of a terminal. */
 type RunHere = RunOptions & { columns?: number | undefined }
 
-/** A process that takes longer is killed (milliseconds). */
-const TIMEOUT = 60_000
+/** Somewhat less than a slow test has (milliseconds). */
+const TIMEOUT = 150_000
 
 /** What each run in this process restores, also if several run at the same time. */
 const OUTSIDE = { env: process.env, cwd: process.cwd() }
@@ -42,8 +43,6 @@ export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], ...env },
-    timeout: TIMEOUT,
-    killSignal: 'SIGKILL',
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   let stdout = ''
@@ -54,14 +53,14 @@ export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, stdout, stderr }))
   })
-  const printed = (pattern: RegExp, seconds = 60) =>
+  const printed = (pattern: RegExp) =>
     vi.waitFor(
       () => {
         const match = pattern.exec(stdout)
         if (match === null) throw new Error(`${String(pattern)} was not printed:\n${stdout}\n${stderr}`)
         return match
       },
-      { timeout: seconds * 1000, interval: 20 },
+      { timeout: TIMEOUT, interval: 20 },
     )
   return { child, stdout: () => stdout, printed, ended }
 }
@@ -117,11 +116,11 @@ export function configFile(yaml: string): string {
   return path
 }
 
-/** Sends a signal, and expects the end within so many seconds. */
+/** Sends a signal, and expects the end within so many seconds in which the machine runs. */
 export async function endedWithin(seconds: number, { child, ended }: Running, signal: NodeJS.Signals) {
-  const begun = performance.now()
+  const taken = runningTime()
   child.kill(signal)
   const result = await ended
-  expect(performance.now() - begun).toBeLessThan(seconds * 1000)
+  expect(taken()).toBeLessThan(seconds)
   return result
 }

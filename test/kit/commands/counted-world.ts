@@ -9,13 +9,15 @@ import { daemonInProcess } from '../daemon/daemon-in-process.ts'
 import { configFile, emptyFolder, start } from './callwatch.ts'
 
 const KEY = 'hunter2-hunter2'
-const WAIT = { timeout: 20_000, interval: 50 }
+const WAIT = { timeout: 60_000, interval: 50 }
 
 /** A simulated service, and a daemon that counts it into a file. */
 export type CountedWorld = {
   simulator: SimulatedWorld
   /** Paths of the configuration and the store, for the commands. */
   config: string
+  /** The same configuration for a command that waits for polls, up to eleven seconds for two of them. */
+  patient: string
   store: string
   /** Resolves once the first poll has succeeded, and this many calls have finished and are counted. */
   finished: (calls: number) => Promise<void>
@@ -47,6 +49,7 @@ export async function countedWorld({
   onTestFinished(simulator.close)
   const store = join(emptyFolder(), 'callwatch.db')
   const config = configFor(simulator.url, store, { sweepInterval })
+  const patient = configFor(simulator.url, store, { interval: '3s' })
   const { page, stop } = await (isProcess ? daemonProcess(config) : daemonHere(simulator.url, config))
   const view = async () => {
     const status = await (await fetch(`${page}api/v1/status`)).text()
@@ -68,7 +71,7 @@ export async function countedWorld({
     await vi.waitFor(async () => expect(await view()).toMatchObject(all), WAIT)
     await stop()
   }
-  return { simulator, config, store, finished, stop, settle }
+  return { simulator, config, patient, store, finished, stop, settle }
 }
 
 async function daemonProcess(config: string) {
@@ -87,11 +90,15 @@ async function daemonHere(url: string, file: string) {
   return { page: daemon.url, stop }
 }
 
-/** A configuration for the target `production`, with fast polls; its path. */
-export function configFor(url: string, store: string, { sweepInterval = '1h', apiKey = KEY } = {}): string {
+/** A configuration for the target `production`, with fast polls by default; its path. */
+export function configFor(
+  url: string,
+  store: string,
+  { interval = '100ms', sweepInterval = '1h', apiKey = KEY } = {},
+): string {
   return configFile(`
 targets: [{ name: production, base_url: '${url}', api_key: ${apiKey} }]
-poll: { interval: 100ms, page_size: 100, sweep_interval: ${sweepInterval}, max_requests_per_minute: 6000, retries: 1 }
+poll: { interval: ${interval}, page_size: 100, sweep_interval: ${sweepInterval}, max_requests_per_minute: 6000, retries: 1 }
 store: { path: '${store}' }
 http: { host: 127.0.0.1, port: 0 }
 `)

@@ -7,17 +7,15 @@ import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { callwatch, emptyFolder, type Ended } from '../../kit/commands/callwatch.ts'
 import { configFor, countedCalls, countedWorld, tamper, withStore } from '../../kit/commands/counted-world.ts'
 
-const SLOW = { timeout: 90_000 }
-
 function reportOf({ stdout }: Ended): AuditReport {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own process prints
   return (JSON.parse(stdout) as { targets: AuditReport[] }).targets[0]!
 }
 
-test('audit finds everything equal beside a daemon that counts, and does not disturb it', SLOW, async () => {
+test('audit finds everything equal beside a daemon that counts, and does not disturb it', async () => {
   const world = await countedWorld({ process: true })
   await world.finished(30)
-  const { code, stdout, stderr } = await callwatch(['audit', '--config', world.config])
+  const { code, stdout, stderr } = await callwatch(['audit', '--config', world.patient])
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^production: equal: all \d+ finished calls that the service lists match the ledger$/m)
   expect(stdout).toMatch(/ 0 baseline,/)
@@ -27,12 +25,12 @@ test('audit finds everything equal beside a daemon that counts, and does not dis
   await world.stop()
 })
 
-test('audit beside a running daemon finds a call that is missing in the store, and nothing else', SLOW, async () => {
+test('audit beside a running daemon finds a call that is missing in the store, and nothing else', async () => {
   const world = await countedWorld()
   await world.finished(20)
   const [deleted] = countedCalls(world.store)
   withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
-  const ended = await callwatch(['audit', '--json', '--config', world.config])
+  const ended = await callwatch(['audit', '--json', '--config', world.patient])
   expect(ended.code).toBe(1)
   const { differences, daemon_polls } = reportOf(ended)
   expect(daemon_polls).toBe(true)
@@ -45,42 +43,38 @@ test('audit beside a running daemon finds a call that is missing in the store, a
   ])
 })
 
-test(
-  'audit lists calls that were changed in the store or deleted from it, each with its differences',
-  SLOW,
-  async () => {
-    const world = await countedWorld({ callsPerMinute: 3000 })
-    await world.finished(30)
-    await world.settle()
-    const [status, minutes, deleted] = countedCalls(world.store).filter(({ finish }) => finish?.status === 'ended')
-    tamper(world.store, { ...status!, finish: { ...status!.finish!, status: 'rejected' } })
-    tamper(world.store, { ...minutes!, minutes: minutes!.minutes.map((sum, i) => (i === 2 ? sum + 1.5 : sum)) })
-    withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
+test('audit lists calls that were changed in the store or deleted from it, each with its differences', async () => {
+  const world = await countedWorld({ callsPerMinute: 3000 })
+  await world.finished(30)
+  await world.settle()
+  const [status, minutes, deleted] = countedCalls(world.store).filter(({ finish }) => finish?.status === 'ended')
+  tamper(world.store, { ...status!, finish: { ...status!.finish!, status: 'rejected' } })
+  tamper(world.store, { ...minutes!, minutes: minutes!.minutes.map((sum, i) => (i === 2 ? sum + 1.5 : sum)) })
+  withStore(world.store, (db) => db.prepare('DELETE FROM calls WHERE id = ?').run(deleted!.id))
 
-    const text = await callwatch(['audit', '--config', world.config])
-    expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' })
-    expect(text.stdout).toContain('production: NOT EQUAL: 3 calls differ from the ledger')
-    expect(text.stdout).toContain(`DIFFERS ${status!.id}: status: ledger rejected, service ended\n`)
-    expect(text.stdout).toContain(
-      `DIFFERS ${minutes!.id}: participant audio minutes: ledger ${minutes!.minutes[2]! + 1.5},`,
-    )
-    expect(text.stdout).toContain(`DIFFERS ${deleted!.id}: ended at the service, unknown to the ledger\n`)
-    expect(text.stdout).toContain('no daemon polled during the audit')
+  const text = await callwatch(['audit', '--config', world.config])
+  expect({ code: text.code, stderr: text.stderr }).toEqual({ code: 1, stderr: '' })
+  expect(text.stdout).toContain('production: NOT EQUAL: 3 calls differ from the ledger')
+  expect(text.stdout).toContain(`DIFFERS ${status!.id}: status: ledger rejected, service ended\n`)
+  expect(text.stdout).toContain(
+    `DIFFERS ${minutes!.id}: participant audio minutes: ledger ${minutes!.minutes[2]! + 1.5},`,
+  )
+  expect(text.stdout).toContain(`DIFFERS ${deleted!.id}: ended at the service, unknown to the ledger\n`)
+  expect(text.stdout).toContain('no daemon polled during the audit')
 
-    const json = await callwatch(['audit', '--json', '--config', world.config])
-    expect(json.code).toBe(1)
-    const report = reportOf(json)
-    expect(report).toMatchObject({ target: 'production', equal: false, problem: null, notes: [], daemon_polls: false })
-    expect(report.differences.map(({ session_id }) => session_id).toSorted()).toEqual(
-      [status!.id, minutes!.id, deleted!.id].toSorted(),
-    )
-    const calls = (side: 'ledger' | 'service') => report.sums.reduce((sum, sums) => sum + sums[side].calls, 0)
-    expect(calls('service') - calls('ledger')).toBe(1)
-    expect(calls('service')).toBe(report.listed.equal + 3)
-  },
-)
+  const json = await callwatch(['audit', '--json', '--config', world.config])
+  expect(json.code).toBe(1)
+  const report = reportOf(json)
+  expect(report).toMatchObject({ target: 'production', equal: false, problem: null, notes: [], daemon_polls: false })
+  expect(report.differences.map(({ session_id }) => session_id).toSorted()).toEqual(
+    [status!.id, minutes!.id, deleted!.id].toSorted(),
+  )
+  const calls = (side: 'ledger' | 'service') => report.sums.reduce((sum, sums) => sum + sums[side].calls, 0)
+  expect(calls('service') - calls('ledger')).toBe(1)
+  expect(calls('service')).toBe(report.listed.equal + 3)
+})
 
-test('audit finds a call that ended after the set-up, but is neither counted nor in the history', SLOW, async () => {
+test('audit finds a call that ended after the set-up, but is neither counted nor in the history', async () => {
   const world = await countedWorld({ callsPerMinute: 3000 })
   await world.finished(30)
   await world.settle()
@@ -98,7 +92,7 @@ test('audit finds a call that ended after the set-up, but is neither counted nor
   expect(stdout).toContain(`DIFFERS ${missed!.id}: ended at the service, unknown to the ledger\n`)
 })
 
-test('audit finds minutes that the service corrected after the last poll', SLOW, async () => {
+test('audit finds minutes that the service corrected after the last poll', async () => {
   const world = await countedWorld({ speed: 300, switches: { facts: { corrected: 1 } } })
   await world.finished(20)
   world.simulator.setSwitches({ arrivals: false })
@@ -111,14 +105,14 @@ test('audit finds minutes that the service corrected after the last poll', SLOW,
       )
       expect(corrected.length).toBeGreaterThan(3)
     },
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   )
   const { code, stdout } = await callwatch(['audit', '--config', world.config])
   expect(code).toBe(1)
   expect(stdout).toMatch(/DIFFERS \S.*: call audio minutes: ledger [\d.]+, service [\d.]+/)
 })
 
-test('audit reports a changed final status that the ledger knows as a note, not as a difference', SLOW, async () => {
+test('audit reports a changed final status that the ledger knows as a note, not as a difference', async () => {
   const world = await countedWorld({ sweepInterval: '1s', switches: { facts: { final_changed: 0.5 } } })
   await world.finished(30)
   world.simulator.setSwitches({ arrivals: false })
@@ -131,11 +125,11 @@ test('audit reports a changed final status that the ledger knows as a note, not 
       expect(notes.length).toBeGreaterThan(0)
       for (const { discrepancies } of notes) expect(discrepancies).toMatchObject([{ known: 'final_changed' }])
     },
-    { timeout: 40_000, interval: 500 },
+    { timeout: 150_000, interval: 500 },
   )
 })
 
-test('audit finds a doubled counter, though each call is counted correctly', SLOW, async () => {
+test('audit finds a doubled counter, though each call is counted correctly', async () => {
   const world = await countedWorld({ callsPerMinute: 3000 })
   await world.finished(30)
   await world.settle()
@@ -161,7 +155,7 @@ test('audit finds a doubled counter, though each call is counted correctly', SLO
 })
 
 describe('audit of an incomplete list', () => {
-  test('with a wrong key exits 1 with a sentence without the key', SLOW, async () => {
+  test('with a wrong key exits 1 with a sentence without the key', async () => {
     const world = await countedWorld()
     await world.finished(1)
     const config = configFor(world.simulator.url, world.store, { apiKey: 'another-key' })
@@ -172,7 +166,7 @@ describe('audit of an incomplete list', () => {
     expect(stdout).not.toContain('another-key')
   })
 
-  test('of a service that refuses deep pages exits 1, though all listed calls are equal', SLOW, async () => {
+  test('of a service that refuses deep pages exits 1, though all listed calls are equal', async () => {
     const world = await countedWorld({ history: 300 })
     await world.finished(20)
     world.simulator.setSwitches({ arrivals: false, deepestPage: 2 })
@@ -183,7 +177,7 @@ describe('audit of an incomplete list', () => {
   })
 })
 
-test('audit amid the first poll says that it is too early', SLOW, async () => {
+test('audit amid the first poll says that it is too early', async () => {
   const path = join(emptyFolder(), 'callwatch.db')
   const config = configFor('http://127.0.0.1:1/v3', path)
   const store = openSqliteStore({ path })

@@ -42,7 +42,7 @@ log: { level: trace }
   }
   const before = await polls()
   // Each poll writes a line to the closed pipe.
-  await vi.waitFor(async () => expect(await polls()).toBeGreaterThan(before + 5), { timeout: 30_000, interval: 50 })
+  await vi.waitFor(async () => expect(await polls()).toBeGreaterThan(before + 5), { timeout: 90_000, interval: 50 })
   child.kill('SIGTERM')
   expect((await ended).code).toBe(0)
 })

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { configFile, emptyFolder, MAIN } from '../../kit/commands/callwatch.ts'
+import { runningTime } from '../../kit/running-time.ts'
 import { closedPort, localServer } from '../../kit/commands/local-server.ts'
 
-const WAIT = { timeout: 30_000, interval: 50 }
+const WAIT = { timeout: 90_000, interval: 50 }
 
 /** A daemon that logs each poll, ten a second, and an alert that fires; and what its webhook receives. */
 async function daemon(stdio: StdioOptions, command = `exec "${process.execPath}" "${MAIN}" "$@"`) {
@@ -54,10 +55,10 @@ log: { level: trace }
       await vi.waitFor(async () => expect(await polls()).toBeGreaterThan(before + 5), WAIT)
     },
     endedWithin: async (seconds: number) => {
-      const begun = performance.now()
+      const taken = runningTime()
       child.kill('SIGTERM')
       const [code] = await ended
-      expect(performance.now() - begun).toBeLessThan(seconds * 1000)
+      expect(taken()).toBeLessThan(seconds)
       return code
     },
   }
@@ -88,14 +89,14 @@ function fullPipe(): number {
 const EIO = ['EIO', '/proc/self/mem', 'r+'] as const
 const ENOSPC = ['ENOSPC', '/dev/full', 'w'] as const
 
-describe('a daemon whose log fails', { timeout: 120_000 }, () => {
+describe('a daemon whose log fails', () => {
   test.each([ENOSPC, EIO])('with %s counts and notifies, and counts the lines', async (_error, path, flags) => {
     const log = failing(path, flags)
     const { received, dropped, polled, endedWithin } = await daemon(['ignore', log, log])
     await polled()
     await vi.waitFor(() => expect(received()).toBeGreaterThan(0), WAIT)
     expect(await dropped()).toBeGreaterThan(5)
-    expect(await endedWithin(5)).toBe(0)
+    expect(await endedWithin(9)).toBe(0)
   })
 
   test('continues its log in a line of its own once there is room again', async () => {
@@ -114,7 +115,7 @@ describe('a daemon whose log fails', { timeout: 120_000 }, () => {
     }, WAIT)
     expect(restOfCutLine).toBe('')
     expect(JSON.parse(firstLine!)).toMatchObject({ level: expect.any(String), msg: expect.any(String) })
-    expect(await endedWithin(5)).toBe(0)
+    expect(await endedWithin(9)).toBe(0)
   })
 
   test('counts and notifies though nobody reads its full pipe, and ends within ten seconds', async () => {
@@ -135,7 +136,7 @@ test.each([
     stdio: ['ignore', output, output],
     cwd: emptyFolder(),
     env: { PATH: process.env['PATH'] },
-    timeout: 30_000,
+    timeout: 150_000,
     killSignal: 'SIGKILL',
   })
   expect({ status, signal }).toEqual({ status: 2, signal: null })

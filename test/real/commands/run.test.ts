@@ -26,7 +26,7 @@ describe('run', () => {
     const running = run(url)
     const page = await pageOf(running)
     expect((await fetch(`${page}healthz`)).status).toBe(200)
-    await vi.waitFor(async () => expect((await fetch(`${page}readyz`)).status).toBe(200), { timeout: 30_000 })
+    await vi.waitFor(async () => expect((await fetch(`${page}readyz`)).status).toBe(200), { timeout: 90_000 })
     const metrics = await (await fetch(`${page}metrics`)).text()
     expect(metrics).toMatch(/^callwatch_up\{target="127\.0\.0\.1:\d+"\} 1$/m)
     const { targets } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
@@ -40,7 +40,7 @@ test('a bug outside of any target ends run with exit 1 and a stack without secre
   const bug = 'process.on("SIGUSR2", () => { throw new TypeError(`no counts of ${process.env.CALLWATCH_API_KEY}`) })'
   const running = run(url, { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` })
   await pageOf(running)
-  const { code, stderr } = await endedWithin(5, running, 'SIGUSR2')
+  const { code, stderr } = await endedWithin(9, running, 'SIGUSR2')
   expect(code).toBe(1)
   expect(stderr).toMatch(/^TypeError: no counts of \*{8}\n {4}at /m)
   expect(stderr).not.toContain('hunter2')
@@ -51,7 +51,7 @@ describe('a signal to run', () => {
     const { url } = await simulator()
     const running = run(url)
     await running.printed(/the target is up/)
-    const { code, stdout, stderr } = await endedWithin(5, running, signal)
+    const { code, stdout, stderr } = await endedWithin(9, running, signal)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.trim().split('\n').at(-1)).toContain('"msg":"stopped"')
   })
@@ -60,7 +60,7 @@ describe('a signal to run', () => {
     let requests = 0
     const { url } = await localServer(() => void (requests += 1))
     const running = run(url)
-    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 30_000 })
+    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 90_000 })
     const { code } = await endedWithin(10, running, 'SIGTERM')
     expect(code).toBe(0)
   })
@@ -69,11 +69,11 @@ describe('a signal to run', () => {
     let requests = 0
     const { url } = await localServer(() => void (requests += 1))
     const running = run(url)
-    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 30_000 })
+    await vi.waitFor(() => expect(requests).toBeGreaterThan(0), { timeout: 90_000 })
     running.child.kill('SIGTERM')
     // Still up: it waits for the running poll.
     expect((await fetch(`${await pageOf(running)}healthz`)).status).toBe(200)
-    const { code } = await endedWithin(1, running, 'SIGINT')
+    const { code } = await endedWithin(5, running, 'SIGINT')
     expect(code).toBe(1)
   })
 })
@@ -101,7 +101,7 @@ test('simulate prints its address, responds there, and ends with exit 0 at a sig
   const running = start(['simulate', '--port', '0', '--api-key', 'k'])
   const [, url] = await running.printed(/^calls service: (http:\S+)$/m)
   expect((await fetch(`${url}/calls?page=1&perPage=1`, { headers: { apikey: 'k' } })).status).toBe(200)
-  const { code, stderr } = await endedWithin(5, running, 'SIGTERM')
+  const { code, stderr } = await endedWithin(9, running, 'SIGTERM')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
