@@ -14,7 +14,7 @@ export type DaemonProcess = {
   url: string
   /** All that it has written so far, to both streams. */
   output: () => string
-  /** Resolves as soon as the output has a match; rejects when the process ends or half a minute passes first. */
+  /** Resolves as soon as the output has a match; rejects when the process ends or two minutes pass first. */
   logged: (pattern: RegExp) => Promise<RegExpMatchArray>
   /** Sends a signal; resolves with the exit code, null where the signal itself ended it. */
   end: (signal: NodeJS.Signals) => Promise<number | null>

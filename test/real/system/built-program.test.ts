@@ -17,7 +17,7 @@ describe('the built program', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { env, encoding: 'utf8' })
     return { status, stdout, stderr }
   }
-  beforeAll(() => void execFileSync('npm', ['run', 'build', '--', '--dir', folder], { cwd: PROJECT }), 60_000)
+  beforeAll(() => void execFileSync('npm', ['run', 'build', '--', '--dir', folder], { cwd: PROJECT }), 180_000)
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('knows its version', () => {

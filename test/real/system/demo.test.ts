@@ -8,50 +8,49 @@ import { freePort } from '../../../src/commands/demo/free-port.ts'
 import type { TargetView } from '../../../src/views/target.ts'
 import { emptyFolder, endedWithin, start } from '../../kit/commands/callwatch.ts'
 import { countedCalls, withStore } from '../../kit/commands/counted-world.ts'
+import { runningTime } from '../../kit/running-time.ts'
 
 /** Other tests may run beside them. */
-const [SLOW, END_SECONDS] = [{ timeout: 90_000 }, 30]
+const END_SECONDS = 30
 /** The line of the demo for a call that ended. */
 const EVENT = /^\S+ \S+ UTC {2}demo {2}/m
 const FINISH = /^\S+ \S+ UTC {2}demo {2}(?:ended|unanswered|rejected|canceled) /m
 
-test(
-  'demo prints each event that its webhook gets, and ends with all series, calls and events equal',
-  SLOW,
-  async () => {
-    const folder = emptyFolder()
-    // So fast that calls would change between the last poll and the audit, if they could.
-    const args = ['demo', '--calls-per-minute', '3000', '--speed', '300']
-    const running = start(args, { env: { TMPDIR: folder } })
-    const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
-    expect((await fetch(page!)).status).toBe(200)
-    // Or the next one that is free.
-    const port = Number(new URL(page!).port)
-    expect([port >= 9464, port < 9564], page).toEqual([true, true])
-    // SQLite creates its temporary files there, too.
-    expect(readdirSync(folder).filter((name) => name.startsWith('callwatch-'))).toHaveLength(1)
-    await running.printed(FINISH)
-    const { code, stdout, stderr } = await endedWithin(END_SECONDS, running, 'SIGINT')
-    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
-    const [, end] = stdout.split('\nthe end:\n')
-    const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
-    const [, audited] = /^ {2}audit {5}equal: all (\d+) finished calls that the service lists match the ledger$/m.exec(
-      end!,
-    )!
-    // The others are its history of 5000 calls: less those that were open at the set-up, and some that ended just before it.
-    expect(Number(audited) - finished).toBeGreaterThan(4700)
-    expect(Number(audited) - finished).toBeLessThan(5300)
-    const events = stdout.split('\n').filter((line) => EVENT.test(line)).length
-    expect(end).toContain(`\n  events    all ${events} events of the log were delivered to the webhook, and verified\n`)
-    expect(events).toBeGreaterThan(finished)
-    expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
-    expect(readdirSync(folder)).toEqual([])
-  },
-)
+test('demo prints each event that its webhook gets, and ends with all series, calls and events equal', async () => {
+  const folder = emptyFolder()
+  // So fast that calls would change between the last poll and the audit, if they could.
+  const args = ['demo', '--calls-per-minute', '3000', '--speed', '300']
+  const begun = performance.now()
+  const running = start(args, { env: { TMPDIR: folder } })
+  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
+  expect((await fetch(page!)).status).toBe(200)
+  // Or the next one that is free.
+  const port = Number(new URL(page!).port)
+  expect([port >= 9464, port < 9564], page).toEqual([true, true])
+  // SQLite creates its temporary files there, too.
+  expect(readdirSync(folder).filter((name) => name.startsWith('callwatch-'))).toHaveLength(1)
+  await running.printed(FINISH)
+  const startedIn = (performance.now() - begun) / 1000
+  const { code, stdout, stderr } = await endedWithin(END_SECONDS, running, 'SIGINT')
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
+  const [, end] = stdout.split('\nthe end:\n')
+  const finished = stdout.split('\n').filter((line) => FINISH.test(line)).length
+  const [, audited] = /^ {2}audit {5}equal: all (\d+) finished calls that the service lists match the ledger$/m.exec(
+    end!,
+  )!
+  // The others are its history of 5000 calls: less those that were open at the set-up, and those that ended before it, some 50 a second.
+  expect(Number(audited) - finished).toBeGreaterThan(4700)
+  expect(Number(audited) - finished).toBeLessThan(5200 + 60 * startedIn)
+  const events = stdout.split('\n').filter((line) => EVENT.test(line)).length
+  expect(end).toContain(`\n  events    all ${events} events of the log were delivered to the webhook, and verified\n`)
+  expect(events).toBeGreaterThan(finished)
+  expect(end).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
+  expect(readdirSync(folder)).toEqual([])
+})
 
 type Call = { session_id: string; status: string; finished: string }
 
-test('demo --history polls through a past, whose alerts have exactly the calls that failed then', SLOW, async () => {
+test('demo --history polls through a past, whose alerts have exactly the calls that failed then', async () => {
   const running = start(['demo', '--quiet', '--history', '8d'])
   const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
   const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
@@ -86,15 +85,15 @@ test('demo --history polls through a past, whose alerts have exactly the calls t
   expect(Number(started)).toBeGreaterThanOrEqual(all.length)
 })
 
-test('Ctrl-C ends a demo that polls through its past at once', SLOW, async () => {
+test('Ctrl-C ends a demo that polls through its past at once', async () => {
   const running = start(['demo', '--history', '90d'])
   await running.printed(/^polling through a past of /m)
-  const { code, stdout, stderr } = await endedWithin(3, running, 'SIGINT')
+  const { code, stdout, stderr } = await endedWithin(9, running, 'SIGINT')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).not.toContain('the page:')
 })
 
-test('demo with a past of a day has a past alert, and takes a port that is free after it', SLOW, async () => {
+test('demo with a past of a day has a past alert, and takes a port that is free after it', async () => {
   const running = start(['demo', '--history', '1d'])
   await running.printed(/^polling through a past of /m)
   const taken = await freePort(9464)
@@ -108,14 +107,14 @@ test('demo with a past of a day has a past alert, and takes a port that is free 
   expect(code).toBe(0)
 })
 
-test('demo --quiet prints its addresses and its result, and no event', SLOW, async () => {
+test('demo --quiet prints its addresses and its result, and no event', async () => {
   const running = start(['demo', '--quiet', '--calls-per-minute', '3000', '--speed', '300'])
   const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
   const target = async () => {
     const status: { targets: TargetView[] } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
     return status.targets[0]!
   }
-  const wait = { timeout: 40_000 }
+  const wait = { timeout: 90_000 }
   await vi.waitUntil(async () => (await target()).finished.rejected > 0, wait)
   const firstPoll = await vi.waitUntil(async () => (await target()).last_success, wait)
   // The lag is that of ends which a later poll has found.
@@ -151,26 +150,26 @@ function waitedForProcessors(): number {
   }
 }
 
-test('npm run demo shows its message to Slack, keeps the alert, and ends within two seconds', SLOW, async () => {
+test('npm run demo shows its message to Slack, keeps the alert, and ends within two seconds', async () => {
   const npm = spawn('npm', ['run', 'demo'], { cwd: join(import.meta.dirname, '../../..'), detached: true })
   let stdout = ''
   npm.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   onTestFinished(() => void (npm.exitCode === null && npm.signalCode === null && process.kill(-npm.pid!, 'SIGKILL')))
-  const printed = (pattern: RegExp) => vi.waitUntil(() => pattern.exec(stdout), { timeout: 40_000 })
+  const printed = (pattern: RegExp) => vi.waitUntil(() => pattern.exec(stdout), { timeout: 150_000 })
   const [, page] = await printed(/^the page: +(http:\S+)$/m)
   await printed(/^ {2}│ 🔴 critical: HighFailureRate on demo$/m)
   await printed(/^ {2}│ Outcomes: rejected \d+, /m)
   const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
   // What was printed is taken from the outbox after that.
   const delivered = { receivers: [{ name: 'slack', pending: 0 }] }
-  await vi.waitFor(async () => expect(await json('/api/v1/receivers')).toMatchObject(delivered), 5000)
+  await vi.waitFor(async () => expect(await json('/api/v1/receivers')).toMatchObject(delivered), 60_000)
   expect(await json('/api/v1/alerts')).toMatchObject({
     alerts: [{ state: expect.stringMatching(/firing|recovering/) }],
   })
-  const [begun, waited] = [performance.now(), waitedForProcessors()]
+  const [taken, waited] = [runningTime(), waitedForProcessors()]
   npm.kill('SIGTERM')
   await once(npm, 'close')
-  const seconds = (performance.now() - begun) / 1000
+  const seconds = taken()
   expect(seconds).toBeLessThan(END_SECONDS)
   // Other tests keep both cores busy.
   expect(seconds - (waitedForProcessors() - waited)).toBeLessThan(2.5)
@@ -178,7 +177,7 @@ test('npm run demo shows its message to Slack, keeps the alert, and ends within 
   await expect(fetch(page!)).rejects.toThrow('fetch failed')
 })
 
-test('demo exits 1 when a counted call is missing in its store', SLOW, async () => {
+test('demo exits 1 when a counted call is missing in its store', async () => {
   const folder = emptyFolder()
   const running = start(['demo', '--calls-per-minute', '3000', '--speed', '300'], { env: { TMPDIR: folder } })
   await running.printed(FINISH)

@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Pool } from 'undici'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startDaemonProcess } from '../../kit/daemon-process.ts'
 import { statusAt } from '../../kit/cluster/settle-cluster.ts'
 import { mostInAMinute, now, observeRequests } from '../../kit/observed-requests.ts'
+import { runningTime } from '../../kit/running-time.ts'
 import { textAt } from '../../kit/scraper.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 
@@ -23,7 +25,7 @@ const PASSWORD = 'flood-hooks-71c2'
 
 test(
   'a flood of hints costs at most the request budget and short turns, and polls go on',
-  { timeout: 60_000 + SECONDS * 2000 },
+  { timeout: 180_000 + SECONDS * 2000 },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'callwatch-flood-'))
     const service = await startSimulator({ callsPerMinute: 60, speed: 60, history: 200 })
@@ -48,7 +50,10 @@ http: { host: 127.0.0.1, port: 0 }
       rmSync(folder, { recursive: true })
     })
     // After the first poll, whose turns have a row of their own in the benchmark.
-    await wait(2 * INTERVAL * 1000)
+    await vi.waitFor(
+      async () => expect((await statusAt(daemon.url))[0]?.sweep_age_seconds).toBeTypeOf('number'),
+      90_000,
+    )
     /** The longest turn since the last call (milliseconds). */
     const longestTurn = async () => {
       const [, seconds] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await textAt(`${daemon.url}metrics`))!
@@ -64,24 +69,27 @@ http: { host: 127.0.0.1, port: 0 }
       await answer.body.dump()
       statuses.set(answer.statusCode, (statuses.get(answer.statusCode) ?? 0) + 1)
     }
-    const begun = now()
+    const [begun, ran] = [now(), runningTime()]
+    const turns = monitorEventLoopDelay()
+    turns.enable()
     const sent: Promise<void>[] = []
     while (now() < begun + SECONDS) {
       while (sent.length < (now() - begun) * HINTS_A_SECOND) sent.push(send())
       await wait(BATCH_MS)
     }
     await Promise.all(sent)
-    const took = now() - begun
+    const [took, stood] = [ran(), now() - begun - ran()]
 
     const [target] = await statusAt(daemon.url)
-    const turn = await longestTurn()
+    // Where the machine stands still, a turn of this process is as long.
+    const turn = (await longestTurn()) - turns.max / 1e6
     console.log(
       `${sent.length} hints in ${took.toFixed(1)} s; ${log.requests.filter(({ at }) => at >= begun).length} requests, longest turn ${turn.toFixed(0)} ms`,
     )
     expect([...statuses]).toEqual([[200, sent.length]])
     expect(sent.length / took).toBeGreaterThan(LEAST_A_SECOND)
     expect(mostInAMinute(log.requests)).toBeLessThanOrEqual(MAX_REQUESTS_PER_MINUTE)
-    expect(target!.lag_seconds).toBeLessThan(2 * INTERVAL)
+    expect(target!.lag_seconds - stood).toBeLessThan(2 * INTERVAL)
     expect(turn).toBeLessThan(LONGEST_TURN_MS)
   },
 )

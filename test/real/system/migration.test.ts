@@ -39,7 +39,6 @@ inPostgres('a store that the version before wrote', ({ newDatabase }) => {
     ['a database', async () => ({ CALLWATCH_STORE_URL: await newDatabase() })],
   ] as const)(
     'in %s is migrated by the daemon that starts on it, which continues its counts exactly',
-    { timeout: 120_000 },
     async (kind, newStore) => {
       const [store, main] = [await newStore(), nextVersion()]
       const world = await systemWorld('--speed', '400', '--calls-per-minute', '600', '--history', '250', '--seed', '28')

@@ -2,8 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startProgram } from './program.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')
@@ -115,8 +114,9 @@ describe('the package', () => {
         })
       expect(await (await get(page)).text()).toContain('callwatch')
       expect(await (await get(`${page}runbooks/NoCalls`)).text()).toContain('<h1>NoCalls</h1>')
-      // Some polls.
-      await wait(4000)
+      const metrics = async () => (await get(`${page}metrics`)).text()
+      const SOME_POLLS = /^callwatch_polls_total\{.*outcome="incremental"\} [2-9]/m
+      await vi.waitFor(async () => expect(await metrics()).toMatch(SOME_POLLS), { timeout: 90_000, interval: 500 })
       const report = await get(`${page}api/v1/report?since=1d&by=day&zone=Europe/Berlin`)
       expect([release, report.status], await report.text()).toEqual([release, 200])
       expect([release, await demo.end('SIGINT')]).toEqual([release, 0])

@@ -21,7 +21,6 @@ const OLD = 'old-host, process 12'
 const REPEATED = 'callwatch_call_anomalies_total|repeated_id'
 const IN_USE = new RegExp(`is in use by ${OLD}; stop every daemon on it before .* scaling to zero .*this daemon waits`)
 const MIGRATED = /is migrated from version 1 of the schema to 2;/
-const LONG = 60_000
 
 /** Runs a statement on both kinds of stores. Tables are in the schema `callwatch`. */
 type Run = (sql: string) => Promise<Record<string, unknown>[]>
@@ -137,15 +136,16 @@ inPostgres('a database of version 1', ({ newDatabase }) => {
 
   const ofOld = (ends: string) => `statement_timestamp() + interval '${ends}'`
   const JOIN = `
-    INSERT INTO callwatch.members (id, name, note, settings, ends) VALUES ('old', '${OLD}', '{}', '{}', ${ofOld('2 s')})`
-  const RENEW = `UPDATE callwatch.members SET note = '{}', ends = ${ofOld('2 s')} WHERE id = 'old'`
+    INSERT INTO callwatch.members (id, name, note, settings, ends) VALUES ('old', '${OLD}', '{}', '{}', ${ofOld('60 s')})`
+  const renew = (ends: string) => `UPDATE callwatch.members SET note = '{}', ends = ${ofOld(ends)} WHERE id = 'old'`
 
-  /** Holds a lease as a daemon of version 1 does. What is returned lets it die: the lease ends by itself. */
+  /** Holds a lease as a daemon of version 1 does. What is returned lets it die: the lease ends by itself, soon. */
   async function renewing(old: Connection): Promise<() => Promise<void>> {
     await old.run(JOIN)
     const death = new AbortController()
     const renewals = (async () => {
-      for (; !death.signal.aborted; await wait(400)) await old.run(RENEW)
+      for (; !death.signal.aborted; await wait(400)) await old.run(renew('60 s'))
+      await old.run(renew('1 s'))
     })()
     const stop = async () => {
       death.abort()
@@ -156,52 +156,45 @@ inPostgres('a database of version 1', ({ newDatabase }) => {
   }
   const versionOf = async ({ run }: Connection) => Number((await run('SELECT version FROM callwatch.schema_version'))[0]!['version']) // oxfmt-ignore
 
-  test(
-    'with ten thousand calls is migrated by one of the daemons that wait until the older one has no lease, and keeps all',
-    { timeout: LONG },
-    async () => {
-      const { url, old, stop } = await restored()
-      const address = { url, lease: 60 }
-      await fill(
-        old.run,
-        `SELECT column_name AS name FROM information_schema.columns
+  test('with ten thousand calls is migrated by one of the daemons that wait until the older one has no lease, and keeps all', async () => {
+    const { url, old, stop } = await restored()
+    const address = { url, lease: 60 }
+    await fill(
+      old.run,
+      `SELECT column_name AS name FROM information_schema.columns
         WHERE table_schema = 'callwatch' AND table_name = 'calls' AND is_generated = 'NEVER'`,
-      )
-      await old.run(
-        'CREATE ROLE of_version_1; GRANT SELECT ON callwatch.call_history TO of_version_1;' +
-          'CREATE VIEW theirs AS SELECT session_id FROM callwatch.call_history',
-      )
-      const before = await contents(old.run, address)
-      const lines: string[] = []
-      const opening = [open(address, lines), open(address, lines)]
-      await eventually(async () => (lines.length >= 2 ? true : undefined), 20)
-      // Both try again while the older daemon lives.
-      const [locking, waiting] = [
-        await connect(url),
-        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
-      ]
-      onTestFinished(locking.close)
-      await locking.run('BEGIN')
-      await locking.run(LOCK)
-      await eventually(async () => ((await locking.run(waiting)).length === 2 ? true : undefined), 20)
-      await locking.run('ROLLBACK')
-      expect(await versionOf(old)).toBe(1)
-      await stop()
-      const [store] = await Promise.all(opening)
-      expect(lines.map((line) => [IN_USE, MIGRATED].findIndex((pattern) => pattern.test(line)))).toEqual([0, 0, 1])
-      await expectSame(before, old.run, address)
-      await expectReport(store!, before)
-      await expectSessions(old.run, address)
-      // Rights on the view, and views that read it, are still there.
-      expect(await old.run("SELECT has_table_privilege('of_version_1', 'callwatch.call_history', 'SELECT') AS has")).toMatchObject([{ has: true }]) // oxfmt-ignore
-      expect(await old.run('SELECT FROM theirs')).toHaveLength(before.history.size)
-      // The older daemon was only halted: it can neither renew its lease nor join again.
-      expect(await old.run('SELECT FROM callwatch.members')).toEqual([])
-      for (const statement of [RENEW, JOIN]) await expect(old.run(statement)).rejects.toThrow('"note"')
-    },
-  )
+    )
+    await old.run(
+      'CREATE ROLE of_version_1; GRANT SELECT ON callwatch.call_history TO of_version_1;' +
+        'CREATE VIEW theirs AS SELECT session_id FROM callwatch.call_history',
+    )
+    const before = await contents(old.run, address)
+    const lines: string[] = []
+    const opening = [open(address, lines), open(address, lines)]
+    await eventually(async () => (lines.length >= 2 ? true : undefined), 150)
+    // Both try again while the older daemon lives.
+    const [locking, waiting] = [await connect(url), "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"]
+    onTestFinished(locking.close)
+    await locking.run('BEGIN')
+    await locking.run(LOCK)
+    await eventually(async () => ((await locking.run(waiting)).length === 2 ? true : undefined), 150)
+    await locking.run('ROLLBACK')
+    expect(await versionOf(old)).toBe(1)
+    await stop()
+    const [store] = await Promise.all(opening)
+    expect(lines.map((line) => [IN_USE, MIGRATED].findIndex((pattern) => pattern.test(line)))).toEqual([0, 0, 1])
+    await expectSame(before, old.run, address)
+    await expectReport(store!, before)
+    await expectSessions(old.run, address)
+    // Rights on the view, and views that read it, are still there.
+    expect(await old.run("SELECT has_table_privilege('of_version_1', 'callwatch.call_history', 'SELECT') AS has")).toMatchObject([{ has: true }]) // oxfmt-ignore
+    expect(await old.run('SELECT FROM theirs')).toHaveLength(before.history.size)
+    // The older daemon was only halted: it can neither renew its lease nor join again.
+    expect(await old.run('SELECT FROM callwatch.members')).toEqual([])
+    for (const statement of [renew('1 s'), JOIN]) await expect(old.run(statement)).rejects.toThrow('"note"')
+  })
 
-  test('is left alone by a copy, and by a daemon that is stopped while it waits', { timeout: LONG }, async () => {
+  test('is left alone by a copy, and by a daemon that is stopped while it waits', async () => {
     const { url, old, stop } = await restored()
     await expect(openCopyDestination({ url })).rejects.toMatchObject({
       kind: 'refused',

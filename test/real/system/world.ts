@@ -10,10 +10,12 @@ import { startProgram, type Program } from './program.ts'
 import { difference, parseExposition } from '../../kit/replay/exposition.ts'
 
 const API_KEY = 'a-key-for-the-tests'
+/** Somewhat less than a slow test has. */
+const SECONDS = 150
 
 /** The simulated service as a process of its own, and daemons that poll it on one store. */
 export type SystemWorld = {
-  /** Starts a daemon; resolves when it is ready. @param env with `CALLWATCH_STORE_URL`, a database instead of the world's file */
+  /** Starts a daemon; resolves when it has read the whole list. @param env with `CALLWATCH_STORE_URL`, a database instead of the world's file */
   startDaemon: (env?: Record<string, string>, main?: string) => Promise<Daemon>
   setSwitches: (switches: object) => Promise<void>
   ledger: () => Promise<{ now: number; events: LedgerEvent[] }>
@@ -40,9 +42,11 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
     startDaemon: async (env = { CALLWATCH_STORE_PATH: join(folder, 'callwatch.db') }, main) => {
       const program = startProgram(['run', '--config', config], env, main)
       const [, page] = await program.printed(/page at (http:\S+?)"/)
+      const scrape = async () => parseExposition(await (await fetch(`${page}metrics`)).text())
+      await eventually(async () => ((await polls({ scrape }, 'complete')) > 0 ? true : undefined), SECONDS)
       return {
         program,
-        scrape: async () => parseExposition(await (await fetch(`${page}metrics`)).text()),
+        scrape,
         created: async () => {
           const status = await getJson<{ targets: { created: string }[] }>(`${page}api/v1/status`)
           return Date.parse(status.targets[0]!.created) / 1000
@@ -58,6 +62,11 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
   }
 }
 
+/** How many polls of a daemon have ended like this. */
+export async function polls({ scrape }: Pick<Daemon, 'scrape'>, outcome: string): Promise<number> {
+  return (await scrape()).get(`callwatch_polls_total{outcome="${outcome}"}`) ?? 0
+}
+
 /** Small pages and quick sweeps, so that every kind of poll occurs within seconds. */
 function configuration(url: string): string {
   return `
@@ -70,14 +79,13 @@ http: { host: 127.0.0.1, port: 0 }
 /** Lets no more calls begin, and waits until the last has ended and the daemon has seen the whole list twice since. */
 export async function settle(world: SystemWorld, daemon: Daemon): Promise<void> {
   await world.setSwitches({ arrivals: false })
-  const polls = async () => (await daemon.scrape()).get('callwatch_polls_total{outcome="complete"}') ?? 0
   await eventually(async () => {
     const { now, events } = await world.ledger()
     const open = expectedSeries(events, { created: 0, baseline: 'count', now })
     return [...open.keys()].some((series) => series.startsWith('callwatch_calls_in_progress')) ? undefined : true
-  }, 60)
-  const before = await polls()
-  await eventually(async () => ((await polls()) >= before + 2 ? true : undefined), 20)
+  }, SECONDS)
+  const before = await polls(daemon, 'complete')
+  await eventually(async () => ((await polls(daemon, 'complete')) >= before + 2 ? true : undefined), SECONDS)
 }
 
 /** Where the daemon's exact series differ from what the simulator says happened. */
