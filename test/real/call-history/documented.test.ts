@@ -15,7 +15,6 @@ import { ANSWERS } from './expected-answers.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const DOC = readFileSync(join(ROOT, 'docs/sql.md'), 'utf8')
 const CALLS = drawCalls()
-const MINUTE = 60_000
 
 /** The page's blocks of SQL, each under its heading and for one kind of store or for both. */
 const ON_THE_PAGE = DOC.split(/^#+ (?=.)/m).flatMap((section) => {
@@ -87,24 +86,20 @@ describe('the documented relations in SQLite', () => {
 
   const atNow = (sql: string) => sql.replaceAll('unixepoch()', String(NOW)).replaceAll("'now'", `${NOW}, 'unixepoch'`)
 
-  test(
-    'answers each query of docs/sql.md and config/sql, read while the store is in use',
-    { timeout: MINUTE },
-    async () => {
-      const path = await filledFile()
-      const queries = queriesFor('SQLite')
-      const answers = ask(path, queries.map(({ sql }) => atNow(sql))) // oxfmt-ignore
-      const found = queries.map(({ heading }, i) => {
-        const rows = answers[i]!.map((row) =>
-          Object.entries(row).map(([name, value]) => (name === 'has_recording' ? value === 1 : value)),
-        )
-        return [heading, rows]
-      })
-      expect(found).toEqual(queries.map(({ heading }) => [heading, answerOf(heading)]))
-    },
-  )
+  test('answers each query of docs/sql.md and config/sql, read while the store is in use', async () => {
+    const path = await filledFile()
+    const queries = queriesFor('SQLite')
+    const answers = ask(path, queries.map(({ sql }) => atNow(sql))) // oxfmt-ignore
+    const found = queries.map(({ heading }, i) => {
+      const rows = answers[i]!.map((row) =>
+        Object.entries(row).map(([name, value]) => (name === 'has_recording' ? value === 1 : value)),
+      )
+      return [heading, rows]
+    })
+    expect(found).toEqual(queries.map(({ heading }) => [heading, answerOf(heading)]))
+  })
 
-  test.each(RELATIONS)('%s has the columns and types of docs/sql.md', { timeout: MINUTE }, async (relation) => {
+  test.each(RELATIONS)('%s has the columns and types of docs/sql.md', async (relation) => {
     const columns = columnsOf(relation)
     const path = await filledFile()
     const types = columns.map(({ name }) => `group_concat(DISTINCT typeof(${name})) AS ${name}`)
@@ -207,7 +202,7 @@ inPostgres('the documented relations in PostgreSQL', ({ newDatabase }) => {
 })
 
 inPostgres('call_history with many rows in PostgreSQL', ({ newDatabase }) => {
-  test('finds calls of a range of time in an index, of one target and of all', { timeout: MINUTE }, async () => {
+  test('finds calls of a range of time in an index, of one target and of all', async () => {
     const url = await newDatabase()
     await (await owningStore(url)).close()
     const connection = await connect(url, { deadline: 60 })

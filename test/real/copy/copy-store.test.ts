@@ -16,7 +16,8 @@ import { commitOf, DAY } from '../../kit/store/place.ts'
 import { readCallHistory, type HistoryRow } from '../../kit/store/read-call-history.ts'
 import { filledStore, TARGETS } from '../../kit/filled-store.ts'
 
-const LEASE = 10
+/** No test renews it. */
+const LEASE = 600
 
 inPostgres('a store that is copied', ({ server, newDatabase }) => {
   const emptyFile = () => ({ path: join(temporaryFolder(), 'copy.db') })

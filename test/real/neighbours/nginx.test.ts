@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -46,6 +47,7 @@ async function signOn(): Promise<number> {
   onTestFinished(() => void server.close())
   const port = await freePort()
   server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
   return port
 }
 
@@ -67,6 +69,6 @@ async function startNginx(callwatch: string, signOnPort: number): Promise<string
     rmSync(folder, { recursive: true, force: true })
   })
   const url = `http://127.0.0.1:${port}`
-  await vi.waitFor(() => fetch(url), { timeout: 40_000 })
+  await vi.waitFor(() => fetch(url), { timeout: 90_000 })
   return url
 }

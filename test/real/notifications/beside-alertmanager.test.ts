@@ -124,7 +124,7 @@ async function alertmanager(): Promise<Said[]> {
   return said
 }
 
-test('callwatch says nothing of an incident later than Alertmanager', { timeout: 120_000 }, async (context) => {
+test('callwatch says nothing of an incident later than Alertmanager', async (context) => {
   if (missingPrograms.length > 0 && process.env['CI'] !== 'true')
     context.skip('apt-get install prometheus-alertmanager')
   vi.stubEnv('no_proxy', '127.0.0.1')

@@ -218,23 +218,19 @@ function expectAgreement(
   if (lives === 1) expect(counted, 'no end is counted twice').toBeLessThanOrEqual(ends.length)
 }
 
-test(
-  'notifications agree with what happened, whatever alerts change, receivers fail and processes die',
-  { timeout: 120_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(happening, { minLength: 1, maxLength: 40 }), async (happenings) => {
-        const { history, allNotified, silenced, lives } = await play(happenings)
-        for (const { name, target = 'production', severity } of ALERTS) {
-          const changes = history.filter(({ key }) => key === name)
-          const sent = allNotified.filter(({ alert: its }) => its === `${target} ${name}`)
-          // C is the critical one of the same calls.
-          const isInhibitable =
-            severity !== 'critical' && target === 'production' && history.some(({ key }) => key === 'C')
-          expectAgreement(changes, sent, { wasSilenced: silenced.has(name) || isInhibitable, lives })
-        }
-      }),
-      { numRuns: RUNS },
-    )
-  },
-)
+test('notifications agree with what happened, whatever alerts change, receivers fail and processes die', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { minLength: 1, maxLength: 40 }), async (happenings) => {
+      const { history, allNotified, silenced, lives } = await play(happenings)
+      for (const { name, target = 'production', severity } of ALERTS) {
+        const changes = history.filter(({ key }) => key === name)
+        const sent = allNotified.filter(({ alert: its }) => its === `${target} ${name}`)
+        // C is the critical one of the same calls.
+        const isInhibitable =
+          severity !== 'critical' && target === 'production' && history.some(({ key }) => key === 'C')
+        expectAgreement(changes, sent, { wasSilenced: silenced.has(name) || isInhibitable, lives })
+      }
+    }),
+    { numRuns: RUNS },
+  )
+})

@@ -24,7 +24,7 @@ describe('the format of Alertmanager', () => {
     const live = firingSince(now, { labels: label })
     const pageUrl = 'http://callwatch.test/'
     await alertmanagerPost({ url, clock: systemClock })([alertmanagerAlert(live, { now, endsAt: now + 300 }, pageUrl)])
-    const real = await vi.waitFor(() => notifications[0] ?? expect.unreachable('not yet'), 15_000)
+    const real = await vi.waitFor(() => notifications[0] ?? expect.unreachable('not yet'), 90_000)
     const own = alertmanagerView(messageOf([{ ...FIRING, labels: label, firingSince: now }]), {
       receiver: 'webhook',
       pageUrl,
@@ -45,7 +45,7 @@ describe('the format of Alertmanager', () => {
     await send(messageOf([FIRING, { ...RESOLVED, alert: 'Other', severity: 'info' }]))
     await send(DIGEST)
     await send(STORE_FAILING)
-    await vi.waitFor(() => expect(said).toHaveLength(3), 15_000)
+    await vi.waitFor(() => expect(said).toHaveLength(3), 90_000)
     expect(said).toEqual([
       expect.stringMatching(/^firing HighFailureRate critical on production 17 of 40 calls .* [\da-f]{16}$/),
       expect.stringMatching(/^resolved Other info on production 4 of 40 calls /),

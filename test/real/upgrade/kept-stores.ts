@@ -71,7 +71,7 @@ export async function keepStores(kept: KeptStore, path: string, url: string): Pr
 
 /** A store as a daemon opens it that owns all targets. */
 export async function openAll(address: StoreAddress): Promise<Store> {
-  const store = await openStore({ ...address, lease: 60 }, ['slack', 'webhook'])
+  const store = await openStore({ ...address, lease: 600 }, ['slack', 'webhook'])
   const names = TARGETS.map(({ name }) => name)
   await store.cluster?.join('test', '{}', {})
   await store.cluster?.acquire(names, names.length)

@@ -31,8 +31,6 @@ import {
   type KeptStore,
 } from './kept-stores.ts'
 
-const LONG = 60_000
-
 /** The store as a daemon opens it, and the ledger of its first target. */
 async function openFirst(address: StoreAddress) {
   const store = await openAll(address)
@@ -41,7 +39,7 @@ async function openFirst(address: StoreAddress) {
 
 /** What an upgrade may not lose. @param restore makes the store, as that version left it */
 function upgrades(kept: () => KeptStore, restore: () => Promise<StoreAddress>): void {
-  test('is opened with all that it has', { timeout: LONG }, async () => {
+  test('is opened with all that it has', async () => {
     const address = await restore()
     const contents = keptContents(kept(), address)
     for (const rows of Object.values('tables' in contents ? (contents.tables ?? {}) : {})) expect(rows).not.toEqual([])
@@ -60,7 +58,7 @@ function upgrades(kept: () => KeptStore, restore: () => Promise<StoreAddress>): 
     expect(await rollupProblems(store, names)).toEqual([])
   })
 
-  test('continues its counts', { timeout: LONG }, async () => {
+  test('continues its counts', async () => {
     const address = await restore()
     const series = 'callwatch_calls_total|x'
     const before = await openFirst(address)
@@ -76,7 +74,6 @@ function upgrades(kept: () => KeptStore, restore: () => Promise<StoreAddress>): 
 
   test.each(['open', 'final'] as const)(
     'has a call in phase %s that is known again once it is shown with its mid, and counts the next call of its session',
-    { timeout: LONG },
     async (phase) => {
       const address = await restore()
       const { store, ledger } = await openFirst(address)
@@ -148,7 +145,7 @@ inPostgres('a store', ({ newDatabase }) => {
     const temporary = mkdtempSync(join(tmpdir(), 'callwatch-kept-'))
     const kept = { version, folder: process.env['KEEP_STORE'] === '1' ? import.meta.dirname : temporary }
     afterAll(() => rmSync(temporary, { recursive: true }))
-    test('is kept in both forms, from which the next tests restore it', { timeout: LONG }, async () => {
+    test('is kept in both forms, from which the next tests restore it', async () => {
       const [path, url] = [await filledStore(), await newDatabase()]
       const [source, destination] = [await openCopySource({ path }), await openCopyDestination({ url })]
       await copyStore(source, destination)
