@@ -116,9 +116,9 @@ export function configFile(yaml: string): string {
   return path
 }
 
-/** Sends a signal, and expects the end within so many seconds in which the machine runs. */
+/** Sends a signal, and expects the end within so many seconds in which it can run. */
 export async function endedWithin(seconds: number, { child, ended }: Running, signal: NodeJS.Signals) {
-  const taken = runningTime()
+  const taken = runningTime(child)
   child.kill(signal)
   const result = await ended
   expect(taken()).toBeLessThan(seconds)

@@ -55,7 +55,7 @@ log: { level: trace }
       await vi.waitFor(async () => expect(await polls()).toBeGreaterThan(before + 5), WAIT)
     },
     endedWithin: async (seconds: number) => {
-      const taken = runningTime()
+      const taken = runningTime(child)
       child.kill('SIGTERM')
       const [code] = await ended
       expect(taken()).toBeLessThan(seconds)

@@ -80,7 +80,7 @@ describe('the image', () => {
     if (image.settings.uid !== undefined) expect(store.uid).toBe(image.settings.uid)
 
     const exited = once(container, 'exit')
-    const taken = runningTime()
+    const taken = runningTime(container)
     container.kill('SIGTERM')
     expect(await exited).toEqual([0, null])
     // `docker stop` waits for ten seconds before it kills.

@@ -8,6 +8,7 @@ import {
   missingPrograms,
   startAlertmanager,
 } from '../../kit/notifications/receivers/alertmanager/alertmanager-process.ts'
+import { runningTime } from '../../kit/running-time.ts'
 import { changeOf, liveAlert, ruleNamed, sending, type Named } from '../../kit/notifications/delivery/outbox-sending.ts'
 
 const [WAIT, INTERVAL] = [2, 12]
@@ -121,6 +122,10 @@ async function alertmanager(): Promise<Said[]> {
       heard()
     }
   }
+  await vi.waitFor(() => {
+    heard()
+    expect(said.at(-1)?.targets).toBe(0)
+  }, 60_000)
   return said
 }
 
@@ -128,7 +133,10 @@ test('callwatch says nothing of an incident later than Alertmanager', async (con
   if (missingPrograms.length > 0 && process.env['CI'] !== 'true')
     context.skip('apt-get install prometheus-alertmanager')
   vi.stubEnv('no_proxy', '127.0.0.1')
-  const [own, theirs] = [await callwatch(), await alertmanager()]
+  const own = await callwatch()
+  const [begun, ran] = [performance.now(), runningTime()]
+  const theirs = await alertmanager()
+  const stood = (performance.now() - begun) / 1000 - ran()
   const learned = FACTS.map(([fact, holds]) => {
     const [mine, other] = [own, theirs].map((all) => Math.floor(all.find(holds)?.at ?? Infinity))
     return { fact, callwatch: mine!, alertmanager: other! }
@@ -136,5 +144,6 @@ test('callwatch says nothing of an incident later than Alertmanager', async (con
   expect(learned.filter((each) => each.callwatch > each.alertmanager)).toEqual([])
   expect(learned.filter((each) => !Number.isFinite(each.callwatch))).toEqual([])
   expect(own.map(({ targets }) => targets)).toEqual(own.map(({ at }) => firingAt(at)))
-  expect(own.length).toBeLessThan(theirs.length)
+  // Of each of its two groups, Alertmanager says less for an interval in which the machine stood still.
+  expect(own.length).toBeLessThan(theirs.length + Math.round((2 * stood) / INTERVAL))
 })

@@ -69,7 +69,7 @@ http: { host: 127.0.0.1, port: 0 }
       await answer.body.dump()
       statuses.set(answer.statusCode, (statuses.get(answer.statusCode) ?? 0) + 1)
     }
-    const [begun, ran] = [now(), runningTime()]
+    const [begun, ran] = [now(), runningTime(daemon.child)]
     const turns = monitorEventLoopDelay()
     turns.enable()
     const sent: Promise<void>[] = []

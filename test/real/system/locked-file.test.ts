@@ -36,7 +36,7 @@ test('short locks of another program fail no poll; a long one is shown; SIGTERM 
   other.exec('BEGIN IMMEDIATE')
   await eventually(async () => ((await writable()) === 0 ? true : undefined), SECONDS)
   await eventually(() => shown(503), SECONDS)
-  const taken = runningTime()
+  const taken = runningTime(before.program.child)
   expect(await before.program.end('SIGTERM')).toBe(0)
   expect(taken()).toBeLessThan(10)
   other.exec('ROLLBACK')

@@ -10,8 +10,8 @@ import { exactDifferences, live, settle, systemWorld } from './world.ts'
 /** From the signal to the end of the process. */
 const STOPPED_WITHIN_SECONDS = 10
 
-async function endsInTime({ end }: Program): Promise<void> {
-  const taken = runningTime()
+async function endsInTime({ child, end }: Program): Promise<void> {
+  const taken = runningTime(child)
   expect(await end('SIGTERM')).toBe(0)
   expect(taken()).toBeLessThan(STOPPED_WITHIN_SECONDS)
 }
