@@ -13,12 +13,12 @@ import { runningTime } from '../../kit/running-time.ts'
 const TARGETS = 8
 const names = Array.from({ length: TARGETS }, (_, n) => `app-${n}`)
 /** When calls are open on each target (seconds): it grows, ends on some, comes back on one, and ends. */
-const OPEN = names.map((_, n): [from: number, to: number][] => (n === 1 ? [[1, 12], [20, 30]] : [[n < 2 ? 1 : n + 1, n < 4 ? 18 : 30]])) // oxfmt-ignore
+const OPEN = names.map((_, n): [from: number, to: number][] => (n === 1 ? [[1, 14], [22, 30]] : [[n < 2 ? 1 : n + 1, n < 4 ? 20 : 30]])) // oxfmt-ignore
 const OUTAGE = { of: 0, from: 5, to: 9 }
 /** One of two daemons is killed, a third one starts, and a target is silenced for a while (seconds). */
-const KILLED_AT = 10
-const JOINED_AT = 15
-const SILENCED = { target: 'app-5', at: 13, for: 8 }
+const KILLED_AT = 13
+const JOINED_AT = 17
+const SILENCED = { target: 'app-5', at: 15, for: 8 }
 const OVER_AT = 42
 /** At most it takes so many times as long. */
 const SLOWEST = 3
@@ -87,7 +87,7 @@ async function oracle(daemons: readonly DaemonInProcess[]): Promise<Omit<Said, '
 }
 
 /** A daemon shows the targets of the others with this delay (seconds); the oracle itself takes the rest. */
-const LAG = 2.5
+const LAG = 4
 /** For so long a delay may have an effect (seconds). */
 const RECENT = 10
 
@@ -137,7 +137,7 @@ inPostgres('an incident on several daemons', ({ newDatabase }) => {
       ],
     })
     const targets = names.map((name) => ({ name, baseUrl: `${url}/${name}`, apiKey: KEY, query: {} }))
-    const store = { url: database, lease: 2, history: 86_400 }
+    const store = { url: database, lease: 6, history: 86_400 }
     const start = () => daemonInProcess(url, { baseline: 'skip' }, { targets, notify, alerts, store })
     const daemons = [await start(), await start()]
     ;[begun, ran] = [performance.now(), runningTime()]

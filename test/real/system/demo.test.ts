@@ -116,7 +116,7 @@ test('demo --quiet prints its addresses and its result, and no event', async () 
     const status: { targets: TargetView[] } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
     return status.targets[0]!
   }
-  const wait = { timeout: 90_000 }
+  const wait = { timeout: 150_000 }
   await vi.waitUntil(async () => (await target()).finished.rejected > 0, wait)
   const firstPoll = await vi.waitUntil(async () => (await target()).last_success, wait)
   // The lag is that of ends which a later poll has found.
