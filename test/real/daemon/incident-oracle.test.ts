@@ -14,7 +14,7 @@ const TARGETS = 8
 const names = Array.from({ length: TARGETS }, (_, n) => `app-${n}`)
 /** When calls are open on each target (seconds): it grows, ends on some, comes back on one, and ends. */
 const OPEN = names.map((_, n): [from: number, to: number][] => (n === 1 ? [[1, 14], [22, 30]] : [[n < 2 ? 1 : n + 1, n < 4 ? 20 : 30]])) // oxfmt-ignore
-const OUTAGE = { of: 0, from: 5, to: 9 }
+const OUTAGE = { of: 0, from: 5, to: 13 }
 /** One of two daemons is killed, a third one starts, and a target is silenced for a while (seconds). */
 const KILLED_AT = 13
 const JOINED_AT = 17
@@ -133,7 +133,7 @@ inPostgres('an incident on several daemons', ({ newDatabase }) => {
       alerts: [
         { name: 'Open', signal: 'in_progress', above: 0, severity: 'warning' },
         { name: 'OpenForLong', signal: 'in_progress', above: 0, severity: 'critical', for: '2s' },
-        { name: 'NoPoll', signal: 'poll_age', above: '2s', severity: 'critical' },
+        { name: 'NoPoll', signal: 'poll_age', above: '5s', severity: 'critical' },
       ],
     })
     const targets = names.map((name) => ({ name, baseUrl: `${url}/${name}`, apiKey: KEY, query: {} }))
