@@ -70,7 +70,14 @@ export default defineConfig({
       },
       { test: { ...shared, name: 'alone', include: ALONE } },
       {
-        test: { ...shared, name: 'slow', include: SLOW, exclude: CONTAINER, testTimeout: 300_000, hookTimeout: 120_000 },
+        test: {
+          ...shared,
+          name: 'slow',
+          include: SLOW,
+          exclude: CONTAINER,
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+        },
       },
       { test: { ...shared, name: 'container', include: CONTAINER, hookTimeout: 60_000, fileParallelism: false } },
     ],
