@@ -3,29 +3,32 @@ import type { ListedCall } from '../../ledger/observation.ts'
 /** The order of the service's list, as its pages have shown it. */
 type ListOrder = 'newest first' | 'oldest first' | 'unknown'
 
-/** How often time rises and falls from one call of a page to the next. */
-export type OrderEvidence = { readonly rises: number; readonly falls: number }
+/** How often time rises and falls from one call of a page to the next, and how many calls have a time. */
+export type OrderEvidence = { readonly rises: number; readonly falls: number; readonly calls: number }
 
-export const NO_EVIDENCE: OrderEvidence = { rises: 0, falls: 0 }
+export const NO_EVIDENCE: OrderEvidence = { rises: 0, falls: 0, calls: 0 }
 
 /** Ten different times in order are the least evidence. */
 export const STEPS_NEEDED = 9
-/** Tolerates two calls with a wrong date on a page of twenty. On a shuffled page, half of the steps rise. */
+/**
+ * Tolerates two calls with a wrong date on a page of twenty, also if many of them began in the same second. On a shuffled page, half of
+ * the steps rise.
+ */
 const TOLERATED = 0.15
 /** Older evidence loses weight, so that a change of the order is noticed. */
 const MAX_STEPS = 500
 
 /** The order that the evidence shows; `unknown` if the evidence is too weak or contradicts itself. */
-export function knownOrder({ rises, falls }: OrderEvidence): ListOrder {
-  const steps = rises + falls
-  if (steps < STEPS_NEEDED || Math.min(rises, falls) > steps * TOLERATED) return 'unknown'
+export function knownOrder({ rises, falls, calls }: OrderEvidence): ListOrder {
+  const most = Math.min(calls * TOLERATED, Math.max(rises, falls) / 2)
+  if (rises + falls < STEPS_NEEDED || Math.min(rises, falls) > most) return 'unknown'
   return rises > falls ? 'oldest first' : 'newest first'
 }
 
 /** The evidence to start with if an earlier poll knew at which page new calls appear. */
 export const EVIDENCE_OF: Record<'first' | 'last', OrderEvidence> = {
-  first: { rises: 0, falls: STEPS_NEEDED },
-  last: { rises: STEPS_NEEDED, falls: 0 },
+  first: { rises: 0, falls: STEPS_NEEDED, calls: STEPS_NEEDED },
+  last: { rises: STEPS_NEEDED, falls: 0, calls: STEPS_NEEDED },
 }
 
 /** When a call began (UNIX seconds), or its earliest known time; undefined if it has none. */
@@ -40,11 +43,12 @@ export function addToEvidence(evidence: OrderEvidence, calls: readonly ListedCal
   const starts = times.filter((_time, i) => i === 0 || times[i - 1] !== times[i + 1])
   const rises = starts.filter((start, i) => start > starts[i - 1]!).length
   const falls = starts.filter((start, i) => start < starts[i - 1]!).length
-  const page = { rises, falls }
+  const page = { rises, falls, calls: times.length }
   const isEnough = rises + falls >= STEPS_NEEDED
   if (isEnough && knownOrder(page) !== knownOrder(evidence)) return knownOrder(page) === 'unknown' ? NO_EVIDENCE : page
   const share = Math.min(1, MAX_STEPS / (evidence.rises + evidence.falls + rises + falls))
-  return { rises: (evidence.rises + rises) * share, falls: (evidence.falls + falls) * share }
+  const sum = (of: keyof OrderEvidence) => (evidence[of] + page[of]) * share
+  return { rises: sum('rises'), falls: sum('falls'), calls: sum('calls') }
 }
 
 /**

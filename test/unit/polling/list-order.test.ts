@@ -16,6 +16,16 @@ describe('the order of a list', () => {
       'after busy seconds with a wrong date each',
       page(...upTo(10).flatMap((n) => [-n, -n, 9000 + n, -n])),
     ],
+    [
+      'newest first',
+      'after busy seconds with a wrong date between some of them',
+      page(...upTo(10).flatMap((n) => [-n, -n, -n, -n, ...(n % 3 === 0 ? [9000 + n] : [])])),
+    ],
+    [
+      'unknown',
+      'after one busy second with other calls in any order amid it',
+      page(...[9, 3, 12, 1, 5, 14, 2].flatMap((n) => [...upTo(10).map(() => 7), n, n])),
+    ],
     ['unknown', 'after calls with the same time', page(...Array.from({ length: 50 }, () => 7))],
   ] as const)('is %s %s', (order, _when, calls) => {
     expect(knownOrder(addToEvidence(NO_EVIDENCE, calls))).toBe(order)
