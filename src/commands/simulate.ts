@@ -65,10 +65,9 @@ export const declare: Declare = (command, { printWhole: print }) => {
     const to = options.webhook
     if (to !== undefined) simulators.forEach((one, i) => one.sendWebhooks(new URL(names[i] ?? '', to)))
     for (const line of linesOf(simulators)) print(line)
-    if (typeof options.history === 'object') {
-      const lookback = Math.ceil(options.history.seconds / 86_400)
-      print(`with history:  poll: { lookback: ${lookback}d } in its configuration counts the whole history`)
-    }
+    const days = typeof options.history === 'object' ? Math.ceil(options.history.seconds / 86_400) : 0
+    // A day counts by default.
+    if (days > 1) print(`with history:  poll: { lookback: ${days}d } in its configuration counts the whole history`)
     const bursting = options.burst === undefined ? undefined : bursts(simulators, options.burst, calls)
     await stopped()
     bursting?.unsubscribe()

@@ -45,6 +45,13 @@ test('simulate says how its history counts', async () => {
   await running.printed(/^with history: {2}poll: \{ lookback: 2d \} in its configuration/m)
 })
 
+test('simulate says nothing of a history that counts by default', async () => {
+  const running = start(['simulate', '--port', '0', '--history', '1d', '--calls-per-minute', '1'])
+  await running.printed(/^configuration: /m)
+  running.child.kill('SIGTERM')
+  expect((await running.ended).stdout).not.toContain('with history')
+})
+
 test.each(['0d', '35w', '-1', '1.5', ''])('simulate refuses a history of "%s"', async (history) => {
   const { code, stderr } = await callwatch(['simulate', `--history=${history}`])
   expect(code).toBe(2)
