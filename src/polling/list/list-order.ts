@@ -3,32 +3,29 @@ import type { ListedCall } from '../../ledger/observation.ts'
 /** The order of the service's list, as its pages have shown it. */
 type ListOrder = 'newest first' | 'oldest first' | 'unknown'
 
-/** How often time rises and falls from one call of a page to the next, and how many calls have a time. */
-export type OrderEvidence = { readonly rises: number; readonly falls: number; readonly calls: number }
+/** How often time rises and falls from one call of a page to the next. */
+export type OrderEvidence = { readonly rises: number; readonly falls: number }
 
-export const NO_EVIDENCE: OrderEvidence = { rises: 0, falls: 0, calls: 0 }
+export const NO_EVIDENCE: OrderEvidence = { rises: 0, falls: 0 }
 
 /** Ten different times in order are the least evidence. */
 export const STEPS_NEEDED = 9
-/**
- * Tolerates two calls with a wrong date on a page of twenty, also if many of them began in the same second. On a shuffled page, half of
- * the steps rise.
- */
+/** Tolerates two calls with a wrong date on a page of twenty. On a shuffled page, half of the steps rise. */
 const TOLERATED = 0.15
 /** Older evidence loses weight, so that a change of the order is noticed. */
 const MAX_STEPS = 500
 
 /** The order that the evidence shows; `unknown` if the evidence is too weak or contradicts itself. */
-export function knownOrder({ rises, falls, calls }: OrderEvidence): ListOrder {
-  const most = Math.min(calls * TOLERATED, Math.max(rises, falls) / 2)
-  if (rises + falls < STEPS_NEEDED || Math.min(rises, falls) > most) return 'unknown'
+export function knownOrder({ rises, falls }: OrderEvidence): ListOrder {
+  const steps = rises + falls
+  if (steps < STEPS_NEEDED || Math.min(rises, falls) > steps * TOLERATED) return 'unknown'
   return rises > falls ? 'oldest first' : 'newest first'
 }
 
 /** The evidence to start with if an earlier poll knew at which page new calls appear. */
 export const EVIDENCE_OF: Record<'first' | 'last', OrderEvidence> = {
-  first: { rises: 0, falls: STEPS_NEEDED, calls: STEPS_NEEDED },
-  last: { rises: STEPS_NEEDED, falls: 0, calls: STEPS_NEEDED },
+  first: { rises: 0, falls: STEPS_NEEDED },
+  last: { rises: STEPS_NEEDED, falls: 0 },
 }
 
 /** When a call began (UNIX seconds), or its earliest known time; undefined if it has none. */
@@ -36,19 +33,29 @@ export function ownStart({ initiatedAt, startedAt, endedAt }: ListedCall): numbe
   return initiatedAt ?? startedAt ?? endedAt
 }
 
+/**
+ * Whether a time is probably wrong: it rises above or falls below those around it, which are in order without it. Most calls of a busy
+ * second have one time, and a page of them has few steps, of which two wrong dates would be many.
+ */
+function isOdd(times: readonly number[], i: number): boolean {
+  const [before, time, after] = [times[i - 1], times[i]!, times[i + 1]]
+  if (before === undefined || after === undefined || (time - before) * (after - time) >= 0) return false
+  const around = [times[i - 2] ?? before, before, after, times[i + 2] ?? after]
+  const steps = around.slice(1).map((each, n) => each - around[n]!)
+  return steps.every((step) => step <= 0) || steps.every((step) => step >= 0)
+}
+
 /** Adds a page to the evidence. If the page alone shows another order, it replaces all earlier evidence. */
 export function addToEvidence(evidence: OrderEvidence, calls: readonly ListedCall[]): OrderEvidence {
   const times = calls.flatMap((call) => ownStart(call) ?? [])
-  // Most calls of a busy second have one time: a wrong date amid them would be two of few steps.
-  const starts = times.filter((_time, i) => i === 0 || times[i - 1] !== times[i + 1])
+  const starts = times.filter((_time, i) => !isOdd(times, i))
   const rises = starts.filter((start, i) => start > starts[i - 1]!).length
   const falls = starts.filter((start, i) => start < starts[i - 1]!).length
-  const page = { rises, falls, calls: times.length }
+  const page = { rises, falls }
   const isEnough = rises + falls >= STEPS_NEEDED
   if (isEnough && knownOrder(page) !== knownOrder(evidence)) return knownOrder(page) === 'unknown' ? NO_EVIDENCE : page
   const share = Math.min(1, MAX_STEPS / (evidence.rises + evidence.falls + rises + falls))
-  const sum = (of: keyof OrderEvidence) => (evidence[of] + page[of]) * share
-  return { rises: sum('rises'), falls: sum('falls'), calls: sum('calls') }
+  return { rises: (evidence.rises + rises) * share, falls: (evidence.falls + falls) * share }
 }
 
 /**

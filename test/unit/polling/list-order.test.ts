@@ -26,6 +26,16 @@ describe('the order of a list', () => {
       'after one busy second with other calls in any order amid it',
       page(...[9, 3, 12, 1, 5, 14, 2].flatMap((n) => [...upTo(10).map(() => 7), n, n])),
     ],
+    [
+      'unknown',
+      'after groups with a busy second each',
+      page(...upTo(6).flatMap((n) => [...upTo(6).map(() => 7), 5 - n, 4 - n, 3 - n])),
+    ],
+    [
+      'unknown',
+      'after one busy second with pairs of older calls amid it',
+      page(...upTo(3).flatMap((n) => [7, 7, 7, 5 - n, 2 - n, 7])),
+    ],
     ['unknown', 'after calls with the same time', page(...Array.from({ length: 50 }, () => 7))],
   ] as const)('is %s %s', (order, _when, calls) => {
     expect(knownOrder(addToEvidence(NO_EVIDENCE, calls))).toBe(order)
