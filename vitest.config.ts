@@ -75,6 +75,7 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           exclude: CONTAINER,
+          // Beside other programs that keep both cores busy, weeks of polls take half of it.
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

@@ -26,7 +26,7 @@ export type RunOptions = { env?: Record<string, string>; cwd?: string }
 /** `columns` is the width of a terminal. */
 type RunHere = RunOptions & { columns?: number | undefined }
 
-/** Somewhat less than a slow test has (milliseconds). */
+/** Half of what a slow test has (milliseconds). */
 const TIMEOUT = 150_000
 
 /** What each run in this process restores, also if several run at the same time. */

@@ -11,7 +11,7 @@ export type Opened = Page & {
   takeComplaints: () => string[]
 }
 
-/** Somewhat less than a slow test has, so that it says what is missing. */
+/** Half of what a slow test has, so that it says what is missing. */
 export const WAIT = { timeout: 150_000, interval: 100 }
 
 /** Waits until the page shows something: it renders in the next frame, and draws charts after that. */

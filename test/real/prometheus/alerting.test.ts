@@ -64,7 +64,7 @@ inPostgres('a Prometheus with the shipped rules, and an Alertmanager', ({ newDat
     return { one, two, other, another, scraped, query: (await asked()).query, ...alertmanager }
   }
 
-  test('says what the daemons say, whatever becomes of them', { timeout: 300_000 }, async ({ skip }) => {
+  test('says what the daemons say, whatever becomes of them', async ({ skip }) => {
     const missing = [...missingPrograms, ...missingAlertmanager]
     if (missing.length > 0 && process.env['CI'] !== 'true') skip(`${missing.join(', ')} not on the PATH`)
     const { one, two, other, another, scraped, query, notifications } = await started()

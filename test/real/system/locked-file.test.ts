@@ -6,7 +6,7 @@ import { eventually } from '../../kit/eventually.ts'
 import { runningTime } from '../../kit/running-time.ts'
 import { exactDifferences, live, polls, settle, systemWorld } from './world.ts'
 
-/** Somewhat less than a slow test has. */
+/** Half of what a slow test has. */
 const SECONDS = 150
 
 test('short locks of another program fail no poll; a long one is shown; SIGTERM ends the daemon meanwhile, and the next counts exactly', async () => {

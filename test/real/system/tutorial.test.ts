@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 const TERMINALS = ['first', 'second', 'third']
 const WAIT = { timeout: 60_000, interval: 200 }
 
-test('the programs of the tutorial print what it shows', { timeout: 180_000 }, async () => {
+test('the programs of the tutorial print what it shows', async () => {
   // Other programs of this machine may use its ports.
   const ports = new Map(
     await Promise.all(['8080', '9000', '9464'].map(async (port) => [port, String(await freePort())] as const)),

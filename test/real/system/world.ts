@@ -10,7 +10,7 @@ import { startProgram, type Program } from './program.ts'
 import { difference, parseExposition } from '../../kit/replay/exposition.ts'
 
 const API_KEY = 'a-key-for-the-tests'
-/** Somewhat less than a slow test has. */
+/** Half of what a slow test has. */
 const SECONDS = 150
 
 /** The simulated service as a process of its own, and daemons that poll it on one store. */
