@@ -156,7 +156,7 @@ export const isPart = ({ state, group }: Alert, incident: Incident) =>
   state !== 'pending' && labelText(group) === labelText(incident.group)
 
 /** What has been done to an alert by what suppresses it. */
-export const WORDS = { silence: 'silenced', mute: 'muted', inhibition: 'inhibited', poll_age: 'unpolled' }
+export const WORDS = { silence: 'silenced', mute: 'muted', inhibition: 'inhibited', poll_age: 'not polled' }
 
 type Suppression = NonNullable<Alert['suppressed']>[number] & { at?: string }
 

@@ -363,7 +363,7 @@ describe('the tiles of polls and messages', () => {
     suppress(2, { by: 'poll_age' }, { by: 'mute', until: isoTime(NOW + 60) })
     suppress(3, { by: 'mute', until: isoTime(NOW + 60) })
     suppress(5, { by: 'inhibition', alert: 'B' })
-    expect(tile('alerts-firing', state)).toEqual(['5', '2 inhibited, 1 unpolled, 1 muted until 14:14, 1 pending'])
+    expect(tile('alerts-firing', state)).toEqual(['5', '2 inhibited, 1 not polled, 1 muted until 14:14, 1 pending'])
   })
 
   test('say what waits, what fails, and who got the newest notification', () => {
