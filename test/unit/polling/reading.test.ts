@@ -45,7 +45,7 @@ function read({
   deepest = Infinity,
 }: Setup) {
   const joined = known && { ...KNOWN_LIST, end: from, ...known }
-  const reading = newReading({ list: joined, end: from, goal, isSecond: false, startedAt: 0, requested: 10 })
+  const reading = newReading({ list: joined, end: from, goal, startedAt: 0, requested: 10 })
   const asked: (number | string)[] = []
   if (from === 'last') reading.next = Math.ceil((typeof list === 'function' ? list(0) : list).length / size)
   for (let requests = 0; requests < 60; requests++) {
