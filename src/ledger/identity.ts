@@ -5,7 +5,8 @@ import type { TrackedCall } from './tracked-call.ts'
 
 /*
  * A session is what the service's `sessionId` names. An app may use it again, so a session has one or more calls, one after the
- * other. This file alone decides which row of an answer is which call.
+ * other. This file decides which row of an answer is which call. Rows of sessions with one call, which are nearly all, are told apart
+ * before (calls-client.ts, call-identities.ts).
  */
 
 /** An id that callwatch derives begins with this. */

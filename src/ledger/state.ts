@@ -8,8 +8,8 @@ import type { Step } from './delta/transitions.ts'
 import { addUsages } from './usage.ts'
 
 /**
- * The state of one target. Only {@link applyDelta} changes it, after the delta was committed. It changes in place, because
- * copying it in each poll would cost as much as the state is large. All calls are kept as records. `open` and `detailsWanted`
+ * The state of one target. Only {@link applyDelta} changes it, after the delta was committed; `earlier` alone is read from the store. It
+ * changes in place, because copying it in each poll would cost as much as the state is large. All calls are kept as records. `open` and `detailsWanted`
  * also keep the calls that each poll needs as objects.
  */
 export type LedgerState = {

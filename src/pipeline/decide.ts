@@ -13,7 +13,7 @@ import type { Target } from './target.ts'
 /** What an observation or a tick changes. */
 export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord; ends?: WebhookCounts }
 
-type Decided = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings' | 'ends'>
+type DecidedFor = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings' | 'ends'>
 
 /** A tick is kept in the log of evaluations if the last poll is older than this many intervals. */
 const NOTED_INTERVALS = 2
@@ -26,7 +26,7 @@ const NOTED_INTERVALS = 2
  * @returns undefined if nothing changed
  */
 export function decide(
-  target: Decided,
+  target: DecidedFor,
   observation: Observation,
   evicted: EvictedCalls | undefined,
   wall: number,
@@ -50,7 +50,7 @@ export function decide(
  * @param wall the host's clock (UNIX seconds)
  */
 export function decideTick(
-  target: Decided,
+  target: DecidedFor,
   { pollAge, cause, recent }: Omit<Tick, 'kind'>,
   wall: number,
 ): Decision | undefined {
@@ -64,7 +64,7 @@ export function decideTick(
   return { ledger: newDraft(target.ledger.sync).delta, alerts, evaluated: { kind: 'tick', at, pollAge: age } }
 }
 
-function evaluateRules({ name, alerts, settings }: Decided, trigger: Trigger, now: number): AlertDelta {
+function evaluateRules({ name, alerts, settings }: DecidedFor, trigger: Trigger, now: number): AlertDelta {
   const { rules, poll } = settings
   return evaluate(alerts, trigger, { target: name, rules, now, interval: poll.interval })
 }

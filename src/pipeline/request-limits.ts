@@ -9,11 +9,11 @@ export type RequestLimitsOptions = {
   store: Pick<Store, 'cluster' | 'pausedUntil' | 'pauseUntil'>
   clock: Clock
   /**
-   * All targets with their URL and API key (`rateLimitKey`). `limit` is set for targets that this daemon polls at the moment.
+   * All targets with the key of their URL (`rateLimitKey`). `limit` is set for targets that this daemon polls at the moment.
    */
   members: () => Iterable<{ rateLimitKey: string; limit: number | undefined }>
   draining$: Observable<unknown>
-  /** The rate limiters by URL and API key. Missing ones are added. */
+  /** The rate limiters by `rateLimitKey`. Missing ones are added. */
   rateLimiters?: Map<string, AdjustableRateLimiter> | undefined
 }
 
@@ -24,7 +24,7 @@ const SAME_PAUSE_SECONDS = 0.5
 
 /**
  * The rate limiters, one for each URL. Daemons that share a store also share the limit: a daemon's share is its
- * share of the targets with that URL and API key.
+ * share of the targets with that URL.
  */
 export function requestLimits(options: RequestLimitsOptions) {
   const { store, clock, members, draining$, rateLimiters = new Map<string, AdjustableRateLimiter>() } = options

@@ -59,7 +59,7 @@ export type TargetStatus = {
 }
 
 /**
- * A loaded target. Only `apply` changes its committed state (commit.ts). If the configuration changes, or another daemon has
+ * A loaded target. Only `apply` changes its committed state (commit.ts), except for `ledger.earlier`. If the configuration changes, or another daemon has
  * committed, the target is loaded again.
  */
 export type Target = TargetStatus & {

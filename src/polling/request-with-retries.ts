@@ -24,7 +24,7 @@ const MAX_DELAY_SECONDS = 30
 /**
  * Sends one request to the service. It waits for the rate limiter, has a timeout, and is retried after a retryable error.
  * Delays between attempts grow exponentially with full jitter (AWS Architecture Blog, "Exponential Backoff And Jitter",
- * 2015). If the service sends Retry-After, the rate limiter pauses all requests of the key instead.
+ * 2015). If the service sends Retry-After, the rate limiter pauses all requests to its URL instead.
  *
  * @returns emits the one answer, or errors with a {@link ServiceError}. Any other error is a bug in callwatch. Unsubscribing
  *   aborts the request.

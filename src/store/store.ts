@@ -142,7 +142,7 @@ export type HistoryStore = {
   staleRollups: (after: { quarter: number; target: number }, until: number) => Promise<{ saves: number; stale: Row[] }>
   /** Saves rollups, and marks them as current, unless their calls have changed meanwhile. */
   saveRollups: (update: RollupUpdate) => Promise<void>
-  /** The end of the rate limit pause for a budget key (UNIX seconds by the host's clock). */
+  /** The end of the rate limit pause for a `rateLimitKey` (UNIX seconds by the host's clock). */
   pausedUntil: (key: string) => Promise<number | undefined>
   /**
    * Pauses requests with a key until a time. A longer pause stays, since the service may tell each daemon that uses the key
@@ -260,7 +260,7 @@ export type OutboxEntry = {
 /** What waits for a receiver; `since` (UNIX seconds) is absent if no alert does. */
 export type Waiting = { pending: number; since?: number }
 
-/** A change of one alert, or the digest of a day as its receiver will show it (JSON). */
+/** A change of one alert; or the digest of a day, or a report of the past, as its receiver will show it (JSON). */
 export type OutboxContent = Notification | { kind: 'digest'; digest: unknown }
 
 /** What a receiver was told last of a group of alerts that fires, or of which some came and went. */

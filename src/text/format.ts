@@ -101,5 +101,7 @@ export function formatSync(sync: {
   return `the initial sync has read ${pagesRead} of ${sync.pages ?? 'an unknown number of'} pages${left}`
 }
 
+export const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
 /** @param seconds how long an answer takes */
 export const formatSlow = (seconds: number) => `the service is slow: ${formatSeconds(seconds)} an answer`

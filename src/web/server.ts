@@ -38,7 +38,7 @@ export type WebOptions = HooksOptions & {
   groupOf: () => (alert: Alert) => AlertGroup
   /** What was evaluated before this time (UNIX seconds) is old. */
   freshFrom: () => number
-  /** The receivers of notifications, each with the time since when nothing could be delivered to it (UNIX seconds). */
+  /** The receivers of notifications, each with its failure while nothing can be delivered to it. */
   receivers: () => readonly { name: string; failure: Failure | undefined }[]
   /** The alerts of these that are not notified now, by their names, and why. */
   suppressed: (

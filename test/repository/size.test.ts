@@ -25,7 +25,7 @@ const ROOMS: Record<string, number> = {
   'src/log': 90,
   'src/metrics': 623,
   'src/network': 195,
-  'src/notifications': 3309,
+  'src/notifications': 3307,
   'src/pipeline': 1277,
   'src/polling': 2068,
   'src/rx': 126,
@@ -33,10 +33,10 @@ const ROOMS: Record<string, number> = {
   'src/service': 1034,
   'src/simulator': 1571,
   'src/store': 3996,
-  'src/text': 166,
+  'src/text': 167,
   'src/views': 2137,
   'src/web': 1998,
-  'src/web/page': 5355,
+  'src/web/page': 5356,
   test: 68828,
 }
 

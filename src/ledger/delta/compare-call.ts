@@ -33,8 +33,8 @@ export type Verdict =
   | { kind: 'note' | 'difference'; discrepancies: Discrepancy[] }
 
 /**
- * Compares a call as the service shows it with its row. It shares no code with compute-delta.ts, so that a mistake there is
- * found here.
+ * Compares a call as the service shows it with its row. It shares with compute-delta.ts how an answer is read, when a call is final and
+ * which minutes an answer has (minutes.ts), but not how they are counted, so that a mistake there is found here.
  *
  * @param counted the call's row; undefined if it has none
  */

@@ -1,7 +1,7 @@
 import { definitionOf } from '../../alerts/definition-of.ts'
 import { EXPIRED, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { windowOf } from '../../alerts/signal.ts'
-import { formatNumber, formatSeconds, formatShare, plural, formatTime } from '../../text/format.ts'
+import { capital, formatNumber, formatSeconds, formatShare, plural, formatTime } from '../../text/format.ts'
 import { callsLookedAt, formatValue, ruleText, splitOf, worstOf } from './notification-text.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
@@ -87,7 +87,7 @@ function courseOf(notification: Notification, now: number): [name: string, value
     ['Fired', formatTime(firingSince)],
     // Nobody knows how long an expired alert lasted.
     ...(kind === 'resolved' ? [['Lasted', formatSeconds(at - firingSince)] as [string, string]] : []),
-    [capitalized(worst), value],
+    [capital(worst), value],
   ]
 }
 
@@ -107,8 +107,4 @@ export function notesOf(notification: Notification, flaps: number): string[] {
 
 export function flapsText(times: number): string {
   return `fired and resolved ${times === 1 ? 'once more' : `${times} more times`} meanwhile`
-}
-
-export function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

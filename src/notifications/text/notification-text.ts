@@ -2,6 +2,7 @@ import type { Rule } from '../../alerts/rule.ts'
 import { definitionOf } from '../../alerts/definition-of.ts'
 import type { Alert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
+import { FAILURES } from '../../ledger/failure-ratio.ts'
 import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
 import { describedWindow, formatIn, isBeyond, withinText } from '../../alerts/signal.ts'
 import { formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
@@ -88,7 +89,7 @@ export function descriptionOf(notification: Notification): string | undefined {
  */
 export function splitOf({ counts }: Pick<Notification, 'counts'>): string | undefined {
   if (counts === undefined) return undefined
-  const failures = (['unanswered', 'rejected', 'canceled'] as const).toSorted((a, b) => counts[b] - counts[a])
+  const failures = FAILURES.toSorted((a, b) => counts[b] - counts[a])
   const shown = [...failures, 'ended' as const, ...(counts.other > 0 ? (['other'] as const) : [])]
   return shown.map((status) => `${status} ${formatNumber(counts[status])}`).join(', ')
 }

@@ -5,14 +5,16 @@ import type { Ended } from './read-pages.ts'
 import type { Reading } from './reading.ts'
 
 /**
- * What the polls of a target know about its list, as five independent states.
+ * What the polls of a target know about its list, as independent states; `pages` is what the latest pages showed.
  *
  * - `list`: *unknown* → *joined*, once a reading has ended → *unordered*, if calls come in far from the end at which calls come
  *   in → *joined*, a day after the last one did. Committed with what the poll counted; all else is of this process.
  * - `catchUp`: *none* → *running*, at the start of each poll → *none*, where it joins what was known, or ends
- * - `sweep`: *idle* → *running*, once it is due → *read*, at the horizon or the end of the list → *idle*, by the next successful poll
+ * - `sweep`: *idle* → *running*, once it is due → *read*, at the horizon or the end of the list → *idle*, by the next successful poll,
+ *   or where it is lost
  * - `depth`: *whole* → *refused*, if a page fails again and again → *whole*, once the service shows it
  * - `total`: *watched* → *tripped*, if it grows more than the list → *checked*, by a sweep → *watched*
+ * - `shrunk`: *none* → *since*, if most calls are missing → *none*, once the list is whole again, or Get Call did not know them either
  *
  * Changed in place.
  */

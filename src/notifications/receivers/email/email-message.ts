@@ -1,6 +1,6 @@
 import { isLink } from '../../../schema/web-address.ts'
 import type { AlertMessage, Message, TextOptions } from '../../message.ts'
-import { capitalized } from '../../text/alert-facts.ts'
+import { capital } from '../../../text/format.ts'
 import { oneLine } from '../../text/bounded.ts'
 import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
 import { groupTitle, improvementOf, isRecovering } from '../../text/group-text.ts'
@@ -88,7 +88,7 @@ function lineText({ notification, over, name, text }: AlertLine): string {
   return over === undefined ? `[${notification.kind}] ${name}: ${text}` : `[${over}] ${name} ${text}`
 }
 
-const asSentence = (note: string) => `${capitalized(note)}.`
+const asSentence = (note: string) => `${capital(note)}.`
 
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
 function subjectOf(message: AlertMessage): string {

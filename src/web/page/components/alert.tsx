@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { isBeyond, withinText } from '../../../alerts/signal.ts'
-import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
+import { capital, formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { addressOf } from '../model/address.ts'
 import { addressOfIncident } from '../model/alert-groups.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type Row,
 } from '../model/alert-page.ts'
 import type { Alert, Call, PastAlert } from '../model/api.ts'
-import { capital, labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { countOf, isUnknown, OUTCOMES, sum, toneOf, type Outcome } from '../model/totals.ts'

@@ -1,8 +1,8 @@
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
-import { formatNumber, plural } from '../../../text/format.ts'
+import { capital, formatNumber, plural } from '../../../text/format.ts'
 import { addressOf, changeAddress } from '../model/address.ts'
 import type { Silence } from '../model/api.ts'
-import { capital, labelText, moment, zone } from '../model/format.ts'
+import { labelText, moment, zone } from '../model/format.ts'
 import {
   copy,
   editAddress,

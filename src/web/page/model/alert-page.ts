@@ -1,3 +1,4 @@
+import { capital } from '../../../text/format.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { stepOf, type ValueAt } from '../../../alerts/values-over-time.ts'
 import { FAILURES, failureRatio } from '../../../ledger/failure-ratio.ts'
@@ -15,7 +16,7 @@ import {
 } from './api.ts'
 import type { Chart } from './chart.ts'
 import { bandsOf, isMissing } from './chart-series.ts'
-import { capital, isoOf, named, unitOf, weekBefore } from './format.ts'
+import { isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, serverTime, type State } from './state.ts'
 import { countOf, countsBy, STATUSES, sum } from './totals.ts'

@@ -1,6 +1,7 @@
+import { capital } from '../../../text/format.ts'
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
 import type { Bands, Chart, Series, Threshold } from './chart.ts'
-import { capital, isoOf, named, weekBefore } from './format.ts'
+import { isoOf, named, weekBefore } from './format.ts'
 import { countOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
 
 /** What the charts show of an alert. */
@@ -26,7 +27,7 @@ function drawingsOf(media: 'minutes' | 'participant_minutes'): Drawing[] {
   return [
     { id: 'calls', title: 'Calls by outcome', unit: 'calls', lines: outcomes },
     { id: 'failure-ratio', title: 'Failure ratio', unit: 'ratio', lines: [ratio] },
-    { id: 'minutes', title: capital(media.replace('_', ' ')), unit: 'minutes', lines: minutes },
+    { id: 'minutes', title: capital(media.replace('_', ' ')), unit: 'number', lines: minutes },
     { id: 'in-progress', title: 'Calls in progress', unit: 'calls', isInstant: true, lines: [open] },
     { id: 'duration', title: 'Duration', unit: 'seconds', lines: percentiles('duration_seconds') },
     { id: 'answer-delay', title: 'Answer delay', unit: 'seconds', lines: percentiles('answer_delay_seconds') },

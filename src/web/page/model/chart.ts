@@ -62,7 +62,7 @@ const difference = (value: number) => formatOfUsual(value, true)
 /** How values are written, and axes: the highest value of an axis is `least` or more, and its ticks are `incrs` apart. */
 export const UNITS = {
   calls: { ...whole, format: (value: number) => formatNumber(value, 0) },
-  minutes: whole,
+  number: whole,
   ratio: share,
   relative: { ...share, format: (value: number) => formatOfUsual(value, false), least: 1 },
   difference: { ...share, format: difference, onAxis: difference },

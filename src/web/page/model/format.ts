@@ -141,7 +141,7 @@ type Measured = { signal: string; compared?: unknown; relative_to_seconds?: numb
 
 /** The unit in which a chart shows an alert. */
 export function unitOf({ signal, compared, relative_to_seconds: offset }: Measured) {
-  const unit = UNITS[signal] ?? 'minutes'
+  const unit = UNITS[signal] ?? 'number'
   if (compared === undefined && offset === undefined) return unit
   return unit === 'ratio' ? 'difference' : 'relative'
 }
@@ -149,7 +149,7 @@ export function unitOf({ signal, compared, relative_to_seconds: offset }: Measur
 const FORMATS = {
   ratio: formatShare,
   seconds: (value: number) => formatSeconds(value),
-  minutes: (value: number) => formatNumber(value),
+  number: (value: number) => formatNumber(value),
   relative: (value: number) => formatOfUsual(value, false),
   difference: (value: number) => formatOfUsual(value, true),
 }
@@ -177,5 +177,3 @@ export function someOf(names: readonly string[], noun: string) {
 }
 
 const MOST_NAMES = 3
-
-export const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

@@ -111,7 +111,7 @@ export function daysChart({ days, before, targets }: Days, now: number): Chart {
     times: shown.map(({ at }) => at),
     step: DAY_MS / 1000,
     complete: shown.filter(({ end }) => end * 1000 <= now).length,
-    unit: 'minutes',
+    unit: 'number',
     series: [
       bar('audio', 'first'),
       bar('video', 'second'),

@@ -143,7 +143,7 @@ test('last week is by the clock of the zone, also across a change of the clocks,
 
 describe('the charts', () => {
   test('have an axis for any number, whose texts are short', () => {
-    const { incrs, onAxis } = UNITS.minutes
+    const { incrs, onAxis } = UNITS.number
     // As many as fit are below each other: without a distance, an axis has none.
     for (const most of [5, 4_000_000, 3_000_000_000]) expect(incrs.some((step) => most / step <= 6)).toBe(true)
     expect([50_000, 999_999, 1_500_000, 20_000_000].map(onAxis)).toEqual(['50,000', '999,999', '1.5M', '20M'])
