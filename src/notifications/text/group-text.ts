@@ -16,6 +16,12 @@ export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
   return [...firing!, ...unchanged, ...ended!]
 }
 
+/** A message about ends on one target, with what still fires there: alone, they would read as if all were over. */
+export function withWhatFires(message: AlertMessage): AlertMessage {
+  const isOver = message.target !== undefined && message.alerts.every(({ notification }) => hasEnded(notification))
+  return isOver ? { ...message, alerts: wholeGroup(message), unchanged: [] } : message
+}
+
 /** How many of the worst alerts, and of what else fires, a text names. */
 const NAMED = 3
 

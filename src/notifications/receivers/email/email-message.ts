@@ -3,7 +3,7 @@ import type { AlertMessage, Message, TextOptions } from '../../message.ts'
 import { capital } from '../../../text/format.ts'
 import { oneLine } from '../../text/bounded.ts'
 import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
-import { groupTitle, improvementOf, isRecovering } from '../../text/group-text.ts'
+import { groupTitle, improvementOf, isRecovering, withWhatFires } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
 import { pastBulletin } from '../../text/past-text.ts'
@@ -27,7 +27,7 @@ export function emailMessage(message: Message, { now, dashboardUrl }: TextOption
 function contentOf(message: Message, now: number): Content {
   switch (message.kind) {
     case 'alerts':
-      return message.target === undefined ? groupContent(message, now) : targetContent(message, now)
+      return message.target === undefined ? groupContent(message, now) : targetContent(withWhatFires(message), now)
     case 'digest':
       return bulletinContent(digestBulletin(message))
     case 'past':

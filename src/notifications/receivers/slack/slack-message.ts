@@ -3,7 +3,7 @@ import { plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
 import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
-import { groupLines, groupTitle, improvementOf, isRecovering } from '../../text/group-text.ts'
+import { groupLines, groupTitle, improvementOf, isRecovering, withWhatFires } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
 import { pastBulletin } from '../../text/past-text.ts'
@@ -31,7 +31,7 @@ import {
 export function slackMessage(message: Message, options: TextOptions): SlackMessage {
   switch (message.kind) {
     case 'alerts':
-      return alertsMessage(message, options)
+      return alertsMessage(withWhatFires(message), options)
     case 'digest':
       return bulletinMessage(digestBulletin(message), options)
     case 'past':

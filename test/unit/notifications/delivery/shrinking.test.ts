@@ -124,6 +124,21 @@ test('a target on which only the more severe of two alerts resolved improves, wi
   expect(emailMessage({ ...message, severity: 'warning' }, options).subject).toBe(`[firing] ${said.replace(':', '')}`)
 })
 
+test('the end of an alert says what else of its incident was notified before, and still fires on its target', () => {
+  const resolved = { ...RESOLVED, alert: 'VeryHigh', key: 'VeryHigh', peak: 0.983 }
+  const unchanged = [update({ ...FIRING, severity: 'warning', value: 0.342, peak: 0.983 })]
+  const message = { ...messageOf([update(resolved)]), unchanged, severity: 'warning' as const }
+  const said = 'warning: production improves: HighFailureRate still fires at 34.2%, was 98.3% at most'
+  const options = { now: AT, dashboardUrl: undefined }
+  expect(slackMessage(message, options).text).toContain(said)
+  expect(emailMessage(message, options).subject).toBe(`[firing] ${said.replace(':', '')}`)
+  expect(emailMessage(message, options).text).toContain('[resolved] VeryHigh')
+  const flapped = [{ notification: resolved, times: 1, peak: 0.983, endedAt: AT }]
+  const over = slackMessage({ ...message, alerts: [], flapped }, options)
+  expect(over.text).toMatch(/^🟠 warning: HighFailureRate on production: /)
+  expect(JSON.stringify(over.blocks)).toMatch(/VeryHigh.{1,3}fired and resolved at /)
+})
+
 test('an incident that was told of far fewer targets begins anew: no share of before is said', async () => {
   const { run, last } = incident()
   const { signal, counts } = FIRING
