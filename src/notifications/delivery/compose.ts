@@ -104,7 +104,7 @@ function aboutGroup({ group, alerts, incident, told }: Content, { targets, publi
     severity: worst!.severity,
     incident,
     targets,
-    ...(hasLinks && { links: groupLinks(incident?.firing ?? changes, group.labels, publicUrl) }),
+    ...(hasLinks && { links: groupLinks(incident?.firing ?? changes, group.labels, publicUrl, incident?.worst) }),
   }
 }
 

@@ -22,10 +22,10 @@ export function linksOf(notification: Notification, page: string): AlertLinks {
   }
 }
 
-/** Where the page shows all alerts, the calls behind those of a group, and where users silence them. */
-export function groupLinks(alerts: readonly Alert[], group: AlertMatch, page: string) {
+/** Where the page shows all alerts, the calls behind those of a group, by its worst one if any is known now, and where users silence them. */
+export function groupLinks(alerts: readonly Alert[], group: AlertMatch, page: string, worst: readonly Alert[] = []) {
   const view = viewsOf(page)
-  const { target: _target, ...behind } = { ...callsBehind(alerts[0]!) }
+  const { target: _target, ...behind } = { ...callsBehind(worst[0] ?? alerts[0]!) }
   return {
     overview: `${page}/`,
     ...('since' in behind && { calls: view(behind, 'calls') }),

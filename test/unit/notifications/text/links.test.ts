@@ -80,6 +80,15 @@ test('an alert on calls in progress that has ended links to none: those of now a
   expect(linksOf(notification, PAGE)).not.toHaveProperty('calls')
 })
 
+test('the calls of a group are those of an alert whose value is known, not of one with too few calls since', () => {
+  const group = { alert: FIRING.alert, severity: 'critical' as const }
+  const measuredAt = (to: number) => ({ ...FIRING, window: { from: to - 900, to } })
+  const [old, known] = [measuredAt(AT - 600), measuredAt(AT)]
+  const until = (worst: (typeof known)[]) =>
+    new URL(groupLinks([old, known], group, PAGE, worst).calls!).searchParams.get('until')
+  expect([until([known]), until([])]).toEqual([isoTime(AT + 0.001), isoTime(AT - 599.999)])
+})
+
 test('what silences all of an incident on one target names that target and each rule, of a single alert its labels', () => {
   const other = { ...FIRING, alert: 'VeryHighFailureRate' }
   const silenced = (...alerts: (typeof FIRING)[]) =>
