@@ -129,7 +129,7 @@ export function actions(alert: Actionable, match?: AlertMatch) {
   const runbook = runbookOf({ name: alert.alert, runbookUrl: alert.runbook_url }, 'runbooks')
   const calls = new URLSearchParams(alert.calls_url?.split('?')[1])
   if (match !== undefined && target === '') calls.delete('target')
-  const isOfFailures = FAILURES.some((status) => calls.get('status')?.includes(status))
+  const isOfFailures = FAILURES.some((status) => calls.get('status')?.startsWith(status))
   return (
     <span class="actions">
       {alert.calls_url !== undefined && (

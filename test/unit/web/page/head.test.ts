@@ -64,6 +64,9 @@ describe('the head of the overview', () => {
       expect.stringMatching(/^t1 /),
       'All 2 targets ./?incident=alert%3DVeryHighFailureRate#alerts',
     ])
+    // Of a rule on all finished calls, such as one that none has finished.
+    for (const alert of state.snapshot!.alerts) alert.calls_url = '/api/v1/calls?status=ended%2Cunanswered%2Crejected'
+    expect(linksOf(state)[0]?.[0]).toBe('Its calls')
   })
 
   test('leads to exactly the alerts of an incident, also those of a rule that escalates', () => {
