@@ -238,7 +238,7 @@ export function valueChart({ alert, around = [], live, breach, now }: Shown): Ch
     series: [{ name: 'value', colour: 'first', shape: 'line', values: points.map(([, value]) => value) }],
     thresholds: [
       { name: 'threshold', about: alert.breach, value: threshold, severity },
-      ...(clear ? [clear] : []),
+      ...(clear && clear.value !== threshold ? [clear] : []),
       ...(usual === undefined ? [] : [{ name: 'expected', about: 'at', value: usual, severity: 'other' }]),
     ],
     bands: bandsOf(alert.blind, [alert], now),

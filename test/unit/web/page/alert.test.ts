@@ -540,6 +540,7 @@ describe('the chart of an alert', () => {
       value: 0.2,
       severity: 'other',
     })
+    expect(chart(fired({ threshold: 0.2 }), { live }).thresholds?.map(({ name }) => name)).toEqual(['threshold'])
   })
 
   test('computes a value of its calls as the rule does', () => {
