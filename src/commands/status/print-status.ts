@@ -20,7 +20,13 @@ export function printProblems(status: StoredStatus, print: CommandContext['print
   const unpolled = targets.filter(({ target }) => fires.has(target))
   // Their incident says why, if it is the same for all.
   const told = groupByReason(unpolled, targetProblem).size === 1 ? fires : new Set()
-  for (const incident of incidents) printIncident(incident, print)
+  // Failed requests are why no poll succeeds, which another incident says.
+  const failing = alerts.filter(({ signal }) => signal === 'request_errors')
+  const isTold = ({ worst }: StoredStatus['incidents'][number]) =>
+    worst.length > 0 &&
+    worst.every(({ key }) => failing.some((alert) => alert.key === key)) &&
+    failing.every(({ target }) => fires.has(target))
+  for (const incident of incidents.filter((one) => !isTold(one))) printIncident(incident, print)
   const problems = [
     ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),
     ...onTargets(targets, (each, lastPoll) => (told.has(each.target) ? '' : targetProblem(each, lastPoll))),

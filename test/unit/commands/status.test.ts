@@ -212,6 +212,25 @@ describe('status', () => {
     expect(problems('poll_age')).toEqual(['production', 'other', 'staging'])
   })
 
+  test('says of a target without polls alone that its polls fail, not that its requests do', async () => {
+    const { stdout } = await callwatch(['status', '--json', '--config', await polled(600, { fires: true })])
+    const stored: StoredStatus = JSON.parse(stdout)
+    const [incident] = stored.incidents
+    const [alert] = stored.alerts
+    const printed = (target: string) => {
+      const lines: string[] = []
+      const polls = { ...alert!, target, alert: 'NoGoodPoll', key: 'NoGoodPoll', signal: 'poll_age' as const }
+      const worst = [
+        { target: 'production', alert: 'HighFailureRate', key: alert!.key, value: 1, calls: 1, failed: null },
+      ]
+      const alerts = [polls, { ...alert!, signal: 'request_errors' as const }]
+      printProblems({ ...stored, incidents: [{ ...incident!, worst }], alerts }, (line) => void lines.push(line))
+      return lines[0]
+    }
+    expect(printed('staging')).toMatch(/^critical: production: /)
+    expect(printed('production')).not.toContain('critical')
+  })
+
   test('has the runbook of an incident and the page by their public address', async () => {
     const http = "{ port: 1, public_url: 'https://calls.example/watch/' }"
     const { lines } = await status(await polled(4, { fires: true, http }))
