@@ -67,7 +67,7 @@ async function observeAll(
 }
 
 /** What every store's relation for users shows (docs/sql.md). */
-export function callHistoryContract(newPlace: NewPlace): void {
+export function callHistoryContract(newPlace: NewPlace, numRuns = 30): void {
   describe('call_history', () => {
     test('shows calls that are open, finished, corrected, lost and evicted, and none that are not counted', async () => {
       const { see, ledger, place } = await openAt(newPlace)
@@ -123,7 +123,7 @@ export function callHistoryContract(newPlace: NewPlace): void {
           const rows = (await place.callHistory()).filter((row) => row['target'] === name)
           expect(rows).toEqual(shownOfAll(name, calls))
         }),
-        { numRuns: 30 },
+        { numRuns },
       )
     })
 

@@ -141,11 +141,11 @@ function reported(rows: readonly ReportRow[], by: readonly (typeof USAGE_KEYS)[n
 }
 
 /** What every store answers to the queries of the history. */
-export function queriesContract(newPlace: NewPlace): void {
+export function queriesContract(newPlace: NewPlace, seeds = [1, 2, 3]): void {
   describe('queries of the history', () => {
     const EVER = { since: 0, until: CREATED + 1e7 }
 
-    test.each([1, 2, 3])('select and page as a plain reading of all calls does (seed %i)', async (seed) => {
+    test.each(seeds)('select and page as a plain reading of all calls does (seed %i)', async (seed) => {
       const draw = random(seed, 'queries')
       const calls = drawnCalls(draw)
       const { store } = await filledWith(calls, newPlace)

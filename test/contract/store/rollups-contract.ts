@@ -94,7 +94,7 @@ const finishedIn = (rows: readonly HistoryRow[], from: number, to: number) =>
   rows.filter(({ finished }) => finished !== null && Number(finished) >= from && Number(finished) < to)
 
 /** What every store promises of rollups: whatever is added up, they say what the calls' rows say. */
-export function rollupsContract(newPlace: NewPlace): void {
+export function rollupsContract(newPlace: NewPlace, numRuns = 25): void {
   describe('rollups', () => {
     test('say what the rows say, whatever was observed and whenever they are added up', async () => {
       const place = await newPlace()
@@ -161,7 +161,7 @@ export function rollupsContract(newPlace: NewPlace): void {
             }
           }
         }),
-        { numRuns: 25 },
+        { numRuns },
       )
     })
 
@@ -179,7 +179,7 @@ export function rollupsContract(newPlace: NewPlace): void {
           for (const quarter of quarters)
             expect(stored!.get(quarter) ?? 0).toBeCloseTo(target.ledger.userMinutes.get(quarter) ?? 0, 6)
         }),
-        { numRuns: 25 },
+        { numRuns },
       )
       expect(await userMinutesSince(store, 'target 1', LATER, 0)).toEqual(new Map())
     })

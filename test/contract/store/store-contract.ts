@@ -17,21 +17,27 @@ import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
 import { webhooksContract } from './webhooks-contract.ts'
 
+/** How much of each law is tried. */
+type Extent = { runs?: number; seeds?: number[]; expired?: number }
+
+/** Where a store is reached in another way, with the statements of one whose laws are tried in full. */
+export const SAME_STATEMENTS: Extent = { runs: 3, seeds: [1], expired: 20 }
+
 /** What every store promises, whichever it is. */
-export function storeContract(newPlace: NewPlace): void {
+export function storeContract(newPlace: NewPlace, { runs, seeds, expired }: Extent = {}): void {
   targetContract(newPlace)
   historyContract(newPlace)
-  callHistoryContract(newPlace)
+  callHistoryContract(newPlace, runs)
   evictedContract(newPlace)
   commitContract(newPlace)
-  eventsContract(newPlace)
+  eventsContract(newPlace, expired)
   participantsContract(newPlace)
   outboxContract(newPlace)
   alertHistoryContract(newPlace)
   noticeContract(newPlace)
   balanceContract(newPlace)
-  queriesContract(newPlace)
-  rollupsContract(newPlace)
+  queriesContract(newPlace, seeds)
+  rollupsContract(newPlace, runs)
   removedContract(newPlace)
   readerContract(newPlace)
   webhooksContract(newPlace)

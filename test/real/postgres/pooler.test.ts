@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { MISSING_PGBOUNCER, startPgbouncer, type Pgbouncer } from '../../kit/postgres/start-pgbouncer.ts'
-import { storeContract } from '../../contract/store/store-contract.ts'
+import { SAME_STATEMENTS, storeContract } from '../../contract/store/store-contract.ts'
 import { emptied, joined, placesIn, replicaOf } from '../../kit/store/postgres/daemon.ts'
 
 const isSkipped = MISSING_PGBOUNCER !== undefined && process.env['CI'] !== 'true'
@@ -17,7 +17,7 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
     afterAll(() => pooler?.stop())
 
     const newUrl = emptied(async () => pooler!.urlOf(await newDatabase()))
-    storeContract(placesIn(newUrl))
+    storeContract(placesIn(newUrl), SAME_STATEMENTS)
 
     test('daemons publish overviews, and read those of many targets that were set up together', async () => {
       const url = await newUrl()
