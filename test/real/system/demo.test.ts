@@ -5,7 +5,6 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { freePort } from '../../../src/commands/demo/free-port.ts'
-import type { TargetView } from '../../../src/views/target.ts'
 import { emptyFolder, endedWithin, start } from '../../kit/commands/callwatch.ts'
 import { countedCalls, withStore } from '../../kit/commands/counted-world.ts'
 import { runningTime } from '../../kit/running-time.ts'
@@ -52,9 +51,14 @@ test('demo prints each event that its webhook gets, and ends with all series, ca
 
 type Call = { session_id: string; status: string; finished: string }
 
-test('demo --history polls through a past, whose alerts have exactly the calls that failed then', async () => {
+test('demo --quiet --history polls through a past, whose alerts have exactly the calls that failed then, and takes a port that is free after it', async () => {
   const running = start(['demo', '--quiet', '--history', '8d'])
+  await running.printed(/^polling through a past of /m)
+  const taken = await freePort(9464)
+  const server = createServer().listen(taken, '127.0.0.1')
+  onTestFinished(() => void server.close())
   const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
+  expect(new URL(page!).port).not.toBe(String(taken))
   const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
   const calls = async (query: string): Promise<Call[]> => (await json(`${query}&limit=9999`)).calls
   const all = await calls('/api/v1/calls?since=9d')
@@ -85,6 +89,11 @@ test('demo --history polls through a past, whose alerts have exactly the calls t
   expect(stdout).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
   const [, started] = /^ {2}calls +started (\d+),/m.exec(stdout)!
   expect(Number(started)).toBeGreaterThanOrEqual(all.length)
+  const lines = stdout.split('\n').flatMap((line) => /^ *[a-z]+/.exec(line.replace('the ', ''))?.[0] ?? [])
+  // Its addresses and its result, and no event. It may end before a poll has found an end.
+  expect(lines.filter((line) => line !== '  lag').join()).toBe(
+    'polling,callwatch,page,metrics,webhook,in,in,stopping,end,  calls,  minutes,  failed,  events,  audit,  simulator',
+  )
 })
 
 test('Ctrl-C ends a demo that polls through its past at once', async () => {
@@ -93,54 +102,6 @@ test('Ctrl-C ends a demo that polls through its past at once', async () => {
   const { code, stdout, stderr } = await endedWithin(9, running, 'SIGINT')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).not.toContain('the page:')
-})
-
-test('demo with a past of a day has a past alert, and takes a port that is free after it', async () => {
-  const running = start(['demo', '--history', '1d'])
-  await running.printed(/^polling through a past of /m)
-  const taken = await freePort(9464)
-  const server = createServer().listen(taken, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
-  expect(new URL(page!).port).not.toBe(String(taken))
-  const { alerts } = JSON.parse(await (await fetch(new URL('/api/v1/alerts/history?since=2d', page))).text())
-  expect(alerts).toMatchObject([{ alert: 'LastingFailures' }])
-  const { code } = await endedWithin(END_SECONDS, running, 'SIGINT')
-  expect(code).toBe(0)
-})
-
-test('demo --quiet prints its addresses and its result, and no event', async () => {
-  const running = start(['demo', '--quiet', '--calls-per-minute', '3000', '--speed', '300'])
-  const [, page] = await running.printed(/^the page: +(http:\S+)$/m)
-  const target = async () => {
-    const status: { targets: TargetView[] } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
-    return status.targets[0]!
-  }
-  const wait = { timeout: 150_000 }
-  await vi.waitUntil(async () => (await target()).finished.rejected > 0, wait)
-  const firstPoll = await vi.waitUntil(async () => (await target()).last_success, wait)
-  // The lag is that of ends which a later poll has found.
-  await vi.waitUntil(async () => (await target()).last_success !== firstPoll, wait)
-  const { code, stdout } = await endedWithin(END_SECONDS, running, 'SIGINT')
-  expect(code, stdout).toBe(0)
-  const [first, ...lines] = stdout.split('\n').filter((line) => line !== '')
-  expect(first).toMatch(/^callwatch demo: /)
-  expect(lines.map((line) => /^ *[a-z]+/.exec(line.replace('the ', ''))?.[0])).toEqual([
-    'page',
-    'metrics',
-    'webhook',
-    'in',
-    'in',
-    'stopping',
-    'end',
-    '  calls',
-    '  minutes',
-    '  failed',
-    '  lag',
-    '  events',
-    '  audit',
-    '  simulator',
-  ])
 })
 
 /** How long something on this machine has waited for a processor (seconds). 0 where the system does not say it. */
@@ -175,6 +136,7 @@ test('npm run demo shows its message to Slack, keeps the alert, and ends within 
   expect(seconds).toBeLessThan(END_SECONDS)
   // Other tests keep both cores busy.
   expect(seconds - (waitedForProcessors() - waited)).toBeLessThan(2.5)
+  expect(stdout).toMatch(/^ {2}lag {7}half of the ends are noticed within /m)
   expect(stdout).toMatch(/^ {2}simulator equal: /m)
   await expect(fetch(page!)).rejects.toThrow('fetch failed')
 })
