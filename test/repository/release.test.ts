@@ -139,6 +139,9 @@ describe('a release', () => {
     expect(JSON.parse(readFileSync(join(bin, 'package/package.json'), 'utf8')).version).toBe(VERSION)
     // Of no known repository.
     expect(linksIn(join(bin, 'package')).filter((to) => !to.startsWith('http') && !existsSync(to))).toEqual([])
+    // How it is packed was shown.
+    const npm = `#!/bin/sh\n[ "$1" != pack ] || touch ${out}/callwatch-${VERSION}.tgz`
+    writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 })
     expect(dryRun('echo no builder >&2; exit 125')).toContain(
       'before the release: the image needs Docker with Buildx: no builder\n',
     )
