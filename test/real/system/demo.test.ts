@@ -89,7 +89,8 @@ test('demo --quiet --history polls through a past, whose alerts have exactly the
   expect(stdout).toMatch(/^ {2}simulator equal: all \d+ exact series and failure ratios are what it recorded$/m)
   const [, started] = /^ {2}calls +started (\d+),/m.exec(stdout)!
   expect(Number(started)).toBeGreaterThanOrEqual(all.length)
-  const lines = stdout.split('\n').flatMap((line) => /^ *[a-z]+/.exec(line.replace('the ', ''))?.[0] ?? [])
+  const printed = stdout.split('\n').filter((line) => line !== '')
+  const lines = printed.map((line) => /^ *[a-z]+/.exec(line.replace('the ', ''))?.[0])
   // Its addresses and its result, and no event. It may end before a poll has found an end.
   expect(lines.filter((line) => line !== '  lag').join()).toBe(
     'polling,callwatch,page,metrics,webhook,in,in,stopping,end,  calls,  minutes,  failed,  events,  audit,  simulator',
