@@ -138,7 +138,7 @@ inPostgres('an incident on several daemons', ({ newDatabase }) => {
     })
     const targets = names.map((name) => ({ name, baseUrl: `${url}/${name}`, apiKey: KEY, query: {} }))
     const store = { url: database, lease: 6, history: 86_400 }
-    const start = () => daemonInProcess(url, { baseline: 'skip' }, { targets, notify, alerts, store })
+    const start = () => daemonInProcess(url, { interval: 0.5, baseline: 'skip' }, { targets, notify, alerts, store })
     const daemons = [await start(), await start()]
     ;[begun, ran] = [performance.now(), runningTime()]
     const events = [
