@@ -49,7 +49,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const store = { url, lease: LEASE, history: 86_400 }
     const start = (lookback = 3600, resetTarget?: string) => {
       const config = { targets, store, alerts: [ANY_CALL], ...differing }
-      return daemonInProcess(service.url, { interval: 0.2, lookback }, config, resetTarget)
+      return daemonInProcess(service.url, { interval: 0.5, lookback }, config, resetTarget)
     }
     return { service, start, url }
   }
