@@ -29,7 +29,7 @@ export type PageWorld = {
 export async function pageWorld(): Promise<PageWorld> {
   let frozenAt: number | undefined
   const clock = () => frozenAt ?? systemClock.wall()
-  const simulator = await startSimulator({ seed: 7, speed: 400, callsPerMinute: 900, open: 20, clock })
+  const simulator = await startSimulator({ seed: 7, speed: 400, callsPerMinute: 300, open: 20, clock })
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-page-'))
   const receiver = createServer((_request, response) => response.end())
   await once(receiver.listen(0, '127.0.0.1'), 'listening')
