@@ -20,31 +20,19 @@ const BY_OTHER: Inhibition = { sourceMatch: { alert: 'Other' }, targetMatch: { a
 type Late = ReturnType<typeof late>
 
 /** A receiver that is in back-off from the first second on, for half an hour. */
-function late(options: { mutes?: Mute[]; inhibit?: Inhibition[] } = {}) {
+function late(options: Suppressing = {}) {
   let isAway = true
   const sent = sending({
     ...options,
     groupWait: 10,
     receive: () => (isAway ? new DeliveryError('busy', { retryable: true, retryAfter: AWAY }) : undefined),
   })
-  /** Happens so many seconds after the start. */
-  const at = async (second: number, happen: () => Promise<unknown>) => {
-    await sent.clock.advance(second - sent.clock.monotonic())
-    await happen()
-  }
   return {
     ...sent,
     begin: async () => {
       await sent.put({ kind: 'digest', digest: { kind: 'digest', day: '2026-11-19', timezone: 'UTC', targets: [] } })
       await sent.clock.advance(1)
     },
-    at,
-    fires: (alert: Named, from: number, to: number) => [
-      { second: from, happen: () => sent.fire(alert) },
-      { second: to, happen: () => sent.resolve(alert) },
-    ],
-    silence: async (match: { alert?: string }, from: number, to: number) =>
-      sent.store.addSilence({ match, since: AT + from, until: AT + to, reason: 'deploy' }),
     /** What the receiver gets from when it answers again, for so many seconds, but for the digest. */
     back: async (seconds = 700) => {
       isAway = false
@@ -55,165 +43,135 @@ function late(options: { mutes?: Mute[]; inhibit?: Inhibition[] } = {}) {
   }
 }
 
+type Suppressing = { mutes?: Mute[]; inhibit?: Inhibition[] }
+
+/** What happens so many seconds after the start. */
+type Happening = { second: number; happen: (run: Late) => Promise<unknown> }
+
+const fires = (alert: Named, from: number, to: number): Happening[] => [
+  { second: from, happen: (run) => run.fire(alert) },
+  { second: to, happen: (run) => run.resolve(alert) },
+]
+
+/** Known from the first second on; the first one has the id 1. */
+const silenced = (from: number, until: number): Happening => ({
+  second: 1,
+  happen: ({ store }) =>
+    store.addSilence({ match: { alert: 'A' }, since: AT + from, until: AT + until, reason: 'deploy' }),
+})
+const edited = (second: number, to: Parameters<Late['store']['editSilence']>[1]): Happening => ({
+  second,
+  happen: ({ store }) => store.editSilence(1, to, AT + second),
+})
+const ended = (second: number): Happening => ({
+  second,
+  happen: ({ store }) => store.expireSilence(1, AT + second),
+})
+
 /** What happens, by its second. */
-async function play(run: Late, ...happenings: readonly { second: number; happen: () => Promise<unknown> }[]) {
+async function play(run: Late, happenings: readonly (Happening | Happening[])[]) {
   await run.begin()
-  for (const { second, happen } of happenings.toSorted((a, b) => a.second - b.second)) await run.at(second, happen)
+  for (const { second, happen } of happenings.flat().toSorted((a, b) => a.second - b.second)) {
+    await run.clock.advance(second - run.clock.monotonic())
+    await happen(run)
+  }
 }
 
 describe('after a back-off, an alert that fired and resolved meanwhile', () => {
-  test.each<[string, { mutes?: Mute[]; inhibit?: Inhibition[] }, (run: Late) => Promise<void>, string[]]>([
-    [
-      'is not notified where it was silenced all the time',
-      {},
-      async (run) => {
-        await run.silence({ alert: 'A' }, 60, 660)
-        await play(run, ...run.fires(A, 120, 300))
-      },
-      [],
-    ],
-    [
-      'is not notified where it was muted all the time',
-      { mutes: [MUTE] },
-      (run) => play(run, ...run.fires(A, 30, 930)),
-      [],
-    ],
+  test.each<[string, (Happening | Happening[])[], string[], Suppressing?]>([
+    ['is not notified where it was silenced all the time', [silenced(60, 660), fires(A, 120, 300)], []],
+    ['is not notified where it was muted all the time', [fires(A, 30, 930)], [], { mutes: [MUTE] }],
     [
       'is not notified where it was inhibited all the time, by an alert that has ended since',
-      {},
-      (run) => play(run, ...run.fires(C, 60, 300), ...run.fires(A, 120, 200)),
+      [fires(C, 60, 300), fires(A, 120, 200)],
       ['flapped C ×1'],
     ],
     [
       'is not notified where it fired and resolved in the same evaluations as the alert that inhibits it',
-      {},
-      (run) => play(run, ...run.fires(C, 60, 300), ...run.fires(A, 60, 300)),
+      [fires(C, 60, 300), fires(A, 60, 300)],
       ['flapped C ×1'],
     ],
     [
       'is not notified where an alert inhibited it that a rule names, of another target',
-      { inhibit: [BY_OTHER] },
-      (run) => play(run, ...run.fires(OTHER, 60, 300), ...run.fires(A, 60, 200)),
+      [fires(OTHER, 60, 300), fires(A, 60, 200)],
       ['flapped Other ×1'],
+      { inhibit: [BY_OTHER] },
     ],
     [
       'is not notified where one thing suppressed it after the other, without a gap',
-      { mutes: [{ ...MUTE, duration: 60 }] },
-      async (run) => {
-        await run.silence({ alert: 'A' }, 80, 120)
-        await play(run, ...run.fires(C, 110, 400), ...run.fires(A, 40, 400))
-      },
+      [silenced(80, 120), fires(C, 110, 400), fires(A, 40, 400)],
       ['flapped C ×1'],
+      { mutes: [{ ...MUTE, duration: 60 }] },
     ],
     [
       'is notified where two silences left a gap',
-      {},
-      async (run) => {
-        await run.silence({ alert: 'A' }, 60, 200)
-        await run.silence({ alert: 'A' }, 220, 400)
-        await play(run, ...run.fires(A, 120, 300))
-      },
+      [silenced(60, 200), silenced(220, 400), fires(A, 120, 300)],
       ['flapped A ×1'],
     ],
-    [
-      'is notified where it fired before the silence began',
-      {},
-      async (run) => {
-        await run.silence({ alert: 'A' }, 60, 660)
-        await play(run, ...run.fires(A, 30, 300))
-      },
-      ['flapped A ×1'],
-    ],
+    ['is notified where it fired before the silence began', [silenced(60, 660), fires(A, 30, 300)], ['flapped A ×1']],
     [
       'is notified where it still fired when the silence had expired',
-      {},
-      async (run) => {
-        await run.silence({ alert: 'A' }, 60, 200)
-        await play(run, ...run.fires(A, 120, 300))
-      },
+      [silenced(60, 200), fires(A, 120, 300)],
       ['flapped A ×1'],
     ],
     [
       'is notified where it still fired when what inhibited it had ended',
-      {},
-      (run) => play(run, ...run.fires(C, 60, 200), ...run.fires(A, 120, 300)),
+      [fires(C, 60, 200), fires(A, 120, 300)],
       ['flapped C ×1', 'flapped A ×1'],
     ],
     [
       'is not notified where the silence was ended early, but after it',
-      {},
-      async (run) => {
-        const { id } = await run.silence({ alert: 'A' }, 60, 3600)
-        await play(run, ...run.fires(A, 120, 200), { second: 200, happen: () => run.store.expireSilence(id, AT + 200) })
-      },
+      [silenced(60, 3600), fires(A, 120, 200), ended(200)],
       [],
     ],
     [
       'is notified where the silence was ended early, before it',
-      {},
-      async (run) => {
-        const { id } = await run.silence({ alert: 'A' }, 60, 3600)
-        await play(run, ...run.fires(A, 120, 200), { second: 150, happen: () => run.store.expireSilence(id, AT + 150) })
-      },
+      [silenced(60, 3600), fires(A, 120, 200), ended(150)],
       ['flapped A ×1'],
     ],
     [
       'is notified by what the silence matched at that time, if it was edited later',
-      {},
-      async (run) => {
-        const silence = await run.silence({ alert: 'A' }, 60, 3600)
-        await play(
-          run,
-          ...run.fires(A, 120, 200),
-          ...run.fires(B, 120, 200),
-          { second: 250, happen: () => run.store.editSilence(silence.id, { match: { alert: 'B' } }, AT + 250) },
-          { second: 260, happen: () => run.store.editSilence(silence.id, { reason: 'still' }, AT + 260) },
-          ...run.fires({ name: 'B', target: 'staging' }, 300, 400),
-          ...run.fires({ name: 'A', target: 'staging' }, 300, 400),
-          { second: 450, happen: () => run.store.expireSilence(silence.id, AT + 450) },
-        )
-      },
+      [
+        silenced(60, 3600),
+        fires(A, 120, 200),
+        fires(B, 120, 200),
+        edited(250, { match: { alert: 'B' } }),
+        edited(260, { reason: 'still' }),
+        fires({ name: 'B', target: 'staging' }, 300, 400),
+        fires({ name: 'A', target: 'staging' }, 300, 400),
+        ended(450),
+      ],
       ['flapped B ×1', 'flapped A ×1'],
     ],
     [
       'counts only those times that it was not suppressed',
-      {},
-      async (run) => {
-        await run.silence({ alert: 'A' }, 200, 500)
-        await play(run, ...run.fires(A, 60, 120), ...run.fires(A, 210, 300), ...run.fires(A, 310, 499))
-      },
+      [silenced(200, 500), fires(A, 60, 120), fires(A, 210, 300), fires(A, 310, 499)],
       ['flapped A ×1'],
     ],
     [
       'is not notified to a receiver whose beginning was a reminder, where it was silenced since that',
-      {},
-      async (run) => {
-        await run.silence({ alert: 'A' }, 60, 660)
-        const [, end] = run.fires(A, 120, 300)
-        await play(run, { second: 120, happen: () => run.fire(A, { firingSince: AT + 20 }) }, end!)
-      },
+      [
+        silenced(60, 660),
+        { second: 120, happen: (run) => run.fire(A, { firingSince: AT + 20 }) },
+        { second: 300, happen: (run) => run.resolve(A) },
+      ],
       [],
     ],
     [
       'is not notified by another process either',
-      {},
-      async (run) => {
-        await run.silence({ alert: 'A' }, 60, 660)
-        await play(run, ...run.fires(A, 120, 300), { second: 690, happen: async () => run.restart() })
-      },
+      [silenced(60, 660), fires(A, 120, 300), { second: 690, happen: async (run) => run.restart() }],
       [],
     ],
-  ])('%s', async (_case, options, happen, expected) => {
-    const run = late(options)
-    await happen(run)
+  ])('%s', async (_case, happenings, expected, suppressing) => {
+    const run = late(suppressing)
+    await play(run, happenings)
     expect(await run.back()).toEqual(expected)
     expect(await run.waiting()).toEqual([])
   })
 
   test('is noted as discarded, with what suppressed it', async () => {
     const run = late()
-    const { id } = await run.silence({ alert: 'A' }, 60, 660)
-    await play(run, ...run.fires(C, 100, 300), ...run.fires(A, 120, 300))
+    await play(run, [silenced(60, 660), fires(C, 100, 300), fires(A, 120, 300)])
     await run.back()
     const { alerts } = await alertHistory(run.store, { from: 0, to: AT + 9999 }, { configured: [], now: AT + 9999 })
     const at = isoTime(AT + 120)
@@ -224,7 +182,7 @@ describe('after a back-off, an alert that fired and resolved meanwhile', () => {
         { ...discarded, kind: 'resolved' },
       ],
       suppressed: [
-        { by: 'silence', at, until: isoTime(AT + 660), silence: id, reason: 'deploy' },
+        { by: 'silence', at, until: isoTime(AT + 660), silence: 1, reason: 'deploy' },
         { by: 'inhibition', at, alert: 'C' },
       ],
     })
@@ -268,9 +226,7 @@ describe('an alert that fired before a silence that is active when its receiver 
     ['is notified when that expires, if it has ended, too', true, ['flapped A ×1']],
   ])('%s', async (_case, ends, expected) => {
     const run = late()
-    await run.silence({ alert: 'A' }, 60, AWAY + 300)
-    const [fired, ended] = run.fires(A, 30, 120)
-    await play(run, fired!, ...(ends ? [ended!] : []))
+    await play(run, [silenced(60, AWAY + 300), fires(A, 30, 120).slice(0, ends ? 2 : 1)])
     expect(await run.back(290)).toEqual([])
     const before = run.received.length
     await run.clock.advance(60)
