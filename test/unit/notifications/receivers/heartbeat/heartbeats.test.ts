@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { Subject } from 'rxjs'
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Delivery } from '../../../../../src/notifications/delivery/waiting-alert.ts'
+import { SECRET, withReceivers } from '../../../../kit/notifications/receiver.ts'
 import { refreshing } from '../../../../kit/notifications/receivers/refreshing.ts'
 import { heartbeats } from '../../../../../src/notifications/receivers/heartbeat/heartbeats.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
@@ -11,32 +10,19 @@ import { virtualClock } from '../../../../kit/virtual-clock.ts'
 const INTERVAL = 60
 const SENT = { receiver: 'heartbeat', outcome: 'sent' }
 
-beforeEach(() => {
-  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
-    vi.stubEnv(name, undefined)
-  }
-  onTestFinished(() => void vi.unstubAllEnvs())
-})
+const opening = withReceivers()
 
 /** A heart that beats against a server on loopback, on the virtual clock. */
 async function beating(answer: RequestListener, interval = INTERVAL) {
   const asked: (string | undefined)[] = []
-  const server = createServer((request, response) => {
+  const { url } = await opening.open((request, response) => {
     asked.push(`${request.method} ${request.url}`)
     answer(request, response)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
   })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
-  const { port } = server.address() as AddressInfo
   const clock = virtualClock()
   const draining$ = new Subject<void>()
   const beats: Delivery[] = []
   const state = { isWorking: (): boolean => true, completed: false }
-  const url = `http://127.0.0.1:${port}/ping/very-secret`
   const receiver = { name: 'heartbeat', refresh: heartbeats({ url, interval, clock }) }
   const beating$ = refreshing(receiver, { isWorking: () => state.isWorking() }, { clock, draining$ })
   beating$.subscribe({ next: (beat) => beats.push(beat), complete: () => (state.completed = true) })
@@ -45,7 +31,7 @@ async function beating(answer: RequestListener, interval = INTERVAL) {
     await clock.advance(beats.length === 0 ? 0 : interval)
     await vi.waitFor(() => expect(beats).toHaveLength(expected))
   }
-  return { asked, server, clock, draining$, beats, state, beat }
+  return { asked, clock, draining$, beats, state, beat }
 }
 
 test('the address is called each interval', async () => {
@@ -53,7 +39,7 @@ test('the address is called each interval', async () => {
   await beat(1)
   await beat(2)
   await clock.advance(INTERVAL - 0.1)
-  expect(asked).toEqual(['GET /ping/very-secret', 'GET /ping/very-secret'])
+  expect(asked).toEqual([`GET /services/${SECRET}`, `GET /services/${SECRET}`])
   expect(beats).toEqual([SENT, SENT])
 })
 
