@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import type { LiveAlert } from '../../../../src/alerts/alert.ts'
 import type { Notification } from '../../../../src/alerts/notification.ts'
-import type { Silence } from '../../../../src/alerts/match.ts'
 import { incidentsOf } from '../../../../src/alerts/incidents.ts'
-import { momentOf, type Read, type Past } from '../../../../src/notifications/delivery/moment.ts'
+import { momentOf } from '../../../../src/notifications/delivery/moment.ts'
 import { compose } from '../../../../src/notifications/delivery/compose.ts'
 import { due } from '../../../../src/notifications/delivery/deliver.ts'
 import { group, type ReadyAlert } from '../../../../src/notifications/delivery/waiting-alert.ts'
 import { inhibition } from '../../../../src/notifications/delivery/suppress.ts'
 import type { OutboxEntry, OutboxContent } from '../../../../src/store/store.ts'
-import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
 import { GROUPED } from '../../../kit/notifications/sample.ts'
 import { waitingOf } from './waiting-alert.ts'
@@ -17,7 +16,6 @@ import {
   changeOf,
   inShort,
   liveAlert,
-  NO_PAST,
   QUIET,
   type Named,
 } from '../../../kit/notifications/delivery/outbox-sending.ts'
@@ -41,61 +39,22 @@ const digest = (day: string): OutboxContent => ({
 
 const groupOf = grouping({ ...GROUPED, groupWait: 10 })
 
-/** What the first batch comes to that need not wait, just before it is claimed, and what is discarded by then. */
-async function next(waiting: readonly OutboxEntry[], differing: Partial<Read> = {}) {
+/** What the first batch comes to that need not wait, just before it is claimed. */
+async function next(waiting: readonly OutboxEntry[], alerts: readonly LiveAlert[] = []) {
   const incidents = () => incidentsOf(moment.alerts, groupOf, 1)
-  const past = async (): Promise<Past> => ({ ...NO_PAST, silences: moment.silences })
-  const moment = momentOf({ ...QUIET, now: AT, incidents, past, ...differing }, inhibition([]))
+  const moment = momentOf({ ...QUIET, now: AT, incidents, alerts }, inhibition([]))
   for (const batch of group(waiting, groupOf)) {
     const end = 'message' in batch ? batch : await due(batch, moment)
     if (end === undefined) continue
-    const discarded = moment.discarded.map(({ id }) => id)
-    return { ids: end.entries.map(({ id }) => id), discarded, message: end.message, text: inShort(end.message) }
+    return { ids: end.entries.map(({ id }) => id), message: end.message, text: inShort(end.message) }
   }
   return undefined
 }
 
-test('an empty outbox has no next message', async () => {
-  expect(await next([])).toBeUndefined()
-})
-
 describe('the next message', () => {
-  test.each<[string, OutboxContent, string]>([
-    ['of another target', firing({ ...B, target: 'staging' }), 'firing A'],
-    ['of another severity', firing({ ...B, severity: 'critical' }), 'firing B'],
-    ['of the same target and severity', firing(B), 'firing A, firing B'],
-    ['a digest', digest('2026-11-19'), 'firing A'],
-  ])('is the most urgent, the oldest of these, together with what belongs to it: %s', async (_case, other, text) => {
-    expect(await next(entries(firing(A), other))).toMatchObject({ text })
-  })
-
-  test('is a digest, if no alert waits', async () => {
-    const all = entries(digest('2026-11-19'), resolved(A), firing(A))
-    expect(await next(all)).toMatchObject({ ids: [2, 3] })
-    expect(await next(all.slice(0, 1))).toMatchObject({ text: 'digest of 2026-11-19' })
-  })
-
-  test('is of alerts that fire, before those that have ended', async () => {
-    const all = entries(resolved({ ...A, severity: 'critical' }), firing(B))
-    expect(await next(all)).toMatchObject({ text: 'firing B' })
-  })
-
-  test('is one that is ready, if the oldest still waits', async () => {
-    expect(await next(entries(firing(A, AT - 1), firing({ ...B, severity: 'critical' })))).toMatchObject({
-      text: 'firing B',
-    })
-    expect(await next(entries(firing(A, AT - 1), digest('2026-11-19')))).toMatchObject({ ids: [2] })
-  })
-
   test('is the last of several digests', async () => {
     const days = ['2026-11-17', '2026-11-18', '2026-11-19'].map(digest)
     expect(await next(entries(...days))).toMatchObject({ ids: [1, 2, 3], text: 'digest of 2026-11-19' })
-  })
-
-  test('does not mix alerts of the same name of different targets', async () => {
-    const all = entries(firing(A), firing({ ...A, target: 'staging' }), resolved({ ...A, target: 'staging' }))
-    expect(await next(all)).toMatchObject({ ids: [1], text: 'firing A' })
-    expect(await next(all.slice(1))).toMatchObject({ ids: [2, 3], text: 'flapped A ×1' })
   })
 
   test('counts an alert by its severity now: an end never overtakes the firing that it ends', async () => {
@@ -112,7 +71,7 @@ describe('an alert that still fires', () => {
   const live = liveAlert(A, { ...notification, value: 0.8, peak: 0.9, calls: 10, counts })
 
   test.each(['firing', 'reminder'] as const)('is notified with its value as it is now: %s', async (kind) => {
-    const delivery = await next(entries({ ...notification, kind }), { alerts: [live] })
+    const delivery = await next(entries({ ...notification, kind }), [live])
     const now = { value: 0.8, peak: 0.9, calls: 10, counts }
     expect(delivery?.message).toMatchObject({ alerts: [{ notification: { ...notification, ...now, kind } }] })
   })
@@ -122,66 +81,15 @@ describe('an alert that still fires', () => {
     ['of another name', { ...live, instance: { ...live.instance, key: 'B' } }],
     ['that only may fire again', { ...live, instance: { ...live.instance, state: 'pending' as const } }],
   ])('is not mistaken for one %s', async (_case, other) => {
-    expect((await next(entries(notification), { alerts: [other] }))?.message).toMatchObject({
+    expect((await next(entries(notification), [other]))?.message).toMatchObject({
       alerts: [{ notification: notification }],
     })
   })
 
   test('that has ended keeps the value that ended it, whatever fires again', async () => {
     const end = { ...notification, kind: 'resolved' as const, value: 0.1 }
-    expect((await next(entries(end), { alerts: [live] }))?.message).toMatchObject({ alerts: [{ notification: end }] })
+    expect((await next(entries(end), [live]))?.message).toMatchObject({ alerts: [{ notification: end }] })
   })
-})
-
-const silenceOf = (alert: string): Silence => ({
-  id: 1,
-  match: { alert },
-  since: AT - 60,
-  until: AT + 60,
-  reason: 'deploy',
-})
-
-describe('a silenced alert', () => {
-  const silences = [silenceOf('A')]
-
-  test('waits, and others do not', async () => {
-    expect(await next(entries(firing(A), firing(B)), { silences })).toMatchObject({ ids: [2], text: 'firing B' })
-    expect(await next(entries(firing(A)), { silences })).toBeUndefined()
-  })
-
-  test('that flapped is removed without a message, and another of its group is sent in the same round', async () => {
-    const all = entries(firing(A), firing(B), resolved(A))
-    expect(await next(all, { silences })).toMatchObject({ ids: [2], discarded: [1, 3], text: 'firing B' })
-  })
-
-  test('that resolved waits if its firing was notified, or may have been', async () => {
-    expect(await next(entries(resolved(A)), { silences })).toBeUndefined()
-    const all = entries(firing(A), resolved(A)).map((entry) => ({ ...entry, claimed: entry.id === 1 }))
-    expect(await next(all, { silences })).toBeUndefined()
-  })
-})
-
-test('an alert that flapped while its target cannot be polled waits until it can be', async () => {
-  const noPoll = { name: POLL_AGE.name }
-  const alerts = [liveAlert(noPoll, firing(noPoll))]
-  expect(await next(entries(firing(A), resolved(A)), { alerts })).toBeUndefined()
-  expect(await next(entries(firing(A), resolved(A)))).toMatchObject({ text: 'flapped A ×1' })
-})
-
-test('a message names the silenced alerts that fire, of its target and severity', async () => {
-  const alerts = [
-    liveAlert(A, firing(A)),
-    liveAlert({ ...A, target: 'staging' }, firing({ ...A, target: 'staging' })),
-    liveAlert(
-      { name: 'Critical', severity: 'critical' },
-      { ...firing({ name: 'Critical' }), labels: { type: 'video' } },
-    ),
-  ]
-  const pending = liveAlert({ name: 'Pending' }, firing({ name: 'Pending' }))
-  alerts.push({ ...pending, instance: { ...pending.instance, state: 'pending' } })
-  const delivery = await next(entries(firing(B)), { alerts, silences: ['A', 'Critical', 'Pending'].map(silenceOf) })
-  expect(delivery?.message).toMatchObject({ silenced: [{ alert: 'A', until: AT + 60, reason: 'deploy' }] })
-  expect((await next(entries(firing(B)), { alerts }))?.message).toMatchObject({ silenced: [] })
 })
 
 test('a message has what explains the value of each alert now, and links where it is known how users reach the page', () => {

@@ -73,22 +73,6 @@ describe('a mute applies from its start on, and for its duration', () => {
   })
 })
 
-describe('a silence applies to', () => {
-  test.each([
-    ['everything, where it names nothing', {}, true],
-    ['an alert by its name', { alert: 'A' }, true],
-    ['an alert by target, severity and label', { target: 'production', severity: 'warning', type: 'video' }, true],
-    ['what its rule matches', { mode: 'call' }, true],
-    ['no other alert', { alert: 'B' }, false],
-    ['no other label', { alert: 'A', type: 'audio' }, false],
-    ['nothing without that label', { receiver_type: 'user' }, false],
-  ])('%s', async (_case, match, holds) => {
-    const silences = [{ id: 1, match, since: AT, until: AT + 60, reason: 'known' }]
-    const change = { ...FIRED, labels: { type: 'video' }, match: { mode: 'call' } }
-    expect(await waits(AT, { silences, change })).toBe(holds)
-  })
-})
-
 describe('a target that cannot be polled', () => {
   const noPoll = { name: POLL_AGE.name }
   const change = changeOf(noPoll, 'firing', AT)
