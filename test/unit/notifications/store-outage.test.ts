@@ -179,22 +179,6 @@ describe('a store that can be written again', () => {
 })
 
 describe('a receiver that fails', () => {
-  test('gets retries with increasing waits, up to five minutes, until the store can be written', async () => {
-    const { tried, received, deliveries } = notifying({ slack: () => busy() })
-    await tried(FULL, 1200)
-    expect(received.map(([second]) => second)).toEqual([30, 31, 33, 37, 45, 61, 93, 157, 285, 541, 841, 1141])
-    expect(deliveries.every(({ outcome }) => outcome === 'retried')).toBe(true)
-  })
-
-  test('gets a retry after its Retry-After, up to an hour', async () => {
-    const { tried, received, deliveries } = notifying({
-      slack: (attempt) => [busy(45), busy(7200)][attempt - 1],
-    })
-    await tried(FULL, 4000)
-    expect(received.map(([second]) => second)).toEqual([30, 75, 3675])
-    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['retried', 'retried', 'sent'])
-  })
-
   test('gets a retry 5 minutes after a refusal', async () => {
     const { tried, received, deliveries } = notifying({
       slack: () => new DeliveryError('it refused', { retryable: false }),

@@ -218,14 +218,6 @@ describe('an Alertmanager that fails', () => {
     })
   })
 
-  test('is retried quickly when it fails again after it had worked', async () => {
-    const { fire, subscribe, clock, seconds } = refreshed((attempt) => (attempt === 5 ? undefined : unavailable()))
-    fire('a')
-    subscribe()
-    await clock.advance(79)
-    expect(seconds()).toEqual([0, 1, 3, 7, 15, 75, 76, 78])
-  })
-
   test.each([
     [45, 45],
     [86_400, 60],
@@ -236,18 +228,6 @@ describe('an Alertmanager that fails', () => {
     subscribe()
     await clock.advance(70)
     expect(seconds()).toEqual([0, waited])
-  })
-
-  test('gets a retry by elapsed time, not by the wall clock', async () => {
-    const { fire, subscribe, clock, seconds } = refreshed((attempt) => (attempt === 1 ? unavailable(10) : undefined))
-    fire('a')
-    subscribe()
-    await clock.advance(1)
-    clock.stepWall(86_400)
-    await clock.advance(8)
-    clock.stepWall(-7 * 86_400)
-    await clock.advance(60)
-    expect(seconds()).toEqual([0, 10])
   })
 
   test('gets the alerts that ended meanwhile, and when', async () => {
