@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelsOf } from '../../../src/ledger/call.ts'
-import { openSince, times } from './sample-calls.ts'
+import { openSince } from './sample-calls.ts'
 import { finishAt, POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, finishedAt, INTERVAL, pollAt, evaluatedTarget } from './evaluated-target.ts'
 
-// When alerts change state is drawn in life.test.ts. This is what their notifications say, what clocks do to them, and
+// When alerts change state is drawn in lifecycle.test.ts. This is what their notifications say, what clocks do to them, and
 // what no diagram can draw.
 
 /** Fewer than three open calls are a problem, until there are five again. */
@@ -24,25 +24,6 @@ function polled(rule: Rule, seen: readonly number[]) {
 }
 
 describe('an alert is notified', () => {
-  test('of firing and resolving with value, peak, calls and times, and may fire again', () => {
-    const target = polled(RATIO, [10, 14, 6, 5, 4, 10])
-    expect(target.notifications).toMatchObject([
-      { kind: 'firing', value: 0.5, threshold: 0.3, peak: 0.5, since: at(0), firingSince: at(0), at: at(0) },
-      { kind: 'resolved', value: 0.2, threshold: 0.2, peak: 0.7, firingSince: at(0), at: at(60) },
-      { kind: 'firing', peak: 0.5, since: at(75) },
-    ])
-    expect(target.notifications[1]!.counts).toMatchObject({ rejected: 4, ended: 16, total: 20 })
-    const { state, since, evaluatedAt } = polled(RATIO, Array(10).fill(10)).instances.get(RATIO.name)!
-    expect([state, since, evaluatedAt]).toEqual(['firing', at(0), at(135)])
-  })
-
-  test('with the lowest value as its peak, where the problem lies below the threshold, and resolves at `clear`', () => {
-    expect(polled(QUIET, [2, 1, 3, 4, 2, 5]).notifications).toMatchObject([
-      { kind: 'firing', breach: 'below', value: 2, threshold: 3, peak: 2 },
-      { kind: 'resolved', breach: 'below', value: 5, threshold: 5, peak: 1 },
-    ])
-  })
-
   test('with the peak of the time in which it was pending, and both times', () => {
     expect(polled({ ...QUIET, for: 45 }, [2, 0, 1, 2]).notifications).toMatchObject([
       { kind: 'firing', value: 2, peak: 0, since: at(0), firingSince: at(45) },
@@ -74,34 +55,6 @@ describe('an alert is notified', () => {
       { kind: 'expired', expiredBecause: 'too few calls', value: failed / 20, threshold: 0.3, peak: 0.5, at: at(930) },
     ])
     expect(target.notifications[1]).toMatchObject({ firingSince: at(0), counts: { total: 20 } })
-  })
-
-  test('as expired also where the problem lies below the threshold', () => {
-    const brief = ruleOn(
-      { name: 'duration_mean', window: 60, minCalls: 5 },
-      { name: 'Brief', breach: 'below', threshold: 30 },
-    )
-    const target = evaluatedTarget([brief])
-    for (let seconds = 0; seconds <= 75; seconds += INTERVAL) {
-      const finished = times(seconds === 0 ? 5 : 4, at(seconds), 'ended', { duration: 10 })
-      expect(target.state('Brief')).toBe(seconds === 0 ? 'inactive' : 'firing')
-      target.evaluate(pollAt(at(seconds), { finished }), at(seconds))
-    }
-    expect(target.notifications).toMatchObject([
-      { kind: 'firing', value: 10, calls: 5 },
-      { kind: 'expired', expiredBecause: 'too few calls', value: 10, calls: 5 },
-    ])
-  })
-
-  test('of the age of the last successful poll, which is of no calls', () => {
-    const target = evaluatedTarget([POLL_AGE])
-    for (const age of [300, 315, 330]) target.tick(at(age), age)
-    target.poll(at(345), 0, 0)
-    expect(target.notifications).toMatchObject([
-      { kind: 'firing', signal: { name: 'poll_age' }, value: 315, threshold: 300, at: at(315) },
-      { kind: 'resolved', value: 0, threshold: 300, peak: 330, firingSince: at(315), at: at(345) },
-    ])
-    expect(target.notifications[0]).toMatchObject({ calls: undefined, counts: undefined })
   })
 })
 
@@ -140,16 +93,6 @@ describe('a reminder', () => {
       { ...verdict, at: at(60), firingSince: at(0) },
       { ...verdict, at: at(120) },
     ])
-  })
-
-  test.each([
-    ['however often the rule is evaluated', Array.from({ length: 26 }, (_, i) => i * 5), [0, 60, 120]],
-    ['counted from the one before, which came late', [0, 100, 159, 160], [0, 100, 160]],
-    ['once, when the clock steps forward', [0, 86_400, 86_415, 86_430, 86_445, 86_460], [0, 86_400, 86_460]],
-  ])('comes after `repeat`: %s', (_, seconds, notified) => {
-    const target = evaluatedTarget([REPEATED])
-    for (const second of seconds) target.poll(at(second), 10)
-    expect(target.notifications.map(({ at: now }) => now - at(0))).toEqual(notified)
   })
 
   test.each<[string, Rule['severity'], Rule['severity'], number, string[]]>([
@@ -230,13 +173,6 @@ describe('missing data never resolves an alert', () => {
     expect(target.kinds()).toEqual(['firing'])
   })
 
-  test('but a successful poll without calls does, for a rule that counts them', () => {
-    const target = evaluatedTarget([ruleOn({ name: 'calls_finished', window: 900 }, { threshold: 5 })])
-    target.poll(at(0), 0, 6)
-    target.poll(at(15), 0, 0)
-    expect(target.notifications).toMatchObject([{ kind: 'firing' }, { kind: 'resolved', value: 0 }])
-  })
-
   test('after a restart and hours without a poll it stays until a poll, and only the poll age changes', () => {
     const target = evaluatedTarget([{ ...RATIO, for: 30, keepFiringFor: 60, repeat: 300 }, POLL_AGE])
     for (const seconds of [0, 15, 30]) target.poll(at(seconds), 10)
@@ -251,23 +187,6 @@ describe('missing data never resolves an alert', () => {
     ])
     expect(target.state()).toBe('recovering')
   })
-})
-
-test('a rule that compares with the past fires only where there were calls then', () => {
-  const noCalls = ruleOn(
-    { name: 'calls_finished', window: 60 },
-    { name: 'NoCalls', breach: 'below', threshold: 1, onlyIf: { offset: 3600, atLeast: 5 } },
-  )
-  const target = evaluatedTarget([noCalls])
-  const busy = times(5, at(-3600))
-  const pollWith = (seconds: number, finished: typeof busy) =>
-    target.evaluate(pollAt(at(seconds), { finished }), at(seconds))
-  pollWith(0, [])
-  expect(target.state('NoCalls')).toBe('inactive')
-  pollWith(15, busy)
-  expect(target.state('NoCalls')).toBe('firing')
-  pollWith(30, [...busy, ...times(1, at(20))])
-  expect(target.kinds()).toEqual(['firing', 'resolved'])
 })
 
 test('of a value that is not documented, there being none is no breach', () => {

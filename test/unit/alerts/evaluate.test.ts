@@ -1,23 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import { evaluate } from '../../../src/alerts/evaluate.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelled, times } from './sample-calls.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
-import { at, finishedAt, INTERVAL, poll, pollAt, stored, evaluatedTarget } from './evaluated-target.ts'
+import { at, finishedAt, INTERVAL, poll, pollAt, evaluatedTarget } from './evaluated-target.ts'
 
 describe('a failure ratio', () => {
-  test.each([
-    [6, 20, 'inactive', 'at the threshold'],
-    [7, 20, 'firing', 'above it'],
-    [19, 19, 'inactive', 'above it, of too few calls'],
-    [0, 0, 'inactive', 'of no calls'],
-  ])('of %d in %d calls is %s: %s', (failed, total, state) => {
-    const target = evaluatedTarget([RATIO])
-    target.poll(at(0), failed, total)
-    expect(target.state()).toBe(state)
-  })
-
   test('of no calls has no verdict, even without min_calls', () => {
     const target = evaluatedTarget([{ ...RATIO, signal: { ...RATIO.signal, minCalls: 0 }, threshold: 0, clear: 0 }])
     target.poll(at(0), 0, 0)
@@ -76,28 +64,6 @@ describe('a reload of the rules', () => {
 })
 
 describe('a notification', () => {
-  test('of a firing alert has value, threshold, calls, reasons, top contributor and trend', () => {
-    const target = evaluatedTarget([RATIO])
-    const finished = [
-      ...times(6, at(-1), 'unanswered', labelled('video')),
-      ...times(2, at(-1), 'rejected', labelled('audio')),
-      ...times(12, at(-1), 'ended', labelled('audio')),
-      ...times(20, at(-1000)),
-    ]
-    target.evaluate(pollAt(at(0), { finished }), at(0))
-    expect(target.notifications).toMatchObject([
-      {
-        kind: 'firing',
-        value: 0.4,
-        threshold: 0.3,
-        calls: 20,
-        counts: { unanswered: 6, rejected: 2, canceled: 0, ended: 12 },
-        contributor: { label: 'type', value: 'video', failures: 6, ofFailures: 8, calls: 6, ofCalls: 20 },
-        trend: [null, null, null, null, null, null, 0, 0.4],
-      },
-    ])
-  })
-
   test('has what explains the value, and the instance has it from then on, of each poll that brought a value', () => {
     const target = evaluatedTarget([RATIO])
     const poll = (seconds: number, failing: 'audio' | 'video', number = 10) => {
@@ -215,20 +181,6 @@ test('an evaluation changes nothing by itself: the same state and trigger give t
   expect(target.instances).toEqual(before)
   expect(evaluate(target.instances, trigger, options)).toEqual(delta)
   expect(delta.ended.map(({ rule }) => rule.name)).toEqual([RATIO.name, 'Removed'])
-})
-
-test('an alert instance is the same after the store’s JSON', () => {
-  const target = evaluatedTarget([{ ...RATIO, for: 30 }])
-  const kept: AlertInstance[] = []
-  for (const seconds of [0, 15, 30]) {
-    kept.push(...target.poll(at(seconds), 10).changed)
-    for (const [name, instance] of target.instances) {
-      target.instances.set(name, stored(instance))
-    }
-  }
-  expect(kept.map(({ state }) => state)).toEqual(['pending', 'pending', 'firing'])
-  target.poll(at(45), 0)
-  expect(target.kinds()).toEqual(['firing', 'resolved'])
 })
 
 test('an alert is released a window after `only_if` holds no longer, and resolved at once when the value is cleared', () => {
