@@ -1,6 +1,5 @@
-import type { LiveAlert } from '../../../src/alerts/alert.ts'
 import { incidentsOf, type Incident } from '../../../src/alerts/incidents.ts'
-import { hasEnded, type Notification } from '../../../src/alerts/notification.ts'
+import { hasEnded, instanceOf, type Notification } from '../../../src/alerts/notification.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import type { NotifyConfig } from '../../../src/notifications/notify-section.ts'
 import type {
@@ -181,51 +180,8 @@ export const update = (notification: Notification, flaps = 0): AlertUpdate => ({
 
 /** What fires of these alerts, as an incident. */
 export function incidentOf(alerts: readonly Notification[], targets = 300): Incident | undefined {
-  const lives = alerts.flatMap((notification): LiveAlert | [] => {
-    const {
-      target,
-      key,
-      labels,
-      since,
-      firingSince,
-      value,
-      peak,
-      calls,
-      counts,
-      valueBefore,
-      kind: _kind,
-      alert,
-      ...rule
-    } = notification
-    if (hasEnded(notification)) return []
-    const { contributor, trend, cause } = rule
-    const evidence = {
-      ...(contributor && { contributor }),
-      ...(trend && { trend }),
-      ...(cause !== undefined && { cause }),
-    }
-    const times = {
-      since,
-      firingSince,
-      credited: 0,
-      evaluatedAt: AT,
-      tooFewSince: undefined,
-      lastNotifiedAt: undefined,
-    }
-    const instance = {
-      key,
-      labels,
-      value,
-      valueBefore,
-      peak,
-      calls,
-      counts,
-      evidence,
-      ...times,
-      state: 'firing' as const,
-    }
-    return { target, instance: { ...instance, rule: { ...rule, name: alert } } }
-  })
+  const firing = alerts.filter((one) => !hasEnded(one))
+  const lives = firing.map((one) => ({ target: one.target, instance: instanceOf(one) }))
   return incidentsOf(lives, () => ({ key: 'group', labels: { alert: 'HighFailureRate' } }), targets)[0]
 }
 

@@ -1,11 +1,11 @@
 import { merge, Subject, type Subscription } from 'rxjs'
 import type { AlertInstance } from '../../../../src/alerts/alert-instance.ts'
-import type { Notification } from '../../../../src/alerts/notification.ts'
+import { instanceOf, type Notification } from '../../../../src/alerts/notification.ts'
 import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { Signal } from '../../../../src/alerts/signals.ts'
 import type { Severity, MATCH_KEYS } from '../../../../src/alerts/match-keys.ts'
 import type { Delivery } from '../../../../src/notifications/delivery/waiting-alert.ts'
-import type { Read, Past } from '../../../../src/notifications/delivery/moment.ts'
+import type { Read } from '../../../../src/notifications/delivery/moment.ts'
 import { attemptsOn } from '../../../../src/notifications/delivery/attempts.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
 import { deliver, outboxRound, type DeliverOptions } from '../../../../src/notifications/delivery/deliver.ts'
@@ -37,14 +37,11 @@ export const QUIET = {
   mutes: [],
   alerts: [],
   targets: 1,
-  past: async () => NO_PAST,
+  past: async () => ({ silences: [], fired: [] }),
   incidents: () => [],
   age: (_name: string, at: number) => AT - at,
   toldAge: (_name: string, at: number) => AT - at,
 } satisfies Partial<Read>
-
-/** Nothing has suppressed anything. */
-export const NO_PAST: Past = { silences: [], fired: [] }
 
 /** An alert by its name, of the target `production` and the severity `warning` unless said otherwise. */
 export type Named = { name: string; target?: string; severity?: Severity }
@@ -247,22 +244,11 @@ export function ruleNamed(name: string, severity: Severity, signal: Signal = { n
 
 /** A firing alert as its target has it. */
 export function liveAlert({ name, severity = 'warning' }: Named, notification: Notification) {
-  const { target, key, labels, since, firingSince, at, value, peak, calls, counts } = notification
-  const rule = ruleNamed(name, severity, notification.signal)
-  const times = { since, firingSince, evaluatedAt: at, lastNotifiedAt: at, tooFewSince: undefined }
-  const instance: AlertInstance = {
-    key,
-    labels,
-    rule,
-    state: 'firing',
-    credited: 0,
-    value,
-    peak,
-    calls,
-    counts,
-    ...times,
+  const { evidence: _evidence, ...instance } = instanceOf(notification)
+  return {
+    target: notification.target,
+    instance: { ...instance, rule: ruleNamed(name, severity, notification.signal) },
   }
-  return { target, instance }
 }
 
 /**
