@@ -14,9 +14,10 @@ import {
 const A = { name: 'A' }
 const B = { name: 'B' }
 const NO_POLL = { name: 'NoGoodPoll', severity: 'critical' } as const
-const HOUR = 3600
+/** For how long something suppresses alerts (seconds). */
+const LASTING = 600
 
-/** What keeps alerts of `production` from being notified for an hour, from now. */
+/** What keeps alerts of `production` from being notified for a while, from now. */
 const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () => Promise<void> }][] = [
   [
     'a silence',
@@ -24,7 +25,12 @@ const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () 
       const sent = sending({ groupWait: 10 })
       const begin = async () => {
         const since = sent.clock.wall()
-        await sent.store.addSilence({ match: { target: 'production' }, since, until: since + HOUR, reason: 'deploy' })
+        await sent.store.addSilence({
+          match: { target: 'production' },
+          since,
+          until: since + LASTING,
+          reason: 'deploy',
+        })
       }
       return { sent, begin, end: async () => undefined }
     },
@@ -33,7 +39,12 @@ const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () 
     'a mute',
     () => {
       // It is a quarter past nine in Berlin, on a Friday.
-      const mute = { start: '16 9 * * 5', duration: HOUR, timezone: 'Europe/Berlin', match: { target: 'production' } }
+      const mute = {
+        start: '16 9 * * 5',
+        duration: LASTING,
+        timezone: 'Europe/Berlin',
+        match: { target: 'production' },
+      }
       const sent = sending({ groupWait: 10, mutes: [mute], at: AT - 30 })
       return { sent, begin: () => sent.clock.advance(60 - (sent.clock.wall() % 60)), end: async () => undefined }
     },
@@ -61,7 +72,7 @@ describe.each(WAYS)('alerts that %s suppress', (way, held) => {
     const { sent, begin, end } = held()
     await begin()
     await sent.fire(A)
-    await sent.clock.advance(HOUR - 60)
+    await sent.clock.advance(LASTING - 60)
     expect(ofWarnings(sent)).toEqual([])
     sent.see(A, { value: 0.9 })
     await sent.clock.advance(60)
@@ -76,9 +87,9 @@ describe.each(WAYS)('alerts that %s suppress', (way, held) => {
     const { sent, begin, end } = held()
     await begin()
     await sent.fire(A)
-    await sent.clock.advance(HOUR / 2)
+    await sent.clock.advance(LASTING / 2)
     await sent.resolve(A)
-    await sent.clock.advance(HOUR)
+    await sent.clock.advance(LASTING)
     await end()
     await sent.clock.advance(60)
     const notification = way === 'polls that fail' ? ['flapped A ×1'] : []
@@ -92,7 +103,7 @@ describe.each(WAYS)('alerts that %s suppress', (way, held) => {
     expect(ofWarnings(sent)).toEqual(['firing A'])
     await begin()
     await sent.resolve(A)
-    await sent.clock.advance(HOUR - 60)
+    await sent.clock.advance(LASTING - 60)
     expect(ofWarnings(sent)).toHaveLength(1)
     await sent.clock.advance(60)
     await end()
@@ -119,7 +130,7 @@ test('failing polls suppress all alerts of the target but the one on poll_age', 
 
 test('an alert on poll_age can be silenced like any other', async () => {
   const { fire, clock, received, store } = sending()
-  await store.addSilence({ match: { alert: NO_POLL.name }, since: AT, until: AT + HOUR, reason: 'known' })
+  await store.addSilence({ match: { alert: NO_POLL.name }, since: AT, until: AT + LASTING, reason: 'known' })
   await fire(NO_POLL)
   await clock.advance(60)
   expect(received).toEqual([])
@@ -127,18 +138,18 @@ test('an alert on poll_age can be silenced like any other', async () => {
 
 test('a suppressed alert does not suppress its siblings', async () => {
   const { fire, clock, received, store } = sending({ groupWait: 10 })
-  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + HOUR, reason: 'known' })
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + LASTING, reason: 'known' })
   await fire(A)
   await fire(B)
   await clock.advance(60)
   expect(received).toEqual([[10, 'firing B']])
-  await clock.advance(HOUR)
+  await clock.advance(LASTING)
   expect(received.slice(1).map(([, text]) => text)).toEqual(['firing A'])
 })
 
 test('a message names the alerts of its target and severity that fire silenced, until when and why', async () => {
   const { fire, clock, messages, store } = sending()
-  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + HOUR, reason: 'known' })
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + LASTING, reason: 'known' })
   await fire(A)
   await fire({ name: 'A', target: 'staging' })
   await fire({ name: 'A of another severity', severity: 'info' })
@@ -147,13 +158,13 @@ test('a message names the alerts of its target and severity that fire silenced, 
   expect(messages[0]).toMatchObject({
     target: 'production',
     alerts: [{ notification: { key: 'B' } }],
-    silenced: [{ alert: 'A', until: AT + HOUR, reason: 'known' }],
+    silenced: [{ alert: 'A', until: AT + LASTING, reason: 'known' }],
   })
 })
 
 test('a silence that is ended before its time ends at once', async () => {
   const { fire, clock, received, store } = sending()
-  const { id } = await store.addSilence({ match: {}, since: AT, until: AT + HOUR, reason: 'known' })
+  const { id } = await store.addSilence({ match: {}, since: AT, until: AT + LASTING, reason: 'known' })
   await fire(A)
   await clock.advance(5)
   await store.expireSilence(id, AT + 1)
@@ -240,7 +251,7 @@ test('what had fired before it was inhibited is worth a word, also where it has 
 
 test('a due message leaves in its round, however many alerts are discarded meanwhile', async () => {
   const { store, clock, fire, resolve, received } = sending({ groupWait: 10 })
-  await store.addSilence({ match: { alert: 'Silenced' }, since: AT, until: AT + HOUR, reason: 'deploy' })
+  await store.addSilence({ match: { alert: 'Silenced' }, since: AT, until: AT + LASTING, reason: 'deploy' })
   const of = (second: number) =>
     [ERRORS, 'Silenced'].map((name) => ({ name, severity: 'critical' as const, target: `target-${second}` }))
   for (let second = 0; second < 30; second += 1) {
