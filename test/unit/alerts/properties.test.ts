@@ -145,7 +145,7 @@ test('no alert is notified as firing twice without `repeat` between, and none en
       })
       expect(broken).toEqual([])
     }),
-    { numRuns: 1000 },
+    { numRuns: 400 },
   )
   // Otherwise the property would hold trivially.
   for (const kind of ['firing', 'reminder', 'resolved', 'too few calls', 'rule removed']) {
@@ -205,7 +205,7 @@ test('the time of `for`, `keep_firing_for` and too few calls counts, however rar
         expect(reached.seconds).toBeLessThanOrEqual(needed + more * 3 * pace)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 

@@ -39,7 +39,7 @@ export function delivering(
   let target: OpenTarget | undefined
   let commits = 0
   let attempts = 0
-  const state = { receive, isLeader: true }
+  const state = { receive, isLeader: true, retention: RETENTION }
 
   /** Commits events of calls with these names. */
   async function append(subjects: readonly string[], data: object = {}, type = 'call.initiated'): Promise<void> {
@@ -68,7 +68,7 @@ export function delivering(
       store: on,
       clock,
       random: () => 1,
-      expiredBefore: () => clock.wall() - RETENTION,
+      expiredBefore: () => clock.wall() - state.retention,
       isLeader: () => state.isLeader,
       draining$,
     }).subscribe({ next: (event) => void events.push(event), complete: () => void (ended.is = true) })
