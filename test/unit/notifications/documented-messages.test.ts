@@ -118,4 +118,4 @@ test('the messages of an incident on several targets are printed in docs', async
   const alerting = readFileSync(join(import.meta.dirname, '../../../docs/alerting.md'), 'utf8')
   const [head] = text.split('\n\n')
   expect(alerting).toContain(`\`\`\`\n${subject}\n\n${head!.trim()}\n\`\`\``)
-}, 60_000)
+})

@@ -87,7 +87,7 @@ const KINDS: Record<string, Kind> = {
 }
 
 describe.each(Object.entries(KINDS))('a real receiver of the kind %s that often fails', (kind, open) => {
-  test.each([1, 2])('gets every firing once, and its end after it (seed %i)', { timeout: 30_000 }, async (seed) => {
+  test.each([1, 2])('gets every firing once, and its end after it (seed %i)', async (seed) => {
     const draw = random(seed, kind)
     const { send, accepted } = await open(random(seed, kind, 'server'))
     let inFlight: Promise<unknown> = Promise.resolve()
@@ -107,7 +107,7 @@ describe.each(Object.entries(KINDS))('a real receiver of the kind %s that often 
     }
     const firing = new Set<Named>()
     const happened: Understood[] = []
-    for (let i = 0; i < 24; i++) {
+    for (let i = 0; i < 14; i++) {
       const alert = ALERTS[Math.floor(draw() * ALERTS.length)]!
       const isFiring = firing.has(alert)
       // What flaps while the receiver fails is told as a number: another law (deliver-outbox-law.test.ts).

@@ -21,13 +21,16 @@ export function refusal(responseCode: number, reason: string): Error {
   return Object.assign(new Error(reason), { responseCode })
 }
 
+/** A program makes it: once is enough. */
+const certificate: { made?: ReturnType<typeof selfSigned> } = {}
+
 /** A real SMTP server on 127.0.0.1 until the end of the test, and what it has accepted. */
 export async function smtpInbox(answers: Answers = {}, options: SMTPServerOptions = {}) {
   const inbox: Mail[] = []
   const sockets = new Set<Socket>()
   const server = new SMTPServer({
     authOptional: answers.login === undefined,
-    ...selfSigned(),
+    ...(certificate.made ??= selfSigned()),
     allowInsecureAuth: true,
     disableReverseLookup: true,
     closeTimeout: 1,

@@ -151,8 +151,7 @@ test('the longest report of the past is accepted by Slack', () => {
   expect(slackProblems(sent(all))).toEqual([])
 })
 
-// Long texts take their time where other tests run beside.
-describe('whatever a message is made of', { timeout: 60_000 }, () => {
+describe('whatever a message is made of', () => {
   test('Slack accepts it', () => {
     fc.assert(
       fc.property(anyMessage, anyDashboard, (message, dashboardUrl) => {
