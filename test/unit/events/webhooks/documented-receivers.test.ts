@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { lastValueFrom, ReplaySubject, tap } from 'rxjs'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../../src/clock/clock.ts'
 import { newEvents } from '../../../../src/events/new-events.ts'
 import { readEvents } from '../../../../src/events/read-events.ts'
@@ -35,9 +35,19 @@ describe.each([
   const isMissing = spawnSync(shown.program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
   if (isMissing) console.warn(`the receiver in ${name} is not tested: apt-get install python3`)
   const tested = test.skipIf(isMissing)
+  let receiver: Awaited<ReturnType<typeof start>> | undefined
+  beforeAll(async () => {
+    if (!isMissing) receiver = await start(shown)
+  }, 90_000)
+  afterAll(() => receiver?.end())
+  /** The receiver as it was when it started. */
+  const started = () => {
+    receiver!.inDatabase((db) => db.exec('DELETE FROM seen; DELETE FROM missed'))
+    return receiver!
+  }
 
   tested('accepts all deliveries, and processes each event once, however often it comes', async () => {
-    const { url, processed } = await start(shown)
+    const { url, processed } = started()
     const { store, events } = await missedCalls()
     await deliverAll(store, url)
     const all = { ids: events.map(({ id }) => id).toSorted(), missed: MISSED }
@@ -48,7 +58,7 @@ describe.each([
   })
 
   tested('refuses an altered byte, an old or future time, and another secret', async () => {
-    const { url, processed } = await start(shown)
+    const { url, processed } = started()
     const { id, text } = await missedCall()
     const [body, now] = [Buffer.from(text), systemClock.wall()]
     body[body.length - 3]! ^= 1
@@ -66,14 +76,14 @@ describe.each([
   })
 
   tested('accepts the old secret beside the new one', async () => {
-    const { url, processed } = await start(shown)
+    const { url, processed } = started()
     const { id, text } = await missedCall()
     await posterTo(url, { secret: OTHER_SECRET, old_secret: SECRET })(id, text)
     expect(processed()).toEqual({ ids: [id], missed: 1 })
   })
 
   tested('does not keep the id of an event that it could not process, which is then sent again', async () => {
-    const { url, processed, inDatabase } = await start(shown)
+    const { url, processed, inDatabase } = started()
     const { id, text } = await missedCall()
     inDatabase((db) => db.exec('ALTER TABLE missed RENAME TO missed_before'))
     await expect(posterTo(url)(id, text)).rejects.toMatchObject({ retryable: true })
@@ -84,7 +94,7 @@ describe.each([
   })
 })
 
-/** Runs a receiver as somebody would who copied it; it ends after the test. */
+/** Runs a receiver as somebody would who copied it. */
 async function start({ code, file, program }: { code: string; file: string; program: string }) {
   const folder = mkdtempSync(join(tmpdir(), 'callwatch-receiver-'))
   writeFileSync(join(folder, file), code)
@@ -98,14 +108,14 @@ async function start({ code, file, program }: { code: string; file: string; prog
   let complaints = ''
   receiver.stderr.on('data', (text) => (complaints += text))
   const ended = once(receiver, 'exit')
-  onTestFinished(async () => {
+  const end = async () => {
     receiver.kill()
     await ended
     rmSync(folder, { recursive: true, force: true })
-  })
+  }
   const url = `http://127.0.0.1:${port}/`
   await vi
-    .waitFor(() => fetch(url, { method: 'POST' }), { timeout: 5000 })
+    .waitFor(() => fetch(url, { method: 'POST' }), { timeout: 60_000 })
     .catch((error: unknown) => {
       throw new Error(`${file} does not answer: ${complaints}`, { cause: error })
     })
@@ -124,7 +134,7 @@ async function start({ code, file, program }: { code: string; file: string; prog
     ids: column('SELECT id AS value FROM seen ORDER BY id'),
     missed: column("SELECT session_id AS value FROM missed WHERE session_id LIKE 'room %'").length,
   })
-  return { url, processed, inDatabase }
+  return { url, processed, inDatabase, end }
 }
 
 type PostedEvent = { id: string; text: string }
