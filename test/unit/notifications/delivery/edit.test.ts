@@ -26,9 +26,9 @@ test('the message of an incident is true within fifteen seconds while it grows a
   on(run.clock)
   const firingOn = () => new Set([...run.live.values()].map(({ target }) => target)).size
   const counts: number[] = []
-  for (let second = 0; second < 600; second++) {
-    if (second < 100) await run.fire(high(second))
-    if (second >= 400 && second < 490) await run.resolve(high(second - 400))
+  for (let second = 0; second < 300; second++) {
+    if (second < 50) await run.fire(high(second))
+    if (second >= 200 && second < 240) await run.resolve(high(second - 200))
     counts.push(firingOn())
     await run.clock.advance(1)
     const message = shown.get('1')?.message
@@ -36,7 +36,7 @@ test('the message of an incident is true within fifteen seconds while it grows a
     // What it shows was so within the last fifteen seconds.
     expect(counts.slice(-15)).toContain(message.incident?.targets.firing)
   }
-  for (let n = 90; n < 100; n++) await run.resolve(high(n))
+  for (let n = 40; n < 50; n++) await run.resolve(high(n))
   await run.clock.advance(2)
   expect(shown.get('1')!.message.incident).toBeUndefined()
   expect(posted).toHaveLength(1)
@@ -52,17 +52,19 @@ test('the message says since when its numbers stand', async () => {
   expect(shown.get('1')!.message.incident?.unpolled).toEqual({ targets: 1, since: AT })
 })
 
-test('a process that dies after the message was posted looks for it, as the same incident', async () => {
+/** A receiver that edits and answers its first message so, and each later one otherwise; what it has seen. */
+function answering(first: string | Promise<never>, later: string) {
   const seen: AlertMessage[] = []
-  const run = sending({
-    ...GROUPED,
-    edits: true,
-    receive: (message) => {
-      if (message.kind === 'alerts') seen.push(message)
-      // The first attempt never returns: the process dies before.
-      return seen.length === 1 ? new Promise(() => undefined) : Promise.resolve('1')
-    },
-  })
+  const receive: Receive = async (message) => {
+    if (message.kind === 'alerts') seen.push(message)
+    return seen.length === 1 ? first : later
+  }
+  return { seen, run: sending({ ...GROUPED, edits: true, receive }) }
+}
+
+test('a process that dies after the message was posted looks for it, as the same incident', async () => {
+  // The first attempt never returns: the process dies before.
+  const { seen, run } = answering(new Promise(() => undefined), '1')
   await run.fire(high(1))
   await run.clock.advance(22)
   run.restart()
@@ -74,15 +76,7 @@ test('a process that dies after the message was posted looks for it, as the same
 })
 
 test('a message that was posted again is edited from then on, also by the next process', async () => {
-  const seen: AlertMessage[] = []
-  const run = sending({
-    ...GROUPED,
-    edits: true,
-    receive: async (message) => {
-      if (message.kind === 'alerts') seen.push(message)
-      return seen.length === 1 ? '1' : '2'
-    },
-  })
+  const { seen, run } = answering('1', '2')
   await run.fire(high(1))
   await run.clock.advance(40)
   run.restart()
@@ -91,15 +85,7 @@ test('a message that was posted again is edited from then on, also by the next p
 })
 
 test('a message that was posted again while the store is busy is not edited before the store knows it', async () => {
-  const seen: AlertMessage[] = []
-  const run = sending({
-    ...GROUPED,
-    edits: true,
-    receive: async (message) => {
-      if (message.kind === 'alerts') seen.push(message)
-      return seen.length === 1 ? '1' : '2'
-    },
-  })
+  const { seen, run } = answering('1', '2')
   await run.fire(high(1))
   while (seen.length === 0) await run.clock.advance(1)
   run.broken.add('removeFromOutbox')
