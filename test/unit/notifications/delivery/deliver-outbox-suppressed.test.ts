@@ -15,7 +15,7 @@ const A = { name: 'A' }
 const B = { name: 'B' }
 const NO_POLL = { name: 'NoGoodPoll', severity: 'critical' } as const
 /** For how long something suppresses alerts (seconds). */
-const LASTING = 600
+const LONG = 600
 
 /** What keeps alerts of `production` from being notified for a while, from now. */
 const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () => Promise<void> }][] = [
@@ -25,12 +25,7 @@ const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () 
       const sent = sending({ groupWait: 10 })
       const begin = async () => {
         const since = sent.clock.wall()
-        await sent.store.addSilence({
-          match: { target: 'production' },
-          since,
-          until: since + LASTING,
-          reason: 'deploy',
-        })
+        await sent.store.addSilence({ match: { target: 'production' }, since, until: since + LONG, reason: 'deploy' })
       }
       return { sent, begin, end: async () => undefined }
     },
@@ -39,12 +34,7 @@ const WAYS: [string, () => { sent: Sending; begin: () => Promise<void>; end: () 
     'a mute',
     () => {
       // It is a quarter past nine in Berlin, on a Friday.
-      const mute = {
-        start: '16 9 * * 5',
-        duration: LASTING,
-        timezone: 'Europe/Berlin',
-        match: { target: 'production' },
-      }
+      const mute = { start: '16 9 * * 5', duration: LONG, timezone: 'Europe/Berlin', match: { target: 'production' } }
       const sent = sending({ groupWait: 10, mutes: [mute], at: AT - 30 })
       return { sent, begin: () => sent.clock.advance(60 - (sent.clock.wall() % 60)), end: async () => undefined }
     },
@@ -72,7 +62,7 @@ describe.each(WAYS)('alerts that %s suppress', (way, held) => {
     const { sent, begin, end } = held()
     await begin()
     await sent.fire(A)
-    await sent.clock.advance(LASTING - 60)
+    await sent.clock.advance(LONG - 60)
     expect(ofWarnings(sent)).toEqual([])
     sent.see(A, { value: 0.9 })
     await sent.clock.advance(60)
@@ -87,9 +77,9 @@ describe.each(WAYS)('alerts that %s suppress', (way, held) => {
     const { sent, begin, end } = held()
     await begin()
     await sent.fire(A)
-    await sent.clock.advance(LASTING / 2)
+    await sent.clock.advance(LONG / 2)
     await sent.resolve(A)
-    await sent.clock.advance(LASTING)
+    await sent.clock.advance(LONG)
     await end()
     await sent.clock.advance(60)
     const notification = way === 'polls that fail' ? ['flapped A ×1'] : []
@@ -103,7 +93,7 @@ describe.each(WAYS)('alerts that %s suppress', (way, held) => {
     expect(ofWarnings(sent)).toEqual(['firing A'])
     await begin()
     await sent.resolve(A)
-    await sent.clock.advance(LASTING - 60)
+    await sent.clock.advance(LONG - 60)
     expect(ofWarnings(sent)).toHaveLength(1)
     await sent.clock.advance(60)
     await end()
@@ -130,7 +120,7 @@ test('failing polls suppress all alerts of the target but the one on poll_age', 
 
 test('an alert on poll_age can be silenced like any other', async () => {
   const { fire, clock, received, store } = sending()
-  await store.addSilence({ match: { alert: NO_POLL.name }, since: AT, until: AT + LASTING, reason: 'known' })
+  await store.addSilence({ match: { alert: NO_POLL.name }, since: AT, until: AT + LONG, reason: 'known' })
   await fire(NO_POLL)
   await clock.advance(60)
   expect(received).toEqual([])
@@ -138,18 +128,18 @@ test('an alert on poll_age can be silenced like any other', async () => {
 
 test('a suppressed alert does not suppress its siblings', async () => {
   const { fire, clock, received, store } = sending({ groupWait: 10 })
-  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + LASTING, reason: 'known' })
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + LONG, reason: 'known' })
   await fire(A)
   await fire(B)
   await clock.advance(60)
   expect(received).toEqual([[10, 'firing B']])
-  await clock.advance(LASTING)
+  await clock.advance(LONG)
   expect(received.slice(1).map(([, text]) => text)).toEqual(['firing A'])
 })
 
 test('a message names the alerts of its target and severity that fire silenced, until when and why', async () => {
   const { fire, clock, messages, store } = sending()
-  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + LASTING, reason: 'known' })
+  await store.addSilence({ match: { alert: 'A' }, since: AT, until: AT + LONG, reason: 'known' })
   await fire(A)
   await fire({ name: 'A', target: 'staging' })
   await fire({ name: 'A of another severity', severity: 'info' })
@@ -158,13 +148,13 @@ test('a message names the alerts of its target and severity that fire silenced, 
   expect(messages[0]).toMatchObject({
     target: 'production',
     alerts: [{ notification: { key: 'B' } }],
-    silenced: [{ alert: 'A', until: AT + LASTING, reason: 'known' }],
+    silenced: [{ alert: 'A', until: AT + LONG, reason: 'known' }],
   })
 })
 
 test('a silence that is ended before its time ends at once', async () => {
   const { fire, clock, received, store } = sending()
-  const { id } = await store.addSilence({ match: {}, since: AT, until: AT + LASTING, reason: 'known' })
+  const { id } = await store.addSilence({ match: {}, since: AT, until: AT + LONG, reason: 'known' })
   await fire(A)
   await clock.advance(5)
   await store.expireSilence(id, AT + 1)
@@ -251,7 +241,7 @@ test('what had fired before it was inhibited is worth a word, also where it has 
 
 test('a due message leaves in its round, however many alerts are discarded meanwhile', async () => {
   const { store, clock, fire, resolve, received } = sending({ groupWait: 10 })
-  await store.addSilence({ match: { alert: 'Silenced' }, since: AT, until: AT + LASTING, reason: 'deploy' })
+  await store.addSilence({ match: { alert: 'Silenced' }, since: AT, until: AT + LONG, reason: 'deploy' })
   const of = (second: number) =>
     [ERRORS, 'Silenced'].map((name) => ({ name, severity: 'critical' as const, target: `target-${second}` }))
   for (let second = 0; second < 30; second += 1) {
