@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { secretsMask } from '../../../src/log/mask-secrets.ts'
 import { runProgram } from '../../../src/program.ts'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { firingOf, POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { firing } from '../../kit/metrics/hand-made-target.ts'
@@ -12,6 +10,7 @@ import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { openIn } from '../../kit/store/place.ts'
 import { owningStore } from '../../kit/store/postgres/daemon.ts'
 import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 const BUSY = ruleOn({ name: 'in_progress' }, { name: 'Busy' })
 const window = { from: CREATED + 100, to: CREATED + 200 }
@@ -29,8 +28,7 @@ function live(rejected: number, differing: Partial<AlertInstance> = {}) {
 
 /** Runs the command on a store whose calls and alerts a daemon still holds open. */
 async function alertCalls(...args: string[]) {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+  const { store, config } = storeInUse(['production', 'staging', "east Ann's"])
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   const { see: seeOther } = await openIn(store, { name: 'staging', fingerprint: 'y' })
   const { see: seeFar } = await openIn(store, { name: "east Ann's", fingerprint: 'z' })
@@ -91,16 +89,7 @@ async function alertCalls(...args: string[]) {
     ],
     alerts: live(19),
   })
-  const config = configFile(`
-targets:
-  - { name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }
-  - { name: staging, base_url: 'http://127.0.0.1:2/v3', api_key: key }
-  - { name: "east Ann's", base_url: 'http://127.0.0.1:3/v3', api_key: key }
-store: { path: '${path}' }
-`)
-  const ended = await callwatch(['alerts', 'calls', '--config', config, ...args])
-  await store.close()
-  return ended
+  return callwatch(['alerts', 'calls', '--config', config, ...args])
 }
 
 const idsOf = async (...args: string[]) => {
@@ -181,18 +170,13 @@ test('alerts calls finds an alert that is older than a thousand of its rule', as
 })
 
 test('alerts calls prints calls before it has read all of them', async () => {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+  const { store, config } = storeInUse()
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   await see(completePoll(30))
   const many = Array.from({ length: 600 }, (_, i) => over(`call-${i}`, 'rejected', 150))
   await see(completePoll(250, ...many), {
     routedChanges: [{ change: firingOf(RATIO, 'production', CREATED + 200, { window }), receivers: [] }],
   })
-  const config = configFile(`
-targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: ${path} }
-`)
   // Between two parts the event loop goes on.
   let isLater = false
   const printed: boolean[] = []
@@ -204,7 +188,6 @@ store: { path: ${path} }
   const stdout = { isTTY: false, hasColors: () => false, write }
   const args = ['alerts', 'calls', 'HighFailureRate', '--format', 'ndjson', '--config', config]
   await runProgram(args, { env: {}, cwd: emptyFolder(), stdout, stderr: stdout, secrets: secretsMask([]) })
-  await store.close()
   expect([printed.length, printed[0], printed.at(-1)]).toEqual([600, false, true])
 })
 

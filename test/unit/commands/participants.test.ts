@@ -1,15 +1,12 @@
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newEvents } from '../../../src/events/new-events.ts'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { completePoll, seen } from '../../kit/ledger/seen.ts'
 import { openIn } from '../../kit/store/place.ts'
-import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
+import { callwatch } from '../../kit/commands/callwatch.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 test('of participants, `events --json` alone says who they are: no line of `events`, no listing of dead letters', async () => {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
-  onTestFinished(() => store.close())
+  const { store, config } = storeInUse(['a'], 'events: { participants: true }')
   const { see, deltaOf } = await openIn(store)
   const minutes = { audio: 1, video: 0, total: undefined }
   const alice = { uid: 'alice', state: undefined, joined: true, joinedAt: undefined, leftAt: undefined, minutes }
@@ -26,12 +23,6 @@ test('of participants, `events --json` alone says who they are: no line of `even
     problem: 'it answered 400',
   }
   await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0' }, put: [{ ...letter, dead: true }] })
-  const config = configFile(`
-targets: [{ name: a, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: ${path} }
-http: { host: 127.0.0.1 }
-events: { participants: true }
-`)
   const printed = async (...args: string[]) => {
     const { code, stdout, stderr } = await callwatch([...args, '--config', config])
     return { code, stderr, hasOutput: stdout !== '', names: stdout.includes('alice') }

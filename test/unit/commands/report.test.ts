@@ -1,15 +1,9 @@
-import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { A, filled, openIn } from '../../kit/store/place.ts'
-import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
-
-const target = (path: string) => `
-targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: '${path}' }
-`
+import { callwatch } from '../../kit/commands/callwatch.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 /** 2026-09-21 14:13:20 UTC, so that 10 hours later it is another day in Tokyo than in Berlin. */
 const AT = (hours: number) => CREATED + hours * 3600
@@ -19,8 +13,7 @@ const report = (...args: string[]) => reportIn(undefined, ...args)
 
 /** The same in a terminal of this width. */
 async function reportIn(columns: number | undefined, ...args: string[]) {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+  const { store, config } = storeInUse()
   for (const name of ['production', 'staging']) {
     const { see } = await openIn(store, { name, fingerprint: name })
     const ended = (id: string, hours: number) =>
@@ -41,10 +34,7 @@ async function reportIn(columns: number | undefined, ...args: string[]) {
       })
     }
   }
-  const command = ['report', '--config', configFile(target(path)), ...args]
-  const ended = await callwatch(command, { columns })
-  await store.close()
-  return ended
+  return callwatch(['report', '--config', config, ...args], { columns })
 }
 
 const PERIOD = ['--since', '2026-09-21T14:13:20Z', '--until', '2026-09-21T20:13:20Z']
@@ -115,14 +105,12 @@ test('report of all that the store keeps begins with its oldest call, and says t
 })
 
 test('report says in every format that a period begins before what is kept', async () => {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+  const { store, config } = storeInUse()
   await filled(store, { ...A, name: 'production' }, { old: 1, older: 0.5, young: 1500 })
   await store.deleteExpired(CREATED + 600)
-  const command = ['report', '--config', configFile(target(path)), '--since', '2026-09-21T14:00Z', '--until']
+  const command = ['report', '--config', config, '--since', '2026-09-21T14:00Z', '--until']
   const reported = (...format: string[]) => callwatch([...command, '2026-09-21T14:40Z', ...format])
   const [table, csv, json] = [await reported(), await reported('--format', 'csv'), await reported('--json')]
-  await store.close()
   const sentence =
     'expired (store.history): calls of production that finished before 2026-09-21T14:13:22.000Z are missing\n'
   for (const { stderr } of [table, csv]) expect(stderr.endsWith(sentence)).toBe(true)
@@ -138,8 +126,7 @@ test('report says in every format that a period begins before what is kept', asy
 })
 
 test.each([-3, 0, 3])('report and calls of the last hour are by a service whose clock is %i h ahead', async (hours) => {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+  const { store, config } = storeInUse()
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   const at = (minutes: number) => AT(hours + minutes / 60)
   const ended = (id: string, minutes: number) => seen(id, 'ended', { endedAt: at(minutes) })
@@ -150,7 +137,6 @@ test.each([-3, 0, 3])('report and calls of the last hour are by a service whose 
   // No daemon has run for the last four minutes.
   const wall = vi.spyOn(systemClock, 'wall').mockReturnValue(AT(2) + 240)
   onTestFinished(() => wall.mockRestore())
-  const config = configFile(target(path))
   const reported = async (...args: string[]) => {
     const { stdout, stderr } = await callwatch(['report', '--config', config, '--json', ...args])
     const { since, until, rows, coverage } = JSON.parse(stdout)
@@ -170,7 +156,6 @@ test.each([-3, 0, 3])('report and calls of the last hour are by a service whose 
     return [...stdout.matchAll(/"session_id":"(early|late)"/g)].map(([, id]) => id).join(' ')
   }
   expect([await listed('--since', '1h'), await listed('--since', '2h', '--until', '1h')]).toEqual(['late', 'early'])
-  await store.close()
 })
 
 test.each([

@@ -1,23 +1,17 @@
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
-/** A store that a daemon uses, and its configuration with one target. */
-function storeInUse(store = join(emptyFolder(), 'callwatch.db')) {
-  const daemon = openSqliteStore({ path: store })
-  const config = configFile(`
-targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: ${store} }
-`)
+function silencing() {
+  const { store: daemon, config } = storeInUse()
   const silence = (...args: string[]) => callwatch(['silence', ...args, '--config', config])
   return { daemon, silence }
 }
 
 describe('silence', () => {
   test('adds, lists and expires a silence beside the daemon, which sees it', async () => {
-    const { daemon, silence } = storeInUse()
+    const { daemon, silence } = silencing()
     const picked = ['--alert', 'NoGoodPoll', '--match', 'target=production', '--match', 'severity=critical']
     const added = await silence('add', ...picked, '--for', '2h', '--reason', 'the provider moves', '--author', 'ada')
     expect(added).toMatchObject({ code: 0, stderr: '' })
@@ -38,11 +32,10 @@ describe('silence', () => {
     expect(expired.stdout).toMatch(/^1: .*alert=NoGoodPoll, expired \S+ \S+ UTC, by ada: the provider moves\n$/)
     const { silences } = JSON.parse((await silence('list', '--since', '1h', '--json')).stdout)
     expect(silences).toMatchObject([{ id: 1, author: 'ada', reason: 'the provider moves', match: seen!.match }])
-    await daemon.close()
   })
 
   test('edits what is given', async () => {
-    const { daemon, silence } = storeInUse()
+    const { daemon, silence } = silencing()
     await silence('add', '--match', 'alert=~No.*', '--for', '2h', '--reason', 'the provider moves')
     expect((await silence('edit', '1', '--for', '4h')).stdout).toMatch(
       new RegExp(`^silence 1: alert=~No\\.\\*, until .* \\(4h\\), by ${userInfo().username}: the provider moves\n$`),
@@ -51,7 +44,6 @@ describe('silence', () => {
     expect(await daemon.silences(Date.now() / 1000)).toMatchObject([
       { id: 1, match: { target: 'production' }, reason: 'it has moved', edits: 2 },
     ])
-    await daemon.close()
   })
 
   test.each([
@@ -88,29 +80,26 @@ describe('silence', () => {
     [['add', '--all'], "required option '--for <duration>' not specified"],
     [['expire', '7'], 'there is no active silence 7; `callwatch silence list` shows them'],
   ])('%j exits 2 with a sentence', async (args, sentence) => {
-    const { daemon, silence } = storeInUse()
+    const { silence } = silencing()
     const { code, stdout, stderr } = await silence(...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
-    await daemon.close()
   })
 
   test('add silences every alert only with --all', async () => {
-    const { daemon, silence } = storeInUse()
+    const { daemon, silence } = silencing()
     const { code, stdout } = await silence('add', '--all', '--for', '30m')
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^silence 1: every alert, until /) })
     expect(await daemon.silences(Date.now() / 1000)).toMatchObject([{ match: {} }])
-    await daemon.close()
   })
 
   test('list shows a silence in one line, without control and bidirectional characters', async () => {
-    const { daemon, silence } = storeInUse()
+    const { daemon, silence } = silencing()
     const since = Date.now() / 1000
     const reason = '\u001b[31mred\u0007\n2: every alert\u202e, \u2066back\u2069\u200f\u009b\u2028end'
     await daemon.addSilence({ match: { alert: 'No\u001bCalls' }, since, until: since + 60, reason })
     const { stdout } = await silence('list')
     expect(stdout).toMatch(/^1: alert=NoCalls, until .* UTC \(\d+[ms]\): \[31mred 2: every alert, back end\n$/)
-    await daemon.close()
   })
 
   test('list without a store exits 2 with a sentence', async () => {

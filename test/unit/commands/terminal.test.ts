@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tableLines, widthOf } from '../../../src/commands/command.ts'
 import { eventLine } from '../../../src/commands/events.ts'
 import { newEvents } from '../../../src/events/new-events.ts'
 import type { ReadEvent } from '../../../src/events/read-events.ts'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
+import { callwatch } from '../../kit/commands/callwatch.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { openIn } from '../../kit/store/place.ts'
 
@@ -15,8 +14,7 @@ const COLUMNS = 80
 
 /** The configuration of a store with two targets, a call of each, and a long silence. */
 async function filled(targets = TARGETS) {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+  const { store, config } = storeInUse(targets)
   for (const name of targets) {
     const { see, deltaOf } = await openIn(store, { name, fingerprint: name })
     await see(completePoll(30))
@@ -27,12 +25,7 @@ async function filled(targets = TARGETS) {
   const match = { alert: `=~${Array.from({ length: 9 }, (_, i) => `RuleWithALongName${i}`).join('|')}` }
   const [since, until] = [Date.now() / 1000, Date.now() / 1000 + 3600]
   await store.addSilence({ match, since, until, reason: 'a ticket of the vendor', author: 'somebody' })
-  await store.close()
-  return configFile(`
-targets:
-${targets.map((name) => `  - { name: ${name}, base_url: 'http://127.0.0.1:1/v3', api_key: key }\n`).join('')}
-store: { path: '${path}' }
-`)
+  return config
 }
 
 const KEYS = 'day,target,type,mode,receiver_type'

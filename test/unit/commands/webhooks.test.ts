@@ -1,27 +1,21 @@
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { completePoll, seen } from '../../kit/ledger/seen.ts'
 import { openIn } from '../../kit/store/place.ts'
-import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
+import { callwatch } from '../../kit/commands/callwatch.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 const NOW = Date.now() / 1000
 const HOUR = 3600
 
 /** A store that a daemon uses, with four events an hour apart, the last one now. */
-async function storeInUse() {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const daemon = openSqliteStore({ path })
+async function storeWithEvents() {
+  const { store: daemon, config } = storeInUse()
   const { see, ledger } = await openIn(daemon)
   for (const hoursAgo of [3, 2, 1, 0]) {
     const at = NOW - hoursAgo * HOUR
     const poll = completePoll(ledger.sync.seq + 1, seen(`call ${hoursAgo}`, 'ongoing'))
     await see(poll, { events: { id: `${hoursAgo}h-ago`, at, texts: ['{"type":"call.lost","data":{}}'] } })
   }
-  const config = configFile(`
-targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: ${path} }
-`)
   const webhooks = (...args: string[]) => callwatch(['events', 'webhooks', ...args, '--config', config])
   const progress = async () => (await daemon.webhooks())[0]!.progress
   const known = (cursor: string, more: object = {}) =>
@@ -43,7 +37,7 @@ const dead = {
 
 describe('events webhooks', () => {
   test('lists each, with what it has not got yet', async () => {
-    const { webhooks, known, daemon } = await storeInUse()
+    const { webhooks, known, daemon } = await storeWithEvents()
     expect((await webhooks()).stdout).toBe('no webhooks: none has run yet\n')
     await known('2.0.2h-ago', { put: [dead] })
     const progress = { cursor: '4.0.0h-ago', paused: 'it answered 410' }
@@ -64,7 +58,7 @@ describe('events webhooks', () => {
   })
 
   test('pause and resume one', async () => {
-    const { webhooks, known, progress } = await storeInUse()
+    const { webhooks, known, progress } = await storeWithEvents()
     await known('0')
     expect(await webhooks('pause', 'crm')).toMatchObject({ code: 0, stdout: expect.stringContaining('crm is paused') })
     expect(await progress()).toEqual({ cursor: '0', paused: 'paused by a command' })
@@ -73,7 +67,7 @@ describe('events webhooks', () => {
   })
 
   test('list dead letters, without what they are about, and replay them', async () => {
-    const { webhooks, known, daemon } = await storeInUse()
+    const { webhooks, known, daemon } = await storeWithEvents()
     await known('4.0.0h-ago', { put: [dead] })
     const listed = await webhooks('dead', 'crm')
     expect(listed.stdout).toBe('2h-ago-0: 11 attempts; the last: the webhook crm refused the message with 404\n')
@@ -98,7 +92,7 @@ describe('events webhooks', () => {
   })
 
   test('replay what was found since a moment, each event once, but never leave out what is behind', async () => {
-    const { webhooks, known, daemon, progress } = await storeInUse()
+    const { webhooks, known, daemon, progress } = await storeWithEvents()
     await known('4.0.0h-ago', { put: [dead, { ...dead, position: 4, dead: false }] })
     expect(await webhooks('replay', 'crm', '--since', '90m')).toMatchObject({ code: 0 })
     expect(await progress()).toEqual({ cursor: '3.-1.1h-ago' })
@@ -116,7 +110,7 @@ describe('events webhooks', () => {
     [['dead'], "missing required argument 'name'"],
     [['stop', 'crm'], 'too many arguments'],
   ])('%j exits 2 with a sentence', async (args, sentence) => {
-    const { webhooks, known, progress } = await storeInUse()
+    const { webhooks, known, progress } = await storeWithEvents()
     await known('0')
     const { code, stderr } = await webhooks(...args)
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
