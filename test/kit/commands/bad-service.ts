@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { onTestFinished, vi } from 'vitest'
 import { startSimulator, type Simulator } from '../../../src/simulator/simulator.ts'
-import { selfSigned, type Certificate } from './self-signed.ts'
+import { selfSigned, trusted } from './self-signed.ts'
 import { KEY } from '../daemon/daemon-in-process.ts'
 
 /** A calls service behind a failure that can be mended and broken again. It starts broken. */
@@ -56,7 +55,7 @@ export async function notListening(): Promise<BadService> {
 /** No host has this name. */
 export async function withoutHost(): Promise<BadService> {
   const simulator = await busySimulator()
-  const certificate = trusted()
+  const certificate = trusted(NO_SUCH_HOST)
   const server = createTlsServer(certificate, (request, response) => void forward(simulator, request, response))
   const port = await listen(server)
   const real = dns.lookup.bind(dns)
@@ -78,7 +77,7 @@ export async function withoutHost(): Promise<BadService> {
 /** The certificate is self-signed, until it is replaced by a trusted one. */
 export async function withBadCertificate(): Promise<BadService> {
   const simulator = await busySimulator()
-  const [bad, good] = [selfSigned(NO_SUCH_HOST), trusted()]
+  const [bad, good] = [selfSigned(NO_SUCH_HOST), trusted(NO_SUCH_HOST)]
   const server = createTlsServer(bad, (request, response) => void forward(simulator, request, response))
   const port = await listen(server)
   const breakDown = async () => {
@@ -86,15 +85,6 @@ export async function withBadCertificate(): Promise<BadService> {
     server.closeAllConnections()
   }
   return { url: `https://127.0.0.1:${port}/v3`, breakDown, mend: async () => server.setSecureContext(good) }
-}
-
-/** A certificate that this process trusts until the test ends. */
-function trusted(): Certificate {
-  const certificate = selfSigned(NO_SUCH_HOST)
-  const authorities = getCACertificates('default')
-  setDefaultCACertificates([...authorities, certificate.cert])
-  onTestFinished(() => setDefaultCACertificates(authorities))
-  return certificate
 }
 
 /** Also on a machine that stands still for seconds, no page of calls begins between two pages of a poll, which shows no order of time. */

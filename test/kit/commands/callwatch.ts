@@ -26,6 +26,8 @@ export type RunOptions = { env?: Record<string, string>; cwd?: string }
 /** `columns` is the width of a terminal. */
 type RunHere = RunOptions & { columns?: number | undefined }
 
+type RunningHere = Omit<Running, 'child'> & { kill: (signal: Signal) => void }
+
 /** Half of what a slow test has (milliseconds). */
 const TIMEOUT = 150_000
 
@@ -34,6 +36,8 @@ const OUTSIDE = { env: process.env, cwd: process.cwd() }
 
 /** The signals that a daemon listens for. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+type Signal = (typeof SIGNALS)[number]
 
 /**
  * Starts the program as a user does, with only PATH from this process's environment, in an empty folder unless another is
@@ -53,28 +57,47 @@ export function start(args: readonly string[], { env = {}, cwd = emptyFolder() }
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, stdout, stderr }))
   })
-  const printed = (pattern: RegExp) =>
+  return { child, stdout: () => stdout, printed: matchIn(() => ({ stdout, stderr })), ended }
+}
+
+/** Resolves with the first match in what is printed. */
+function matchIn(output: () => Omit<Ended, 'code'>) {
+  return (pattern: RegExp) =>
     vi.waitFor(
       () => {
+        const { stdout, stderr } = output()
         const match = pattern.exec(stdout)
         if (match === null) throw new Error(`${String(pattern)} was not printed:\n${stdout}\n${stderr}`)
         return match
       },
       { timeout: TIMEOUT, interval: 20 },
     )
-  return { child, stdout: () => stdout, printed, ended }
 }
 
 /**
- * Runs a command to its end, in this process, as {@link start} does in another one. `run`, `demo` and
- * `simulate` must fail at startup: no signal ends them here.
+ * Runs a command to its end, in this process, as {@link start} does in another one. `run` and `demo` must fail at startup: no
+ * signal ends them here.
  *
  * @throws an error that would end the process with a stack trace
  */
-export async function callwatch(
+export function callwatch(args: readonly string[], options?: RunHere): Promise<Ended> {
+  return runHere(args, options).ended
+}
+
+/** Starts a command in this process; `kill` ends it as a signal does, when the test ends at the latest. */
+export function startHere(args: readonly string[], options?: RunHere): RunningHere {
+  const running = runHere(args, options)
+  onTestFinished(async () => {
+    running.kill('SIGTERM')
+    await running.ended
+  })
+  return running
+}
+
+function runHere(
   args: readonly string[],
   { env: variables = {}, cwd = emptyFolder(), columns }: RunHere = {},
-): Promise<Ended> {
+): RunningHere {
   const printed = { stdout: '', stderr: '' }
   const into = (stream: keyof typeof printed) => ({
     isTTY: columns !== undefined,
@@ -85,20 +108,27 @@ export async function callwatch(
       return true
     },
   })
-  const listeners = SIGNALS.map((signal) => process.listeners(signal))
-  const env = { PATH: process.env['PATH'], ...variables }
-  process.env = env
-  process.chdir(cwd)
-  try {
-    const [stdout, stderr, secrets] = [into('stdout'), into('stderr'), secretsMask([])]
-    const code = await runProgram(args, { env, cwd, stdout, stderr, secrets })
-    return { code, ...printed }
-  } finally {
-    process.env = OUTSIDE.env
-    process.chdir(OUTSIDE.cwd)
-    for (const [i, signal] of SIGNALS.entries()) {
-      for (const each of process.listeners(signal)) if (!listeners[i]!.includes(each)) process.off(signal, each)
+  const others = new Set(SIGNALS.flatMap((signal) => process.listeners(signal)))
+  const listenersOf = (signal: Signal) => process.listeners(signal).filter((each) => !others.has(each))
+  const run = async () => {
+    const env = { PATH: process.env['PATH'], ...variables }
+    process.env = env
+    process.chdir(cwd)
+    try {
+      const [stdout, stderr, secrets] = [into('stdout'), into('stderr'), secretsMask([])]
+      const code = await runProgram(args, { env, cwd, stdout, stderr, secrets })
+      return { code, ...printed }
+    } finally {
+      process.env = OUTSIDE.env
+      process.chdir(OUTSIDE.cwd)
+      for (const signal of SIGNALS) for (const each of listenersOf(signal)) process.off(signal, each)
     }
+  }
+  return {
+    stdout: () => printed.stdout,
+    printed: matchIn(() => printed),
+    ended: run(),
+    kill: (signal) => listenersOf(signal).forEach((each) => void each(signal)),
   }
 }
 

@@ -1,18 +1,16 @@
-import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { linesOf } from '../../../src/commands/calls/listing.ts'
 import { newEvents } from '../../../src/events/new-events.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { openIn } from '../../kit/store/place.ts'
-import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { callwatch, startHere } from '../../kit/commands/callwatch.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 /** A store that a daemon still holds open, with calls of `a`, and the arguments that name its configuration. */
 async function counted() {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+  const { store, config } = storeInUse(['a'])
   const target = await openIn(store, { name: 'a', fingerprint: 'x' })
   const see = async (observation: Observation) => {
     const ledger = target.deltaOf(observation)
@@ -31,18 +29,14 @@ async function counted() {
       seen('open', 'ongoing', { initiatedAt: CREATED + 40, startedAt: CREATED + 50 }),
     ),
   )
-  const config = configFile(`
-targets: [{ name: a, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: '${path}' }
-`)
-  return { see, over, store, args: ['calls', '--config', config] }
+  return { see, over, args: ['calls', '--config', config] }
 }
 
 /** CSV and JSON have each id twice: of the call, and of its session. */
 const idsIn = (text: string) => [...new Set(text.match(/\b(?:first|fine|last|open|new|unlike)\b/g))]
 
 test('calls prints the calls in progress, or those of a time, by the filters of the API', async () => {
-  const { args, store } = await counted()
+  const { args } = await counted()
   const ids = async (...more: string[]) => {
     const { code, stdout, stderr } = await callwatch([...args, ...more])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -63,11 +57,10 @@ test('calls prints the calls in progress, or those of a time, by the filters of 
   const some = await callwatch([...args, '--since', '2026-09-21', '--limit', '2'])
   expect(idsIn(some.stdout)).toEqual(['last', 'fine'])
   expect(some.stderr).toBe('these are the newest 2; --limit prints more\n')
-  await store.close()
 })
 
 test('calls prints as many calls as --limit says, and finds calls by id, however long the search takes', async () => {
-  const { args, store, see, over } = await counted()
+  const { args, see, over } = await counted()
   const times = Array.from({ length: 6000 }, (_, i) => i % 150)
   await see(completePoll(400, ...times.map((at, i) => over(`many ${i}`, 'ended', 201 + at))))
   // Each time that the search looks at the clock, it has taken ten seconds more.
@@ -85,11 +78,10 @@ test('calls prints as many calls as --limit says, and finds calls by id, however
   ])
   expect(await list('--limit', '7000', '--format', 'ndjson')).toEqual([0, 6003, ''])
   expect(await list('--session-id', 'fir', '--format', 'ndjson')).toEqual([0, 1, ''])
-  await store.close()
 })
 
 test('calls lists all calls of a session, with a call id where it is not the session id', async () => {
-  const { args, store, see, over } = await counted()
+  const { args, see, over } = await counted()
   const again = (id: string, at: number) => ({ ...over(id, 'ended', at), session: 'first' })
   await see(completePoll(400, again('cw:AbCdEfGhIjKlMnOpQrStUv', 320), again('cw:vUtSrQpOnMlKjIhGfEdCbA', 350)))
   const list = async (...more: string[]) => (await callwatch([...args, '--since', '2026-09-21', ...more])).stdout
@@ -110,7 +102,6 @@ test('calls lists all calls of a session, with a call id where it is not the ses
   expect(longest[1]).toMatch(/ cw:\S{22} {2}first {2}/)
   // Of several targets, whose call it is matters most.
   expect(linesOf(calls, false, 60, 2)[1]).toMatch(/^\S+ \S+ {2}a +first +ended/)
-  await store.close()
 })
 
 test.each([
@@ -122,20 +113,19 @@ test.each([
   [['--follow', '--format', 'csv'], '--follow: an event has not all columns of csv; use --format ndjson'],
   [['--follow', '--format', 'excel'], '--follow: an event has not all columns of excel; use --format ndjson'],
 ])('calls %j is refused', async (more, message) => {
-  const { args, store } = await counted()
+  const { args } = await counted()
   const { code, stderr } = await callwatch([...args, ...more])
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
-  await store.close()
 })
 
 test('calls --follow continues with calls that match, until a signal', async () => {
-  const { args, store, see, over } = await counted()
-  const { child, printed, stdout, ended } = start([...args, '--since', '2026-09-21', '--type', 'audio', '--follow'])
+  const { args, see, over } = await counted()
+  const following = [...args, '--since', '2026-09-21', '--type', 'audio', '--follow']
+  const { printed, stdout, ended, kill } = startHere(following)
   await printed(/first/)
   await see(completePoll(400, over('unlike', 'ended', 300, 'video'), over('new', 'rejected', 310)))
   await printed(/\bnew\b/)
-  child.kill('SIGTERM')
+  kill('SIGTERM')
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
   expect(idsIn(stdout())).toEqual(['last', 'first', 'new'])
-  await store.close()
 })

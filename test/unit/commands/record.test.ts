@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator, type SimulatorOptions } from '../../../src/simulator/simulator.ts'
 import { replayed } from '../simulator/replayed.ts'
-import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { callwatch, configFile, emptyFolder, startHere } from '../../kit/commands/callwatch.ts'
 import { localServer } from '../../kit/commands/local-server.ts'
 
 const KEY = 'hunter2-hunter2-key'
@@ -219,7 +219,7 @@ test('simulate --replay serves a recording, and says what is not one', async () 
   const { url } = await namingService()
   const folder = emptyFolder()
   await callwatch(['check', '--record', join(folder, 'recording.json'), '--config', config(url)])
-  const running = start(['simulate', '--port', '0', '--replay', 'recording.json'], { cwd: folder })
+  const running = startHere(['simulate', '--port', '0', '--replay', 'recording.json'], { cwd: folder })
   const [, served] = await running.printed(/^calls service: (\S+)/m)
   const again = await callwatch(['check', '--probe', '--config', config(served!)])
   expect(again.stdout).toContain('List Calls works')

@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callsOf } from '../../../src/commands/simulate.ts'
 import { bursts } from '../../../src/simulator/bursts.ts'
-import { callwatch, start } from '../../kit/commands/callwatch.ts'
+import { callwatch, startHere } from '../../kit/commands/callwatch.ts'
 
 const days = (count: number) => ({ seconds: count * 86_400 })
 
@@ -41,14 +41,14 @@ test.each(['35', '35d', '12h'])('simulate accepts a history of %s', async (histo
 })
 
 test('simulate says how its history counts', async () => {
-  const running = start(['simulate', '--port', '0', '--history', '36h', '--calls-per-minute', '1'])
+  const running = startHere(['simulate', '--port', '0', '--history', '36h', '--calls-per-minute', '1'])
   await running.printed(/^with history: {2}poll: \{ lookback: 2d \} in its configuration/m)
 })
 
 test('simulate says nothing of a history that counts by default', async () => {
-  const running = start(['simulate', '--port', '0', '--history', '1d', '--calls-per-minute', '1'])
+  const running = startHere(['simulate', '--port', '0', '--history', '1d', '--calls-per-minute', '1'])
   await running.printed(/^configuration: /m)
-  running.child.kill('SIGTERM')
+  running.kill('SIGTERM')
   expect((await running.ended).stdout).not.toContain('with history')
 })
 
@@ -62,7 +62,7 @@ type Target = { name: string; base_url: string; api_key: string }
 
 /** The targets of the configuration that the simulator offers, and the session ids that each of them lists. */
 async function simulated(...args: string[]) {
-  const running = start(['simulate', '--port', '0', '--history', '5', '--no-arrivals', ...args])
+  const running = startHere(['simulate', '--port', '0', '--history', '5', '--no-arrivals', ...args])
   const [, url] = await running.printed(/^configuration: curl (\S+) > simulated\.yaml; then callwatch run --config /m)
   const { targets }: { targets: Target[] } = parse(await (await fetch(url!)).text())
   const listed = targets.map(async ({ base_url: base, api_key: apikey }) => {

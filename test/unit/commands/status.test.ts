@@ -1,19 +1,18 @@
-import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { AlertMatch } from '../../../src/alerts/match-keys.ts'
 import { tableLines } from '../../../src/commands/command.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { printAll, printProblems } from '../../../src/commands/status/print-status.ts'
 import type { StoredStatus } from '../../../src/views/status.ts'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { formatTime } from '../../../src/text/format.ts'
 import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { firing } from '../../kit/metrics/hand-made-target.ts'
 import { openIn } from '../../kit/store/place.ts'
 import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
-import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { callwatch, configFile, startHere } from '../../kit/commands/callwatch.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 type Place = {
   fires?: boolean | 'pending'
@@ -34,8 +33,8 @@ const stateOf = (fires: Place['fires']) => (fires === 'pending' ? fires : ('firi
 async function polled(secondsAgo: number, place: Place = {}) {
   const { fires = false, targets = ['production', 'staging'], http = '{ port: 1 }', silenced = false, told } = place
   const { earlier = [] } = place
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+  const notify = "notify: { slack: { webhook_url: 'http://127.0.0.1:1/hook' } }"
+  const { store, config } = storeInUse(targets, `http: ${http}\n${notify}`)
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   const now = Date.now() / 1000
   const at = now - secondsAgo - CREATED
@@ -63,14 +62,7 @@ async function polled(secondsAgo: number, place: Place = {}) {
     const telling = { receiver: 'slack', group, told: { ...known, severity: 'critical' as const, since: told } }
     await store.removeFromOutbox([], [], telling)
   }
-  await store.close()
-  const named = targets.map((name) => `{ name: ${name}, base_url: 'http://127.0.0.1:1/v3', api_key: key }`)
-  return configFile(`
-targets: [${named.join(', ')}]
-store: { path: '${path}' }
-http: ${http}
-notify: { slack: { webhook_url: 'http://127.0.0.1:1/hook' } }
-`)
+  return config
 }
 
 const NO_DAEMON = 'no daemon of this configuration answers at http://127.0.0.1:1/: is it running?'
@@ -81,6 +73,10 @@ async function status(config: string, ...options: string[]) {
   const { code, stdout, stderr } = await callwatch(['status', '--config', config, ...options])
   expect(stderr).toBe('')
   return { code, lines: stdout.replaceAll(TIME, 'TIME').trimEnd().split('\n') }
+}
+
+async function asJson(config: string): Promise<StoredStatus> {
+  return JSON.parse((await callwatch(['status', '--json', '--config', config])).stdout)
 }
 
 /** How the section `http` of a configuration names a served daemon. */
@@ -133,8 +129,7 @@ describe('status', () => {
   })
 
   test('--all has the targets with most alerts first, and on a terminal of many that are alike three and their number', async () => {
-    const { stdout } = await callwatch(['status', '--json', '--config', await polled(4, { targets: ['production'] })])
-    const stored: StoredStatus = JSON.parse(stdout)
+    const stored = await asJson(await polled(4, { targets: ['production'] }))
     const target = (name: string, firing: number) => ({ ...stored.targets[0]!, target: name, firing })
     const names = Array.from({ length: 12 }, (_, i) => target(`shop-${i + 1}`, 0)).toReversed()
     const printed = (width: number) => {
@@ -148,8 +143,7 @@ describe('status', () => {
   })
 
   test('--all has the worst of the alerts of a rule first', async () => {
-    const { stdout } = await callwatch(['status', '--json', '--config', await polled(4, { fires: true })])
-    const stored: StoredStatus = JSON.parse(stdout)
+    const stored = await asJson(await polled(4, { fires: true }))
     const printed = (breach: 'above' | 'below') => {
       const lines: string[] = []
       const alerts = [0.2, 0.4].map((value) => ({ ...stored.alerts[0]!, breach, value }))
@@ -181,8 +175,7 @@ describe('status', () => {
   })
 
   test('names what else fires on the targets of an incident only where that has no incident of its own', async () => {
-    const { stdout } = await callwatch(['status', '--json', '--config', await polled(4, { fires: true })])
-    const stored: StoredStatus = JSON.parse(stdout)
+    const stored = await asJson(await polled(4, { fires: true }))
     const [incident] = stored.incidents
     const printed = (group: AlertMatch) => {
       const lines: string[] = []
@@ -195,8 +188,7 @@ describe('status', () => {
   })
 
   test('says once that a target is not polled: in the incident, if there is an alert about it', async () => {
-    const { stdout } = await callwatch(['status', '--json', '--config', await polled(600, { fires: true })])
-    const stored: StoredStatus = JSON.parse(stdout)
+    const stored = await asJson(await polled(600, { fires: true }))
     const problems = (signal: 'failure_ratio' | 'poll_age') => {
       const lines: string[] = []
       const alerts = stored.alerts.map((each) => ({ ...each, signal }))
@@ -369,7 +361,7 @@ describe('status', () => {
       expect.stringMatching(/^pending: HighFailureRate on 1 target fires from \d\d:\d\d:\d\d UTC on if it lasts$/),
     )
     // The rule has lasted for all of its two minutes: it fires with the next poll.
-    const stored: StoredStatus = JSON.parse((await callwatch(['status', '--json', '--config', config])).stdout)
+    const stored = await asJson(config)
     const { now, pending } = stored
     expect(pending).toEqual([{ alert: 'HighFailureRate', targets: 1, fires_at: now }])
     const later = pending.map((rule) => ({ ...rule, fires_at: isoTime(Date.parse(now) / 1000 + 172_800) }))
@@ -392,9 +384,9 @@ describe('status', () => {
   })
 
   test('is printed again until a signal ends it', async () => {
-    const { child, stdout, ended } = start(['status', '--watch', '--config', await polled(4)])
-    await vi.waitFor(() => expect(stdout().match(/^staging: never/gm)).toHaveLength(2), 10_000)
-    child.kill('SIGINT')
+    const { printed, ended, kill } = startHere(['status', '--watch', '--config', await polled(4)])
+    await printed(/(^staging: never[^]*){2}/m)
+    kill('SIGINT')
     expect(await ended).toMatchObject({ code: 1, stderr: '' })
   })
 })

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { switchOptions } from '../../../src/commands/options/switch-options.ts'
 import { defaultSwitches, type Switches } from '../../../src/simulator/switches.ts'
-import { callwatch, start } from '../../kit/commands/callwatch.ts'
+import { callwatch, startHere } from '../../kit/commands/callwatch.ts'
 
 /** The options of each switch, and its value then. None is the default. */
 const GIVEN: Record<keyof Switches, { args: string[]; value: unknown }> = {
@@ -51,7 +51,7 @@ test.each(Object.entries(GIVEN))('the switch %s has an option: %j', (name, { arg
 
 test('simulate has an option for each switch, and passes all of them to the service', async () => {
   const args = Object.values(GIVEN).flatMap((asked) => asked.args)
-  const running = start(['simulate', '--port', '0', ...args])
+  const running = startHere(['simulate', '--port', '0', ...args])
   const [, switches] = await running.printed(/^switches: +(http:\S+)$/m)
   const expected = Object.fromEntries(Object.entries(GIVEN).map(([name, { value }]) => [name, value]))
   expect(await (await fetch(switches!)).json()).toEqual(expected)

@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { headerOf, smtpInbox } from '../notifications/receivers/email/smtp-inbox.ts'
-import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 import { localServer } from '../../kit/commands/local-server.ts'
-import { selfSigned } from '../../kit/commands/self-signed.ts'
+import { trusted } from '../../kit/commands/self-signed.ts'
 
 const ENV = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
 
@@ -68,9 +66,7 @@ test.each([
 ])(
   'test-notify sends e-mails over %s to a server of a private authority, each receiver by its name',
   async (tls, options) => {
-    const certificate = selfSigned()
-    const ca = join(emptyFolder(), 'ca.pem')
-    writeFileSync(ca, certificate.cert)
+    const certificate = trusted()
     const logins: string[] = []
     const login = (user: string, password: string) => void logins.push(`${user} ${password}`)
     const { inbox, port } = await smtpInbox({ login }, { ...certificate, ...options, allowInsecureAuth: false })
@@ -81,9 +77,7 @@ test.each([
     - { name: on-call, email: { to: [oncall@example.com], ${server} } }
     - { name: gone, email: { to: [gone@example.com], from: c@example.com, host: 127.0.0.1, port: 1, tls: ${tls} } }
 `)
-    const { code, stdout, stderr } = await start(['test-notify', '--config', file], {
-      env: { ...ENV, NODE_EXTRA_CA_CERTS: ca },
-    }).ended
+    const { code, stdout, stderr } = await callwatch(['test-notify', '--config', file], { env: ENV })
     expect(stderr).toBe('')
     expect(stdout.split('\n')).toEqual([
       'messages have links once `http.public_url` is set',
