@@ -99,6 +99,7 @@ describe('the pages of /api/v1/calls', () => {
     const { url } = await serve([shownTarget()], { history: HISTORY })
     const first = await fetch(`${url}/api/v1/calls?since=0&format=csv&limit=1200`)
     const next = first.headers.get('x-callwatch-next')
+    expect(first.headers.get('x-callwatch-truncated')).toBe('true')
     const last = await fetch(`${url}/api/v1/calls?since=0&format=csv&cursor=${next}`)
     const lines = (await last.text()).trimEnd().split('\r\n')
     expect(lines.map((line) => line.split(',')[1])).toEqual(['call_id', 'call-1200', 'call-1201', 'call-1202'])

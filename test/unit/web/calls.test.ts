@@ -110,37 +110,6 @@ describe('/api/v1/calls with since', () => {
       },
     ])
   })
-
-  test('filters by status', async () => {
-    const rejected = inHistory('b', 20, { finish: finish('rejected', 20) })
-    expect(await idsOf(`?since=${NOW - 3600}&status=rejected`, [inHistory('a', 10), rejected])).toEqual(['b'])
-  })
-
-  test('filters by target', async () => {
-    const staging = { ...inHistory('b', 20), target: 'staging' }
-    expect(await idsOf(`?since=0&target=staging`, [inHistory('a', 10), staging])).toEqual(['b'])
-  })
-
-  test('applies the limit after all filters', async () => {
-    const rejected = ['b', 'c', 'd'].map((id, i) => inHistory(id, 20 + i, { finish: finish('rejected', 20 + i) }))
-    const query = '?since=0&status=rejected&limit=2'
-    const { text } = await get(query, [inHistory('a', 10), ...rejected])
-    const { calls, truncated } = JSON.parse(text)
-    expect([calls.map(({ session_id }: { session_id: string }) => session_id), truncated]).toEqual([['b', 'c'], true])
-    const whole = await get(query, [inHistory('a', 10), ...rejected.slice(1)])
-    expect(JSON.parse(whole.text)).not.toHaveProperty('truncated')
-  })
-
-  test('marks a response that lacks older calls as truncated', async () => {
-    const many = Array.from({ length: 10_001 }, (_, i) => inHistory(`call-${i}`, i + 1))
-    const json = await get('?since=0', many)
-    const { calls, truncated } = JSON.parse(json.text)
-    expect([calls.length, calls[0].session_id, truncated]).toEqual([10_000, 'call-0', true])
-    const csv = await get('?since=0&format=csv&limit=10000', many)
-    expect(csv.headers.get('x-callwatch-truncated')).toBe('true')
-    const whole = await get('?since=0', many.slice(1))
-    expect(JSON.parse(whole.text)).not.toHaveProperty('truncated')
-  })
 })
 
 describe('/api/v1/calls without a limit', () => {

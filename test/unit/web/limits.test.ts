@@ -10,7 +10,7 @@ import { oneRequestPerIteration } from '../../../src/web/limit-connections.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { openCall } from '../../kit/metrics/hand-made-target.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
-import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
+import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const NO_TARGETS = { all: () => [], own: () => [], others: () => [] }
 const NO_CALLS = { rows: async () => [], openCalls: async () => [] }
@@ -155,27 +155,6 @@ test('a client that has disconnected before its large response starts does not c
   leaving.forEach((socket) => socket.destroy())
   await vi.waitFor(() => expect(left.count()).toBe(4))
   expect((await fetch(`${url}/api/v1/calls`)).status).toBe(200)
-})
-
-test('a request whose body does not end is aborted with 408', async () => {
-  const { url } = await serve([shownTarget()], { requestTimeout: 0.2 })
-  const { hostname, port } = new URL(url)
-  const slow = connect(Number(port), hostname)
-  onTestFinished(() => void slow.destroy())
-  slow.write(
-    `POST /api/v1/silences HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
-  )
-  let response = ''
-  slow.on('data', (chunk: Buffer) => (response += chunk.toString()))
-  await once(slow, 'close')
-  expect(response).toMatch(/^HTTP\/1.1 408 /)
-})
-
-test('a request body longer than any silence gets 413', async () => {
-  const { url } = await serve([shownTarget()], { auth: AUTH })
-  const body = JSON.stringify({ all: true, for: '1m', reason: 'x'.repeat(65 * 1024) })
-  const headers = { ...basic(), 'content-type': 'application/json' }
-  expect((await fetch(`${url}/api/v1/silences`, { method: 'POST', headers, body })).status).toBe(413)
 })
 
 test.each(['http', 'https'])('by %s, 60 kB of cookies of other programs are no obstacle', async (scheme) => {

@@ -77,6 +77,11 @@ test.each([
   [400, 'what?\r\n\r\n', 'the request is not valid HTTP'],
   [408, 'GET /api/v1/status HTTP/1.1\r\n', 'the request did not arrive completely in time'],
   [
+    408,
+    'POST /api/v1/silences HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+    'the request did not arrive completely in time',
+  ],
+  [
     431,
     `GET /api/v1/status HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`,
     'the headers of the request are too long',
