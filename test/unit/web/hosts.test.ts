@@ -18,12 +18,6 @@ describe('on loopback without a password', () => {
     },
   )
 
-  test('so is the live feed', async () => {
-    const headers = { accept: 'text/event-stream' }
-    expect(await statusOf('rebound.example', '/api/v1/events', {}, headers)).toBe(403)
-    expect(await statusOf('localhost', '/api/v1/events', {}, headers)).toBe(200)
-  })
-
   test.each(['/healthz', '/readyz', '/readyz?verbose'])('%s is answered by any name', async (path) => {
     expect(await statusOf('rebound.example:9464', path)).toBe(200)
   })

@@ -3,8 +3,19 @@ import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import { readiness } from '../../../src/web/readiness.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 
-const BEFORE_INITIAL_SYNC = {}
 const successful = (target = 'production') => shownTarget({ target })
+/** Before its initial sync has ended. */
+const initial = (target: string, more: Parameters<typeof shownTarget>[0] = {}) =>
+  shownTarget({ target, sync: {}, ...more })
+const reading = (
+  target: string,
+  pagesRead: number,
+  pages: number | undefined,
+  more: Parameters<typeof initial>[1] = {},
+) => ({
+  ...initial(target, more),
+  progress: () => ({ pagesRead, pages }),
+})
 
 async function readyz(targets: TargetStatus[]) {
   const { url } = await serve(targets)
@@ -21,48 +32,38 @@ const targetsOf = (own: TargetStatus[], loading: Loading = [], areOthersKnown = 
 
 const WHY = '/api/v1/status says why'
 
-const unready: [what: string, targets: TargetStatus[], problems: string[]][] = [
+const full = { problem: 'the store x.db cannot be used: disk full', fault: 'store' } as const
+const long = { problem: 'reading', pollAge: 601, polledFor: 601 }
+
+test.each<[state: string, when: string, targets: TargetStatus[], problems?: string[]]>([
+  ['not ready', 'before the initial sync has ended', [initial('a')], ['target a: the initial sync has not ended yet']],
   [
-    'before the initial sync has ended',
-    [shownTarget({ sync: BEFORE_INITIAL_SYNC })],
-    ['target production: the initial sync has not ended yet'],
-  ],
-  [
+    'not ready',
     'while a long initial sync continues, even if a page of it failed',
     [
-      { ...shownTarget({ sync: BEFORE_INITIAL_SYNC }), progress: () => ({ pagesRead: 12, pages: 340 }) },
-      {
-        ...shownTarget({
-          target: 'b',
-          sync: BEFORE_INITIAL_SYNC,
-          problem: 'as it was when the cycle ended',
-          fault: 'list',
-          polledFor: 600,
-        }),
-        progress: () => ({ pagesRead: 3, pages: undefined }),
-      },
-      {
-        ...shownTarget({ target: 'c', sync: BEFORE_INITIAL_SYNC, problem: 'page 5: 500', hasPage: true }),
-        progress: () => ({ pagesRead: 4, pages: 9 }),
-      },
+      reading('a', 12, 340),
+      reading('b', 3, undefined, { problem: 'as it was when the cycle ended', fault: 'list', polledFor: 600 }),
+      reading('c', 4, 9, { problem: 'page 5: 500', hasPage: true }),
     ],
     [
-      'target production: the initial sync has read 12 of 340 pages',
+      'target a: the initial sync has read 12 of 340 pages',
       'target b: the initial sync has read 3 of an unknown number of pages',
       'target c: the initial sync has read 4 of 9 pages',
     ],
   ],
   [
+    'not ready',
     'during the initial sync of one target of several',
-    [successful('a'), shownTarget({ target: 'b', sync: BEFORE_INITIAL_SYNC })],
+    [successful('a'), initial('b')],
     ['target b: the initial sync has not ended yet'],
   ],
   [
+    'not ready',
     'when every target has failed for longer than three intervals',
     [
       shownTarget({ target: 'a', pollAge: 46, problem: 'no answer from the service' }),
       shownTarget({ target: 'b', pollAge: 100 }),
-      shownTarget({ target: 'c', pollAge: 46, sync: BEFORE_INITIAL_SYNC, problem: 'the service answered 401' }),
+      initial('c', { pollAge: 46, problem: 'the service answered 401' }),
     ],
     [
       `target a: no successful poll for too long; ${WHY}`,
@@ -71,74 +72,47 @@ const unready: [what: string, targets: TargetStatus[], problems: string[]][] = [
     ],
   ],
   [
+    'not ready',
     "when the service's clock is not accepted for longer than ten minutes",
-    [
-      shownTarget({
-        sync: BEFORE_INITIAL_SYNC,
-        problem: 'the clocks differ',
-        hasPage: true,
-        pollAge: 601,
-        polledFor: 601,
-      }),
-    ],
-    [`target production: no successful poll yet; ${WHY}`],
+    [initial('a', { ...long, hasPage: true })],
+    [`target a: no successful poll yet; ${WHY}`],
   ],
   [
+    'not ready',
     'while the store cannot be written',
-    [
-      successful('a'),
-      shownTarget({ target: 'b', problem: 'the store x.db cannot be used: disk full', fault: 'store' }),
-      shownTarget({ target: 'c', sync: BEFORE_INITIAL_SYNC, problem: 'x', hasPage: true, fault: 'store' }),
-    ],
+    [successful('a'), shownTarget({ target: 'b', ...full }), initial('c', { ...full, hasPage: true })],
     [`target b: the store cannot be written to; ${WHY}`, `target c: the store cannot be written to; ${WHY}`],
   ],
-]
-
-test.each(unready)('/readyz is 503 %s', async (_what, targets, problems) => {
-  expect(await readyz(targets)).toEqual({ status: 503, body: { status: 'not ready', problems } })
-})
-
-const degraded: [what: string, targets: TargetStatus[], problems: string[]][] = [
   [
+    'degraded',
     'when a target without any successful poll fails, and others do not',
-    [successful('a'), shownTarget({ target: 'b', pollAge: 1000, sync: BEFORE_INITIAL_SYNC, problem: 'no answer' })],
+    [successful('a'), initial('b', { pollAge: 1000, problem: 'no answer' })],
     [`target b: no successful poll yet; ${WHY}`],
   ],
   [
+    'degraded',
     'when one target of several has failed for long',
     [successful('a'), shownTarget({ target: 'b', pollAge: 1000, problem: 'x' })],
     [`target b: no successful poll for too long; ${WHY}`],
   ],
   [
+    'degraded',
     'when all targets have failed for up to three intervals',
-    [shownTarget({ pollAge: 45, problem: 'x' }), shownTarget({ target: 'b', sync: BEFORE_INITIAL_SYNC, problem: 'x' })],
-    [`target production: the last poll failed; ${WHY}`, `target b: no successful poll yet; ${WHY}`],
+    [shownTarget({ target: 'a', pollAge: 45, problem: 'x' }), initial('b', { problem: 'x' })],
+    [`target a: the last poll failed; ${WHY}`, `target b: no successful poll yet; ${WHY}`],
   ],
-]
-
-test.each(degraded)('/readyz is 200 and degraded %s', async (_what, targets, problems) => {
-  expect(await readyz(targets)).toEqual({ status: 200, body: { status: 'degraded', problems } })
-})
-
-const ready: [what: string, targets: TargetStatus[]][] = [
-  ['after a successful poll', [successful()]],
+  ['ready', 'after a successful poll', [successful()]],
   [
+    'ready',
     'when an initial sync takes longer than ten minutes',
-    [
-      shownTarget({
-        sync: { clockSkew: 0 },
-        problem: 'reading',
-        fault: 'list',
-        pollAge: 601,
-        polledFor: 601,
-      }),
-    ],
+    [initial('a', { ...long, sync: { clockSkew: 0 }, fault: 'list' })],
   ],
-  ['while a target sweeps its list again', [shownTarget({ problem: 'x', fault: 'list' })]],
-]
-
-test.each(ready)('/readyz is 200 and ready %s', async (_what, targets) => {
-  expect(await readyz(targets)).toEqual({ status: 200, body: { status: 'ready' } })
+  ['ready', 'while a target sweeps its list again', [shownTarget({ problem: 'x', fault: 'list' })]],
+])('/readyz is %s %s', async (state, _when, targets, problems) => {
+  expect(await readyz(targets)).toEqual({
+    status: state === 'not ready' ? 503 : 200,
+    body: { status: state, problems },
+  })
 })
 
 test('/readyz, which needs no password, contains no text of the service', async () => {
@@ -149,7 +123,7 @@ test('/readyz, which needs no password, contains no text of the service', async 
 })
 
 test('/healthz is 200 even if all targets fail', async () => {
-  const { url } = await serve([shownTarget({ sync: BEFORE_INITIAL_SYNC, problem: 'x', fault: 'store' })])
+  const { url } = await serve([initial('a', { problem: 'x', fault: 'store' })])
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })
 
