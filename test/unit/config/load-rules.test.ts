@@ -33,40 +33,30 @@ test.each([
   [
     'a mistake in a list',
     '- { name: A, signal: calls_finished, below: 1 }\n- name: B\n  signal: failure_ratio\n  above: 3\n  windw: 5m\n',
-    [
-      '2 problems in the configuration (rule.yaml)',
-      'rule.yaml:4:3: [1].above: found `3`; expected a ratio from 0 to 1',
-      'rule.yaml:5:3: [1].windw: unknown key `windw`; did you mean `window`?',
-    ],
+    '4:3: [1].above: found `3`; expected a ratio from 0 to 1',
+    '5:3: [1].windw: unknown key `windw`; did you mean `window`?',
   ],
   [
     'a window beyond the history',
     'name: A\nsignal: calls_finished\nbelow: 1\nwindow: 2d\n',
-    [
-      '1 problem in the configuration (rule.yaml)',
-      'rule.yaml:4:1: window: the window of the rule `A` is 2d; expected at most `store.history`, which is 1d',
-    ],
+    '4:1: window: the window of the rule `A` is 2d; expected at most `store.history`, which is 1d',
   ],
   [
     'a window beyond the history in a list, and a name twice',
     '- { name: A, signal: calls_finished, below: 1, window: 2d }\n- { name: A, signal: calls_finished, below: 1 }\n',
-    [
-      '2 problems in the configuration (rule.yaml)',
-      'rule.yaml:1:48: [0].window: the window of the rule `A` is 2d; expected at most `store.history`, which is 1d',
-      'rule.yaml:2:5: [1].name: the same name as `[0]`; expected a name of its own',
-    ],
+    '1:48: [0].window: the window of the rule `A` is 2d; expected at most `store.history`, which is 1d',
+    '2:5: [1].name: the same name as `[0]`; expected a name of its own',
   ],
-  ['no rule', 'calls\n', ['1 problem in the configuration (rule.yaml)', 'rule.yaml: found a text; expected a map']],
-  [
-    'no YAML',
-    'name: [\n',
-    [
-      expect.stringMatching(/^\d problems? in the configuration/),
-      expect.stringMatching(/^rule\.yaml:\d:\d: not valid YAML: /),
-    ],
-  ],
-])('%s is refused with its place, in the words of the configuration', (_what, source, expected) => {
-  expect(problems(source)).toEqual(expected)
+  ['no rule', 'calls\n', ' found a text; expected a map'],
+])('%s is refused with its place, in the words of the configuration', (_what, source, ...expected) => {
+  const headline = `${expected.length} problem${expected.length === 1 ? '' : 's'} in the configuration (rule.yaml)`
+  expect(problems(source)).toEqual([headline, ...expected.map((line) => `rule.yaml:${line}`)])
+})
+
+test('what is no YAML is refused with its place', () => {
+  expect(problems('name: [\n').join('\n')).toMatch(
+    /^\d problems? in the configuration\nrule\.yaml:\d:\d: not valid YAML: /,
+  )
 })
 
 test('a file that is not there is the problem of the option', () => {

@@ -10,22 +10,25 @@ import { folderWith } from './folder-with.ts'
 
 const target = 'targets: [{ app_id: a1, region: us, api_key: k }]\n'
 
-/** What a rule has of which its file says nothing. */
-const silent = { severity: 'warning', for: 0, keepFiringFor: 0, repeat: 14_400, match: {}, by: [] } as const
+/** A rule whose file says nothing but its signal, and when it fires and clears. */
+const on = (signal: Signal, breach: Rule['breach'], threshold: number, clear = threshold): Omit<Rule, 'name'> => ({
+  signal,
+  breach,
+  threshold,
+  clear,
+  severity: 'warning',
+  for: 0,
+  keepFiringFor: 0,
+  repeat: 14_400,
+  match: {},
+  by: [],
+})
+const windowed = { window: 900, minCalls: 20 }
 
 /** For each signal a rule in as few words as can be, and one that uses every key. */
 const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]> = {
   failure_ratio: [
-    [
-      'above: 0.4',
-      {
-        ...silent,
-        signal: { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 20 },
-        breach: 'above',
-        threshold: 0.4,
-        clear: 0.4,
-      },
-    ],
+    ['above: 0.4', on({ name: 'failure_ratio', reason: 'any', ...windowed }, 'above', 0.4)],
     [
       `reason: unanswered, match: { type: video, mode: call, receiver_type: other }, by: [receiver_type, type],
        window: 1h, only_if: { offset: 7d, at_least: 5 }, min_calls: 1, confidence: 0.95, above: 0.3, clear: 0,
@@ -46,213 +49,76 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
         description: '{value}',
       },
     ],
-    [
-      'below: 0.1, clear: 0.2',
-      {
-        ...silent,
-        signal: { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 20 },
-        breach: 'below',
-        threshold: 0.1,
-        clear: 0.2,
-      },
-    ],
+    ['below: 0.1, clear: 0.2', on({ name: 'failure_ratio', reason: 'any', ...windowed }, 'below', 0.1, 0.2)],
   ],
   calls_finished: [
-    [
-      'below: 1',
-      { ...silent, signal: { name: 'calls_finished', window: 900 }, breach: 'below', threshold: 1, clear: 1 },
-    ],
+    ['below: 1', on({ name: 'calls_finished', window: 900 }, 'below', 1)],
     [
       'above: 100, clear: 50.5, window: 1d, by: [mode]',
-      {
-        ...silent,
-        signal: { name: 'calls_finished', window: 86_400 },
-        by: ['mode'],
-        breach: 'above',
-        threshold: 100,
-        clear: 50.5,
-      },
+      { ...on({ name: 'calls_finished', window: 86_400 }, 'above', 100, 50.5), by: ['mode'] },
     ],
   ],
   calls_started: [
     [
       'below: 2, clear: 3, only_if: { offset: 1h, at_least: 1 }',
-      {
-        ...silent,
-        signal: { name: 'calls_started', window: 900 },
-        onlyIf: { offset: 3600, atLeast: 1 },
-        breach: 'below',
-        threshold: 2,
-        clear: 3,
-      },
+      { ...on({ name: 'calls_started', window: 900 }, 'below', 2, 3), onlyIf: { offset: 3600, atLeast: 1 } },
     ],
   ],
   minutes: [
-    [
-      'above: 1e4',
-      {
-        ...silent,
-        signal: { name: 'minutes', window: 900, media: 'both' },
-        breach: 'above',
-        threshold: 10_000,
-        clear: 10_000,
-      },
-    ],
-    [
-      'media: audio, above: 0',
-      {
-        ...silent,
-        signal: { name: 'minutes', window: 900, media: 'audio' },
-        breach: 'above',
-        threshold: 0,
-        clear: 0,
-      },
-    ],
+    ['above: 1e4', on({ name: 'minutes', window: 900, media: 'both' }, 'above', 10_000)],
+    ['media: audio, above: 0', on({ name: 'minutes', window: 900, media: 'audio' }, 'above', 0)],
   ],
-  in_progress: [
-    ['above: 500', { ...silent, signal: { name: 'in_progress' }, breach: 'above', threshold: 500, clear: 500 }],
-  ],
+  in_progress: [['above: 500', on({ name: 'in_progress' }, 'above', 500)]],
   answer_delay_p95: [
-    [
-      'above: 20s',
-      {
-        ...silent,
-        signal: { name: 'answer_delay_p95', window: 900, minCalls: 20 },
-        breach: 'above',
-        threshold: 20,
-        clear: 20,
-      },
-    ],
-    [
-      'above: 20.0005, clear: "12.5"',
-      {
-        ...silent,
-        signal: { name: 'answer_delay_p95', window: 900, minCalls: 20 },
-        breach: 'above',
-        threshold: 20.0005,
-        clear: 12.5,
-      },
-    ],
+    ['above: 20s', on({ name: 'answer_delay_p95', ...windowed }, 'above', 20)],
+    ['above: 20.0005, clear: "12.5"', on({ name: 'answer_delay_p95', ...windowed }, 'above', 20.0005, 12.5)],
   ],
   duration_mean: [
-    [
-      'below: 30, clear: 1m, min_calls: 50',
-      {
-        ...silent,
-        signal: { name: 'duration_mean', window: 900, minCalls: 50 },
-        breach: 'below',
-        threshold: 30,
-        clear: 60,
-      },
-    ],
+    ['below: 30, clear: 1m, min_calls: 50', on({ name: 'duration_mean', window: 900, minCalls: 50 }, 'below', 30, 60)],
   ],
   short_calls: [
     [
       'above: 0.3, min_calls: 50',
-      {
-        ...silent,
-        signal: { name: 'short_calls', window: 900, shorterThan: 10, minCalls: 50 },
-        breach: 'above',
-        threshold: 0.3,
-        clear: 0.3,
-      },
+      on({ name: 'short_calls', window: 900, shorterThan: 10, minCalls: 50 }, 'above', 0.3),
     ],
   ],
   recorded: [
-    [
-      'below: 0.95, window: 1h',
-      {
-        ...silent,
-        signal: { name: 'recorded', window: 3600, offset: 1800, minCalls: 20 },
-        breach: 'below',
-        threshold: 0.95,
-        clear: 0.95,
-      },
-    ],
-    [
-      'below: 0.9, clear: 0.99, offset: 0',
-      {
-        ...silent,
-        signal: { name: 'recorded', window: 900, offset: 0, minCalls: 20 },
-        breach: 'below',
-        threshold: 0.9,
-        clear: 0.99,
-      },
-    ],
+    ['below: 0.95, window: 1h', on({ name: 'recorded', window: 3600, offset: 1800, minCalls: 20 }, 'below', 0.95)],
+    ['below: 0.9, clear: 0.99, offset: 0', on({ name: 'recorded', ...windowed, offset: 0 }, 'below', 0.9, 0.99)],
   ],
   stuck_calls: [
-    ['', { ...silent, signal: { name: 'stuck_calls', longerThan: 10_800 }, breach: 'above', threshold: 0, clear: 0 }],
+    ['', on({ name: 'stuck_calls', longerThan: 10_800 }, 'above', 0)],
     [
       'status: ongoing, longer_than: 90m, above: 3, clear: 1, match: { mode: meet }, by: [type]',
       {
-        ...silent,
-        signal: { name: 'stuck_calls', status: 'ongoing', longerThan: 5400 },
+        ...on({ name: 'stuck_calls', status: 'ongoing', longerThan: 5400 }, 'above', 3, 1),
         match: { mode: 'meet' },
         by: ['type'],
-        breach: 'above',
-        threshold: 3,
-        clear: 1,
       },
     ],
   ],
   poll_age: [
-    ['above: 90', { ...silent, signal: { name: 'poll_age' }, breach: 'above', threshold: 90, clear: 90 }],
-    ['above: 5m, clear: 0', { ...silent, signal: { name: 'poll_age' }, breach: 'above', threshold: 300, clear: 0 }],
+    ['above: 90', on({ name: 'poll_age' }, 'above', 90)],
+    ['above: 5m, clear: 0', on({ name: 'poll_age' }, 'above', 300, 0)],
   ],
   request_errors: [
-    [
-      'above: 0.5',
-      {
-        ...silent,
-        signal: { name: 'request_errors', window: 900, minRequests: 20 },
-        breach: 'above',
-        threshold: 0.5,
-        clear: 0.5,
-      },
-    ],
+    ['above: 0.5', on({ name: 'request_errors', window: 900, minRequests: 20 }, 'above', 0.5)],
     [
       'window: 5m, min_requests: 4, above: 0.5, clear: 0.2',
-      {
-        ...silent,
-        signal: { name: 'request_errors', window: 300, minRequests: 4 },
-        breach: 'above',
-        threshold: 0.5,
-        clear: 0.2,
-      },
+      on({ name: 'request_errors', window: 300, minRequests: 4 }, 'above', 0.5, 0.2),
     ],
   ],
   service_webhooks_missed: [
     [
       'window: 5m, min_ends: 4, above: 0.1, clear: 0.05',
-      {
-        ...silent,
-        signal: { name: 'service_webhooks_missed', window: 300, minEnds: 4 },
-        breach: 'above',
-        threshold: 0.1,
-        clear: 0.05,
-      },
+      on({ name: 'service_webhooks_missed', window: 300, minEnds: 4 }, 'above', 0.1, 0.05),
     ],
   ],
   budget_minutes: [
-    [
-      'limit: 100000',
-      {
-        ...silent,
-        signal: { name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'UTC' },
-        breach: 'above',
-        threshold: 1,
-        clear: 1,
-      },
-    ],
+    ['limit: 100000', on({ name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'UTC' }, 'above', 1)],
     [
       'limit: 0.5, of: duration, timezone: Europe/Berlin, above: 1.2, clear: 1.1',
-      {
-        ...silent,
-        signal: { name: 'budget_minutes', limit: 0.5, of: 'duration', timezone: 'Europe/Berlin' },
-        breach: 'above',
-        threshold: 1.2,
-        clear: 1.1,
-      },
+      on({ name: 'budget_minutes', limit: 0.5, of: 'duration', timezone: 'Europe/Berlin' }, 'above', 1.2, 1.1),
     ],
   ],
 }
@@ -261,29 +127,21 @@ const cases = Object.entries(rules).flatMap(([signal, all]) =>
 )
 
 describe('a rule', () => {
-  test.each(cases)('of %s: %s', (signal, source, rule) => {
-    expect(load(`alerts: [{ name: A, signal: ${signal}, ${source} }]`).alerts).toStrictEqual([{ name: 'A', ...rule }])
-  })
-
-  test.each(cases)('of %s: %s is the same when its print is loaded again', (signal, source) => {
+  test.each(cases)('of %s: %s, which is the same when its print is loaded again', (signal, source, rule) => {
     const config = load(`alerts: [{ name: A, signal: ${signal}, ${source} }]`)
-    expect(loadConfig({ env: {}, cwd: folderWith({ 'callwatch.yaml': maskConfig(config) }) }).alerts).toStrictEqual(
-      config.alerts,
-    )
+    expect(config.alerts).toStrictEqual([{ name: 'A', ...rule }])
+    const again = loadConfig({ env: {}, cwd: folderWith({ 'callwatch.yaml': maskConfig(config) }) })
+    expect(again.alerts).toStrictEqual(config.alerts)
   })
 
   test('may have any letters and signs in its name, and so may a target', () => {
     const name = 'Výpadek „hovorů“ – 50% [a, b] 👩‍👧: "x" \\'
     const target = `${name.replace(',', '')}{}`
-    const { alerts, targets } = loadConfig({
-      env: {},
-      cwd: folderWith({
-        'callwatch.yaml': JSON.stringify({
-          targets: [{ name: target, app_id: 'a1', region: 'us', api_key: 'k' }],
-          alerts: [{ name, signal: 'poll_age', above: 1 }],
-        }),
-      }),
+    const yaml = JSON.stringify({
+      targets: [{ name: target, app_id: 'a1', region: 'us', api_key: 'k' }],
+      alerts: [{ name, signal: 'poll_age', above: 1 }],
     })
+    const { alerts, targets } = loadConfig({ env: {}, cwd: folderWith({ 'callwatch.yaml': yaml }) })
     expect([alerts[0]?.name, targets[0]?.name]).toEqual([name, target])
   })
 
