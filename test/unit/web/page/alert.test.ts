@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
 import type { PastAlert } from '../../../../src/views/alert.ts'
 import { AlertBody, AlertFacts } from '../../../../src/web/page/components/alert.tsx'
@@ -13,11 +13,11 @@ import {
   type Row,
 } from '../../../../src/web/page/model/alert-page.ts'
 import type { Alert, Call, Point, Silence } from '../../../../src/web/page/model/api.ts'
-import { change, current, initialState, type State } from '../../../../src/web/page/model/state.ts'
+import { change, current, type State } from '../../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
-import { amid, render, stateOf, textOf } from './render-text.ts'
+import { amid, render, stateOf, textOf, withoutBrowser } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -145,10 +145,7 @@ describe('the page of an alert', () => {
   })
 
   test('is found by the second in which the alert fired, as commands print it', async () => {
-    onTestFinished(() => change(initialState))
-    onTestFinished(() => void vi.unstubAllGlobals())
-    vi.stubGlobal('document', { hidden: false })
-    vi.stubGlobal('requestAnimationFrame', () => 0)
+    withoutBrowser()
     const alert = fired({ since: isoTime(NOW - 59.321), until: isoTime(NOW), outcome: 'resolved' })
     const asked = vi
       .fn<(path: string) => Promise<Response>>()
@@ -502,10 +499,7 @@ describe('the chart of an alert', () => {
   })
 
   test('has no value for a minute in which its target was not seen', async () => {
-    onTestFinished(() => change(initialState))
-    onTestFinished(() => void vi.unstubAllGlobals())
-    vi.stubGlobal('document', { hidden: false })
-    vi.stubGlobal('requestAnimationFrame', () => 0)
+    withoutBrowser()
     const alert = fired({ since: isoTime(SINCE), until: isoTime(NOW), outcome: 'resolved' })
     const pointAt = (at: number, ended: number) => {
       const calls = { ended, unanswered: 0, rejected: ended, canceled: 0, other: 0, lost: 0 }

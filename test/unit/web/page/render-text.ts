@@ -1,6 +1,7 @@
+import { onTestFinished, vi } from 'vitest'
 import { incidentsOf } from '../../../../src/alerts/incidents.ts'
 import { incidentView } from '../../../../src/views/incident.ts'
-import { initialState, type State } from '../../../../src/web/page/model/state.ts'
+import { change, initialState, type State } from '../../../../src/web/page/model/state.ts'
 import { targetView } from '../../../../src/views/target.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { alertView } from '../../../../src/views/alert.ts'
@@ -86,4 +87,12 @@ export function amid(
   )
   state.snapshot!.incidents = incidentsOf(lives, groupOf, targets.length).map(incidentView)
   return state
+}
+
+/** What the page uses of a browser when its state changes, until the test ends. */
+export function withoutBrowser(): void {
+  onTestFinished(() => change(initialState))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  vi.stubGlobal('document', { hidden: false })
+  vi.stubGlobal('requestAnimationFrame', () => 0)
 }

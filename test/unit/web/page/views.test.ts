@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CallDetails } from '../../../../src/web/page/components/call-details.tsx'
 import { Usage } from '../../../../src/web/page/components/usage.tsx'
 import { addressOf, addressOfCalls } from '../../../../src/web/page/model/address.ts'
@@ -14,12 +14,12 @@ import {
   presetOf,
   presetPeriod,
 } from '../../../../src/web/page/model/period.ts'
-import { change, current, initialState, load } from '../../../../src/web/page/model/state.ts'
+import { change, current, load } from '../../../../src/web/page/model/state.ts'
 import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, stateOf, textOf } from './render-text.ts'
+import { render, stateOf, textOf, withoutBrowser } from './render-text.ts'
 
 /** 2026-09-21T14:13:20Z (milliseconds). */
 const TIME = NOW * 1000
@@ -527,10 +527,7 @@ test.each([
 })
 
 test('a load has ended when its answer is there, also where the same was requested twice meanwhile', async () => {
-  onTestFinished(() => change(initialState))
-  onTestFinished(() => void vi.unstubAllGlobals())
-  vi.stubGlobal('document', { hidden: false })
-  vi.stubGlobal('requestAnimationFrame', () => 0)
+  withoutBrowser()
   const request = () => load('matched', 'target=a', () => Promise.resolve(3), 'Nothing matches')
   await request()
   await Promise.all([request(), request()])
