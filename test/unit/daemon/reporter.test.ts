@@ -11,75 +11,6 @@ import { linesOf, readExposition } from '../../kit/metrics/read-exposition.ts'
 import { FIRING, messageOf } from '../../kit/notifications/sample.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
 
-test('the store counts as writable again once the lease is renewed, also without a target that commits', async () => {
-  const metrics = metricsOf(() => [], '1.2.3')
-  const log = pino({ level: 'silent' })
-  const report = reporter({
-    log,
-    metrics,
-    clock: virtualClock(),
-    targets: { owned: () => [] },
-    mask: (text) => text,
-  })
-  const seen: (number | undefined)[] = []
-  for (const [of, problem] of [
-    ['store', 'away'],
-    ['settings', 'other'],
-    ['store', undefined],
-  ] as const) {
-    report({ kind: 'ownership', event: { kind: 'problem', of, problem } })
-    seen.push((await metrics.operational.storeWritable.get()).values[0]?.value)
-  }
-  expect(seen).toEqual([0, 0, 1])
-})
-
-test('a store that cannot be used is one line of the log, and so is its return', () => {
-  const lines: string[] = []
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-  const metrics = metricsOf(() => [], '1.2.3')
-  const mask = (text: string) => text.replace('secret', '***')
-  const report = reporter({
-    log,
-    metrics,
-    clock: virtualClock(),
-    targets: { owned: () => [] },
-    mask,
-  })
-  const health = storeHealth(virtualClock(), ALONE)
-  const happens = (event: DaemonEvent) => health.follow(event).forEach(report)
-  const records = new Map(['a', 'b', 'c'].map((target) => [target, healthRecord(() => 0)]))
-  for (const problem of [undefined, 'the disk of secret is full', undefined, 'and again']) {
-    for (const [target, record] of records) happens(pollEvent(target, problem, record))
-  }
-  const messages = lines.map((line): string => JSON.parse(line).msg)
-  expect(messages.filter((text) => !text.includes('target is up'))).toEqual([
-    'nothing is counted until the store can be used: the disk of *** is full',
-    'the store can be used again, after 0s',
-    'nothing is counted until the store can be used: and again',
-  ])
-  expect(messages.filter((text) => text.includes('target is up'))).toHaveLength(3)
-})
-
-test('targets that move are one line of the log', () => {
-  const lines: string[] = []
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-  const metrics = metricsOf(() => [], '1.2.3')
-  const report = reporter({
-    log,
-    metrics,
-    clock: virtualClock(),
-    targets: { owned: () => [] },
-    mask: (text) => text,
-  })
-  const targets = Array.from({ length: 3000 }, (_, i) => `target ${i}`)
-  report({ kind: 'ownership', event: { kind: 'acquired', targets } })
-  report({ kind: 'ownership', event: { kind: 'lost', targets: ['a'] } })
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { msg: '3000 targets were acquired: this daemon polls them', targets: targets.slice(0, 20) },
-    { msg: '1 target was lost: other daemons may poll them' },
-  ])
-})
-
 /** What a reporter logs of these events, at level info; `pass` lets time pass. */
 function logging() {
   const clock = virtualClock()
@@ -95,6 +26,64 @@ function logging() {
   const logged = () => lines.splice(0).map(({ msg }) => msg)
   return { report, pass, logged, lines, clock }
 }
+
+/** A reporter of a daemon that polls `a` and notifies `slack`; `shown` are the lines of a metric that are above 0. */
+function counting() {
+  const metrics = metricsOf(() => [], '1.2.3')
+  const report = reporter({
+    log: pino({ level: 'silent' }),
+    metrics,
+    clock: virtualClock(),
+    targets: { owned: () => ['a'] },
+    receivers: { all: () => [{ name: 'slack', send: async () => undefined }] },
+    mask: (text) => text,
+  })
+  const shown = async (name: string) =>
+    linesOf(readExposition((await metrics.expose('prometheus')).body), name).filter((line) => !line.endsWith(' 0'))
+  return { report, shown }
+}
+
+test('the store counts as writable again once the lease is renewed, also without a target that commits', async () => {
+  const { report, shown } = counting()
+  const seen: string[][] = []
+  for (const [of, problem] of [
+    ['store', 'away'],
+    ['settings', 'other'],
+    ['store', undefined],
+  ] as const) {
+    report({ kind: 'ownership', event: { kind: 'problem', of, problem } })
+    seen.push(await shown('callwatch_store_writable'))
+  }
+  expect(seen).toEqual([['0'], ['0'], ['1']])
+})
+
+test('a store that cannot be used is one line of the log, and so is its return', () => {
+  const { report, logged } = logging()
+  const health = storeHealth(virtualClock(), ALONE)
+  const happens = (event: DaemonEvent) => health.follow(event).forEach(report)
+  const records = new Map(['a', 'b', 'c'].map((target) => [target, healthRecord(() => 0)]))
+  for (const problem of [undefined, 'the disk of secret is full', undefined, 'and again']) {
+    for (const [target, record] of records) happens(pollEvent(target, problem, record))
+  }
+  const messages = logged().map(String)
+  expect(messages.filter((text) => !text.includes('target is up'))).toEqual([
+    'nothing is counted until the store can be used: the disk of *** is full',
+    'the store can be used again, after 0s',
+    'nothing is counted until the store can be used: and again',
+  ])
+  expect(messages.filter((text) => text.includes('target is up'))).toHaveLength(3)
+})
+
+test('targets that move are one line of the log', () => {
+  const { report, lines } = logging()
+  const targets = Array.from({ length: 3000 }, (_, i) => `target ${i}`)
+  report({ kind: 'ownership', event: { kind: 'acquired', targets } })
+  report({ kind: 'ownership', event: { kind: 'lost', targets: ['a'] } })
+  expect(lines).toMatchObject([
+    { msg: '3000 targets were acquired: this daemon polls them', targets: targets.slice(0, 20) },
+    { msg: '1 target was lost: other daemons may poll them' },
+  ])
+})
 
 test('a problem of the store is a line when it begins and one when it ends, however many polls fail', async () => {
   const { report, pass, logged } = logging()
@@ -148,22 +137,6 @@ test('a receiver that fails is a line when it begins, and one when a message was
     'slack works again after 20m; 4 attempts failed',
   ])
 })
-
-/** A reporter of a daemon that polls `a` and notifies `slack`; `shown` are the lines of a metric that are above 0. */
-function counting() {
-  const metrics = metricsOf(() => [], '1.2.3')
-  const report = reporter({
-    log: pino({ level: 'silent' }),
-    metrics,
-    clock: virtualClock(),
-    targets: { owned: () => ['a'] },
-    receivers: { all: () => [{ name: 'slack', send: async () => undefined }] },
-    mask: (text) => text,
-  })
-  const shown = async (name: string) =>
-    linesOf(readExposition((await metrics.expose('prometheus')).body), name).filter((line) => !line.endsWith(' 0'))
-  return { report, shown }
-}
 
 test('a poll that is due while another one runs counts as skipped', async () => {
   const { report, shown } = counting()
