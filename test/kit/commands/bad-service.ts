@@ -2,9 +2,9 @@ import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Server } from 'node:net'
 import { onTestFinished, vi } from 'vitest'
 import { startSimulator, type Simulator } from '../../../src/simulator/simulator.ts'
+import { listenOn } from './local-server.ts'
 import { selfSigned, trusted } from './self-signed.ts'
 import { KEY } from '../daemon/daemon-in-process.ts'
 
@@ -21,7 +21,7 @@ export async function answering(answer: RequestListener): Promise<BadService> {
     if (broken) answer(request, response)
     else void forward(simulator, request, response)
   })
-  const port = await listen(server)
+  const port = await listenOn(server)
   const switched = (to: boolean) => async () => void (broken = to)
   return { url: `http://127.0.0.1:${port}/v3`, breakDown: switched(true), mend: switched(false) }
 }
@@ -33,7 +33,7 @@ export async function withKey(keyOf: (keys: Simulator['keys']) => string): Promi
   const server = createServer(
     (request, response) => void forward(simulator, request, response, broken ? keyOf(simulator.keys) : undefined),
   )
-  const port = await listen(server)
+  const port = await listenOn(server)
   const switched = (to: boolean) => async () => void (broken = to)
   return { url: `http://127.0.0.1:${port}/v3`, breakDown: switched(true), mend: switched(false) }
 }
@@ -42,14 +42,14 @@ export async function withKey(keyOf: (keys: Simulator['keys']) => string): Promi
 export async function notListening(): Promise<BadService> {
   const simulator = await busySimulator()
   const server = createServer((request, response) => void forward(simulator, request, response))
-  const port = await listen(server)
+  const port = await listenOn(server)
   const breakDown = async () => {
     server.closeAllConnections()
     server.close()
     await once(server, 'close')
   }
   await breakDown()
-  return { url: `http://127.0.0.1:${port}/v3`, breakDown, mend: async () => void (await listen(server, port)) }
+  return { url: `http://127.0.0.1:${port}/v3`, breakDown, mend: async () => void (await listenOn(server, port)) }
 }
 
 /** No host has this name. */
@@ -57,7 +57,7 @@ export async function withoutHost(): Promise<BadService> {
   const simulator = await busySimulator()
   const certificate = trusted(NO_SUCH_HOST)
   const server = createTlsServer(certificate, (request, response) => void forward(simulator, request, response))
-  const port = await listen(server)
+  const port = await listenOn(server)
   const real = dns.lookup.bind(dns)
   let known = false
   const lookup = vi.spyOn(dns, 'lookup')
@@ -79,7 +79,7 @@ export async function withBadCertificate(): Promise<BadService> {
   const simulator = await busySimulator()
   const [bad, good] = [selfSigned(NO_SUCH_HOST), trusted(NO_SUCH_HOST)]
   const server = createTlsServer(bad, (request, response) => void forward(simulator, request, response))
-  const port = await listen(server)
+  const port = await listenOn(server)
   const breakDown = async () => {
     server.setSecureContext(bad)
     server.closeAllConnections()
@@ -103,15 +103,4 @@ async function forward(
   const answer = await fetch(new URL(url ?? '/', simulator.url), { headers: { apikey } })
   response.writeHead(answer.status, { 'content-type': 'application/json', date: answer.headers.get('date') ?? '' })
   response.end(await answer.text())
-}
-
-async function listen(server: Server & { closeAllConnections: () => void }, port = 0): Promise<number> {
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has one
-  return (server.address() as AddressInfo).port
 }

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -10,10 +9,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { networkError } from '../../../src/service/service-error.ts'
 import type { TransportRequest } from '../../../src/service/transport.ts'
 import { undiciTransport } from '../../../src/service/undici-transport.ts'
+import { closedPort, listenOn, localServer } from '../../kit/commands/local-server.ts'
+import { selfSigned } from '../../kit/commands/self-signed.ts'
 import { never } from './fake-transport.ts'
 
 const KEY = 'k3y-0f-a-target'
-const closing: (() => unknown)[] = []
 
 beforeEach(() => {
   for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
@@ -21,23 +21,9 @@ beforeEach(() => {
   }
 })
 
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  for (const close of closing.splice(0).toReversed()) await close()
-})
+afterEach(() => void vi.unstubAllEnvs())
 
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
-  return (server.address() as AddressInfo).port
-}
-
-const serve = (handler: RequestListener) => listen(createServer(handler))
+const serve = async (handler: RequestListener) => (await localServer(handler)).port
 
 function transportTo(baseUrl: string, maxAnswerBytes = 1024 * 1024) {
   const send = undiciTransport(baseUrl, maxAnswerBytes)
@@ -200,11 +186,7 @@ test('a connection that is reset within the body is an error, not a short answer
 })
 
 test('a refused connection is reported as such', async () => {
-  const server = createServer()
-  const port = await listen(server)
-  server.close()
-  await once(server, 'close')
-  expect(await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))).toMatchObject({
+  expect(await failure(transportTo(`http://127.0.0.1:${await closedPort()}`)('/calls'))).toMatchObject({
     message: 'no answer from the service: connection refused: ECONNREFUSED',
   })
 })
@@ -217,9 +199,7 @@ test('a host that does not exist is reported as such', async () => {
 })
 
 test('an untrusted certificate is reported with what to do', async () => {
-  const newCertificate = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -noenc -subj /CN=localhost'
-  const pem = execFileSync('openssl', [...newCertificate.split(' '), '-keyout', '-', '-out', '-'], { stdio: 'pipe' })
-  const port = await listen(createTlsServer({ key: pem, cert: pem }, (_request, response) => response.end('{}')))
+  const port = await listenOn(createTlsServer(selfSigned(), (_request, response) => response.end('{}')))
   expect(await failure(transportTo(`https://127.0.0.1:${port}`)('/calls'))).toMatchObject({
     kind: 'network',
     message:
@@ -240,7 +220,7 @@ test('a key that is not a valid header value is not reported', async () => {
 })
 
 test('a request ends when its signal is aborted, also while a proxy does not answer', async () => {
-  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${await listen(createServer().on('connect', () => undefined))}`)
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${await listenOn(createServer().on('connect', () => undefined))}`)
   const sent = transportTo('https://calls.test/v3', 7777)('/calls', { signal: AbortSignal.timeout(50) })
   expect(await failure(sent)).toMatchObject({ kind: 'timeout' })
 })
@@ -261,7 +241,7 @@ test('HTTPS_PROXY is used', async () => {
     asked.push(request.url)
     socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
   })
-  vi.stubEnv('HTTPS_PROXY', `http://user:pass-word@127.0.0.1:${await listen(proxy)}`)
+  vi.stubEnv('HTTPS_PROXY', `http://user:pass-word@127.0.0.1:${await listenOn(proxy)}`)
   // With settings of its own, it has an agent of its own, which reads the variable of this test.
   const { message } = await failure(transportTo('https://calls.test/v3', 8888)('/calls'))
   expect(asked).toEqual(['calls.test:443'])

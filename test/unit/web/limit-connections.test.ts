@@ -1,15 +1,19 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { limitConnections } from '../../../src/web/limit-connections.ts'
+import { listenOn } from '../../kit/commands/local-server.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
 const SLOW = `POST /api/v1/silences HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n`
+
+/** On a busy machine, an answer may take long. */
+const WAIT = { timeout: 60_000, interval: 1 }
 
 type Client = { socket: Socket; answer: () => string }
 
@@ -21,7 +25,7 @@ async function clientOf(port: number, host: number, request = ''): Promise<Clien
   socket.on('data', (part: Buffer) => (answer += part.toString()))
   await once(socket, 'connect')
   if (request !== '') await new Promise((resolve) => socket.write(request, resolve))
-  if (request.startsWith('GET')) await vi.waitFor(() => expect(answer).not.toBe(''), { interval: 1 })
+  if (request.startsWith('GET')) await vi.waitFor(() => expect(answer).not.toBe(''), WAIT)
   return { socket, answer: () => answer }
 }
 
@@ -51,7 +55,7 @@ describe('with 500 connections of one client', () => {
       const { answer } = await clientOf(port, host, get(path))
       expect(answer()).toMatch(/^HTTP\/1.1 200 /)
     }
-    await vi.waitFor(() => expect(openOf(clients)).toBe(left))
+    await vi.waitFor(() => expect(openOf(clients)).toBe(left), WAIT)
   })
 })
 
@@ -62,14 +66,7 @@ async function limited(
   server: Server = createServer(handler),
 ) {
   limitConnections(server, max)
-  server.listen(0, '127.0.0.1')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await once(server, 'listening')
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
-  return (server.address() as AddressInfo).port
+  return listenOn(server)
 }
 
 describe('when the server is full', () => {
@@ -78,7 +75,7 @@ describe('when the server is full', () => {
     const few = await clientsOf(port, 3, 2, get('/'))
     const many = await clientsOf(port, 5, 3, get('/'))
     many[0]!.socket.write(get('/again'))
-    await vi.waitFor(() => expect(many[0]!.answer().match(/200 OK/g)).toHaveLength(2))
+    await vi.waitFor(() => expect(many[0]!.answer().match(/200 OK/g)).toHaveLength(2), WAIT)
     await clientOf(port, 4, get('/'))
     await vi.waitFor(() =>
       expect(many.map(({ socket }) => socket.readyState === 'open')).toEqual([true, false, true, true, true]),
@@ -101,7 +98,7 @@ describe('when the server is full', () => {
     const feeds = await clientsOf(port, 3, 2, get('/feed'))
     const idle = await clientsOf(port, 1, 3, get('/'))
     await clientOf(port, 4)
-    await vi.waitFor(() => expect(openOf(idle)).toBe(0))
+    await vi.waitFor(() => expect(openOf(idle)).toBe(0), WAIT)
     expect(openOf(feeds)).toBe(3)
   })
 
@@ -133,7 +130,7 @@ describe('when the server is full', () => {
     }
     const [feed, idle] = [await secure(get('/feed')), await secure(get('/'))]
     await secure(get('/'))
-    await vi.waitFor(() => expect(openOf([idle])).toBe(0))
+    await vi.waitFor(() => expect(openOf([idle])).toBe(0), WAIT)
     expect(openOf([feed])).toBe(1)
   })
 })
