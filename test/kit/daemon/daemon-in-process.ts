@@ -15,6 +15,9 @@ export const KEY = 'hunter2-hunter2'
 /** Further attempts at a request that may succeed yet. */
 export const RETRIES = 1
 
+/** Of what a daemon does soon: on a busy machine, that may take long. */
+export const WAIT = { timeout: 60_000, interval: 20 }
+
 /** For one request (seconds): a machine may stand still for some. */
 const TIMEOUT = 30
 

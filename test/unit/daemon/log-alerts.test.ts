@@ -6,7 +6,7 @@ import { logAlerts } from '../../../src/daemon/reporting/log-alerts.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { at, evaluatedTarget, INTERVAL } from '../alerts/evaluated-target.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
-import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
+import { daemonInProcess, KEY, WAIT } from '../../kit/daemon/daemon-in-process.ts'
 
 /** What a daemon logs of its alerts, without what is for debugging. */
 function logged() {
@@ -103,13 +103,10 @@ test('a daemon that stops logs the alerts that have no line yet', async () => {
   const { daemon, log, stop } = await daemonInProcess(service.url, {}, { targets, alerts: [few] })
   // The log is notified as well, in other lines.
   const lines = () => log.flatMap(({ msg }) => (/FewCalls (on|are)/.test(msg) ? msg : []))
-  await vi.waitFor(
-    () => {
-      expect(daemon.targets.loaded().filter(({ alerts }) => alerts.size > 0)).toHaveLength(12)
-      expect(lines().length).toBeGreaterThan(2)
-    },
-    { timeout: 8000, interval: 20 },
-  )
+  await vi.waitFor(() => {
+    expect(daemon.targets.loaded().filter(({ alerts }) => alerts.size > 0)).toHaveLength(12)
+    expect(lines().length).toBeGreaterThan(2)
+  }, WAIT)
   await stop()
   // However many of them were committed in the same moment, and in how many moments.
   const counts = lines().map((line) => Number(/^(\d+) more alerts of FewCalls are firing$/.exec(line)?.[1] ?? 1))

@@ -4,9 +4,7 @@ import { startSimulator } from '../../../src/simulator/simulator.ts'
 import type { ReceiverView } from '../../../src/views/receiver-status.ts'
 import { localServer } from '../../kit/commands/local-server.ts'
 import { ANY_CALL } from '../../kit/daemon/any-call.ts'
-import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
-
-const WAIT = { timeout: 10_000, interval: 50 }
+import { daemonInProcess, KEY, WAIT } from '../../kit/daemon/daemon-in-process.ts'
 
 /** A receiver that accepts all, and what was posted to it; `status` is its answer. */
 async function receiver(first = 200) {

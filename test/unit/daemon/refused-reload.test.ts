@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
+import { daemonInProcess, KEY, WAIT } from '../../kit/daemon/daemon-in-process.ts'
 
 /** Refuses new settings, as a database does whose user lost a privilege. */
 const REFUSE = `
@@ -11,7 +11,7 @@ const REFUSE = `
   CREATE TRIGGER refuse BEFORE UPDATE OF settings ON callwatch.members FOR EACH ROW EXECUTE FUNCTION refuse()`
 
 inPostgres('a refused reload', ({ newDatabase }) => {
-  test('leaves the settings in a shared store as they were', { timeout: 30_000 }, async () => {
+  test('leaves the settings in a shared store as they were', async () => {
     const simulator = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 1, history: 0 })
     onTestFinished(simulator.close)
     const url = await newDatabase()
@@ -32,7 +32,7 @@ inPostgres('a refused reload', ({ newDatabase }) => {
     // Longer than between two renewals of the lease.
     const ends = async () => (await connection.run('SELECT ends::text FROM callwatch.members'))[0]!['ends']
     const renewed = await ends()
-    await expect.poll(ends, { timeout: 5000 }).not.toBe(renewed)
+    await expect.poll(ends, WAIT).not.toBe(renewed)
     expect(await settings()).toEqual(before)
   })
 })

@@ -4,9 +4,7 @@ import type { Config } from '../../../src/config/config.ts'
 import type { TargetConfig } from '../../../src/service/target-section.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
-import { daemonInProcess, KEY, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
-
-const WAIT = { timeout: 8000, interval: 20 }
+import { daemonInProcess, KEY, WAIT, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 
 /** A store in which two targets have calls in progress, which last for minutes; and a daemon with some of them. */
 async function storeOfTwo() {

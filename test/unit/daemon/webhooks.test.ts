@@ -1,15 +1,14 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { CloudEvent, HTTP } from 'cloudevents'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { WebhookConfig } from '../../../src/events/webhooks/webhook-section.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
 import { SECRET, webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
-import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
+import { daemonInProcess, KEY, WAIT } from '../../kit/daemon/daemon-in-process.ts'
 
-const WAIT = { timeout: 8000, interval: 20 }
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 'b').toString('base64')}`
 
 type Verified = { id: string; signatures: number }
@@ -19,7 +18,7 @@ async function receiver(respond?: RequestListener) {
   const state = { secret: SECRET }
   const verified: Verified[] = []
   const refused: string[] = []
-  const server = createServer((request, response) => {
+  const { url } = await localServer((request, response) => {
     if (respond !== undefined) return respond(request, response)
     return void text(request).then((body) => {
       const { headers } = request
@@ -37,15 +36,7 @@ async function receiver(respond?: RequestListener) {
       }
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the receiver has no port')
-  return { url: `http://127.0.0.1:${address.port}/token-of-the-receiver`, verified, refused, state }
+  return { url: `${url}/token-of-the-receiver`, verified, refused, state }
 }
 
 async function daemonWith(webhooks: readonly WebhookConfig[]) {
