@@ -1,13 +1,12 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ruleSummary } from '../../../src/commands/alerts/rule-summary.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { deliveryNotes } from '../../../src/notifications/delivery/send-message.ts'
-import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { firingOf, POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED } from '../../kit/ledger/seen.ts'
 import { openIn } from '../../kit/store/place.ts'
-import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
+import { callwatch } from '../../kit/commands/callwatch.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 const AT = (hours: number) => CREATED + hours * 3600
 
@@ -25,18 +24,12 @@ const past = (alert: Notification): Notification[] => [
 
 /** Runs the command on a store in which alerts have fired, which a daemon still holds open. */
 async function alerts(...args: string[]) {
-  return alertsOf(0, ...args)
+  return alertsWith({}, ...args)
 }
 
-/** @param more so many further alerts */
-async function alertsOf(more: number, ...args: string[]) {
-  return alertsIn(undefined, more, ...args)
-}
-
-/** @param columns the width of the terminal */
-async function alertsIn(columns: number | undefined, more: number, ...args: string[]) {
-  const path = join(emptyFolder(), 'callwatch.db')
-  const store = openSqliteStore({ path })
+/** Of so many further alerts, in a terminal of so many columns. */
+async function alertsWith({ more = 0, columns }: { more?: number; columns?: number }, ...args: string[]) {
+  const { store, config } = storeInUse()
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   const many = Array.from({ length: more }, (_, i) => past(firingOf(RATIO, 'production', AT(2) + 1000 * (i + 1))))
   const changes = [
@@ -47,13 +40,7 @@ async function alertsIn(columns: number | undefined, more: number, ...args: stri
   await see(completePoll(5 * 3600), { routedChanges: changes.map((change) => ({ change, receivers: ['slack'] })) })
   const [first] = await store.outbox('slack')
   await store.removeFromOutbox([first!.id], deliveryNotes([first!], { receiver: 'slack', at: AT(2), outcome: 'sent' }))
-  const config = configFile(`
-targets: [{ name: production, base_url: 'http://127.0.0.1:1/v3', api_key: key }]
-store: { path: '${path}' }
-`)
-  const ended = await callwatch(['alerts', '--config', config, ...args], { columns })
-  await store.close()
-  return ended
+  return callwatch(['alerts', '--config', config, ...args], { columns })
 }
 
 test('alerts prints those that fired in a period as a table, newest first', async () => {
@@ -70,7 +57,7 @@ test('alerts prints those that fired in a period as a table, newest first', asyn
 })
 
 test('alerts begins a long list with a row for each rule, and shows its newest 20', async () => {
-  const { stdout, stderr } = await alertsOf(20, '--since', '2026-09-21')
+  const { stdout, stderr } = await alertsWith({ more: 20 }, '--since', '2026-09-21')
   const lines = stdout.trimEnd().split('\n')
   expect(lines.slice(0, 4)).toEqual([
     'rule             fired     for  targets',
@@ -80,16 +67,18 @@ test('alerts begins a long list with a row for each rule, and shows its newest 2
   ])
   expect(lines.slice(5)).toHaveLength(20)
   expect(stderr).toBe('and 2 older ones: --all prints them\n')
-  const all = await alertsOf(20, '--since', '2026-09-21', '--all')
+  const all = await alertsWith({ more: 20 }, '--since', '2026-09-21', '--all')
   expect(all.stdout.trimEnd().split('\n').slice(5)).toHaveLength(22)
   expect(all.stderr).toBe('')
-  const many = await alertsOf(1000, '--since', '2026-09-21', '--until', '2026-10-21')
+  const many = await alertsWith({ more: 1000 }, '--since', '2026-09-21', '--until', '2026-10-21')
   expect(many.stdout).toMatch(/^HighFailureRate +1,001 /m)
 })
 
 test('alerts in a narrow terminal says which columns have no room, and prints them with --wide', async () => {
   const table = async (...args: string[]) =>
-    (await alertsIn(90, 0, '--since', '2026-09-21', '--until', '2026-09-21 16:00', ...args)).stdout.split('\n')
+    (await alertsWith({ columns: 90 }, '--since', '2026-09-21', '--until', '2026-09-21 16:00', ...args)).stdout.split(
+      '\n',
+    )
   expect(await table()).toEqual([
     'fired (UTC)          target      alert                          outcome   for   peak',
     '2026-09-21 15:13:20  production  HighFailureRate{type="video"}  resolved  15m  42.5%',

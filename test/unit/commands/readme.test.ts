@@ -5,7 +5,6 @@ import { SECRET } from '../../kit/events/webhooks/any-webhook.ts'
 import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const WAIT = 60_000
 const DOCS = globSync('docs/**/*.md', { cwd: ROOT })
 const PAGES = [
   'README.md',
@@ -41,7 +40,7 @@ function shown(): Map<string, Set<string>> {
 }
 
 describe('README, guides and policies', () => {
-  test('name only existing commands and options', { timeout: WAIT }, async () => {
+  test('name only existing commands and options', async () => {
     const commands = shown()
     expect(commands.size).toBeGreaterThan(6)
     const known = (await callwatch(['--help'])).stdout
@@ -158,7 +157,7 @@ describe('README, guides and policies', () => {
 })
 
 describe('the README', () => {
-  test('and the guides show valid configurations', { timeout: WAIT }, async () => {
+  test('and the guides show valid configurations', async () => {
     const blocks = ['access', 'alerting', 'commands', 'events', 'several-machines', 'send-elsewhere', 'simulator']
       .map((name) => `docs/${name}.md`)
       .flatMap((page) => [...read(page).matchAll(/^( *)```yaml\n(.*?)```/gms)])
