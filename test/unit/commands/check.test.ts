@@ -5,6 +5,8 @@ import { closedPort, localServer } from '../../kit/commands/local-server.ts'
 
 const KEY = 'hunter2-hunter2'
 
+type Keys = Awaited<ReturnType<typeof startWorld>>['keys']
+
 async function simulator() {
   const started = await startWorld({ apiKey: KEY, authOnlyKey: 'hunter2-auth-only' })
   onTestFinished(started.close)
@@ -120,10 +122,10 @@ describe('check --probe', () => {
     expect(json.probes).toMatchObject([{ works: true }])
   })
 
-  async function probe(baseUrl: string, apiKey = KEY, more = '') {
+  async function probe(baseUrl: string, apiKey = KEY, more = '', timeout = '1m') {
     const yaml = `
 targets: [{ name: production, base_url: '${baseUrl}', api_key: '${apiKey}'${more} }]
-poll: { timeout: 500ms }
+poll: { timeout: ${timeout} }
 `
     const { code, stdout, stderr } = await callwatch(['check', '--probe', '--config', configFile(yaml)])
     expect(stderr).toBe('')
@@ -148,48 +150,67 @@ poll: { timeout: 500ms }
     expect(responses().length).toBeLessThanOrEqual(10)
   })
 
-  test('reports a wrong key', async () => {
-    const { url } = await simulator()
-    const { code, verdicts } = await probe(url, 'hunter2-wrong')
-    expect(code).toBe(1)
-    expect(verdicts).toEqual([
-      expect.stringContaining(`✗ production: the key is not accepted at ${url}; check api_key, and app_id`),
-    ])
-  })
-
-  test('reports a key of scope authOnly', async () => {
+  const withKey = (keyOf: (keys: Keys) => string) => async () => {
     const { url, keys } = await simulator()
-    const { code, verdicts } = await probe(url, keys.authOnly)
-    expect(code).toBe(1)
-    expect(verdicts).toEqual([
-      expect.stringContaining('use a key of scope fullAccess, not authOnly; if it is one, a firewall or a proxy'),
+    return { url, apiKey: keyOf(keys) }
+  }
+  const answering = (status: number, body: string) => () =>
+    localServer((_request, response) => void response.writeHead(status, { 'retry-after': '30' }).end(body))
+  const errorOf = (code: string, message = 'no') => JSON.stringify({ error: { code, message } })
+  const quoted = `there is no key ${KEY} (${encodeURIComponent(KEY)})`
+
+  test.each<[string, () => Promise<{ url: string; apiKey?: string }>, ...string[]]>([
+    [
+      'a wrong key',
+      withKey(() => 'hunter2-wrong'),
+      '✗ production: the key is not accepted at URL; check api_key, and app_id',
+    ],
+    [
+      'a key of scope authOnly',
+      withKey(({ authOnly }) => authOnly),
+      'use a key of scope fullAccess, not authOnly; if it is one, a firewall or a proxy',
+    ],
+    [
+      'a rate limit',
+      answering(429, errorOf('ERR_TOO_MANY_REQUESTS')),
+      'the key works, but the service refuses more requests for now',
+    ],
+    [
+      'that nothing is listening on the port',
+      async () => ({ url: `http://127.0.0.1:${await closedPort()}/v3` }),
+      'connection refused',
+      'URL',
+    ],
+    [
+      'an HTML page instead of the calls service',
+      answering(200, '<!doctype html><title>Welcome</title>'),
+      'URL is not the calls service; check app_id',
+    ],
+    [
+      'an unknown app, and names the region',
+      answering(404, errorOf('ERR_APP_NOT_FOUND')),
+      'URL does not exist; check app_id and region',
+    ],
+    [
+      'a TLS failure',
+      async () => ({ url: `https://127.0.0.1:${(await localServer(() => undefined)).port}/v3` }),
+      'TLS',
+    ],
+    ['a quoted key, masked', answering(401, errorOf('AUTH_ERR_APIKEY_NOT_FOUND', quoted)), 'there is no key ********'],
+  ])('reports %s', async (_what, service, ...sentences) => {
+    const { url, apiKey } = await service()
+    const { code, verdicts } = await probe(url, apiKey)
+    expect([code, verdicts.length]).toEqual([1, 1])
+    for (const sentence of sentences) expect(verdicts[0]).toContain(sentence.replace('URL', url))
+  })
+
+  test('reports a timeout', async () => {
+    const { url } = await localServer(() => undefined)
+    const { code, verdicts } = await probe(url, KEY, '', '500ms')
+    expect([code, verdicts]).toEqual([
+      1,
+      [expect.stringContaining(`no answer from ${url} within 0.5 s; check the network`)],
     ])
-  })
-
-  test('reports a rate limit', async () => {
-    const { url } = await localServer((_request, response) => {
-      response.writeHead(429, { 'retry-after': '30' }).end('{"error":{"code":"ERR_TOO_MANY_REQUESTS","message":"x"}}')
-    })
-    const { code, verdicts } = await probe(url)
-    expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining('the key works, but the service refuses more requests for now')])
-  })
-
-  test('reports that nothing is listening on the port', async () => {
-    const url = `http://127.0.0.1:${await closedPort()}/v3`
-    const { code, verdicts } = await probe(url)
-    expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining('connection refused')])
-    expect(verdicts[0]).toContain(url)
-  })
-
-  test('reports an HTML page instead of the calls service', async () => {
-    const { url } = await localServer((_request, response) => {
-      response.setHeader('content-type', 'text/html').end('<!doctype html><title>Welcome</title>')
-    })
-    const { code, verdicts } = await probe(url)
-    expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining(`${url} is not the calls service; check app_id`)])
   })
 
   test('reports a host that does not exist, as with a wrong region', async () => {
@@ -202,25 +223,11 @@ poll: { timeout: 500ms }
     ])
   })
 
-  test('reports an unknown app, and names the region', async () => {
-    const { url } = await localServer((_request, response) => {
-      response.writeHead(404).end('{"error":{"code":"ERR_APP_NOT_FOUND","message":"no such app"}}')
-    })
-    const { code, verdicts } = await probe(url)
-    expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining(`${url} does not exist; check app_id and region`)])
-  })
-
   test.each([
     ['AUTH_ERR_INVALID_APPID', 401, 'unknown_app', 'the service has no such app; check app_id and region, or base_url'],
-    ['AUTH_ERR_EMPTY_APPID', 400, 'unknown_app', 'the service has no such app; check app_id and region, or base_url'],
-    ['ERR_SUBSCRIPTION_EXPIRED', 402, 'plan', 'the subscription of the app has expired; renew it in'],
-    ['ERR_PLAN_RESTRICTION', 200, 'plan', 'the plan of the app does not include this; change the plan in'],
     ['ERR_PLAN_QUOTA_RESTRICTION', 429, 'plan', "the quota of the app's plan is used up; raise it in"],
   ])('explains %s with the status %i, which is not about the key', async (code, status, kind, words) => {
-    const { url } = await localServer((_request, response) => {
-      response.writeHead(status).end(JSON.stringify({ error: { code, message: 'no' } }))
-    })
+    const { url } = await answering(status, errorOf(code))()
     const { code: exit, verdicts } = await probe(url)
     expect(exit).toBe(1)
     expect(verdicts).toEqual([expect.stringContaining(`✗ production: ${words}`)])
@@ -260,29 +267,6 @@ poll: { timeout: 500ms }
       `✓ production: List Calls works at ${url}; its list has no calls`,
       expect.stringContaining('# production: warning: the user nobody-of-this-name sees no calls; check the uid'),
     ])
-  })
-
-  test('reports a timeout', async () => {
-    const { url } = await localServer(() => undefined)
-    const { code, verdicts } = await probe(url)
-    expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining(`no answer from ${url} within 0.5 s; check the network`)])
-  })
-
-  test('reports a TLS failure', async () => {
-    const { port } = await localServer(() => undefined)
-    const { code, verdicts } = await probe(`https://127.0.0.1:${port}/v3`)
-    expect(code).toBe(1)
-    expect(verdicts).toEqual([expect.stringContaining('TLS')])
-  })
-
-  test('masks a key that the service quotes', async () => {
-    const { url } = await localServer((_request, response) => {
-      const message = `there is no key ${KEY} (${encodeURIComponent(KEY)})`
-      response.writeHead(401).end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message } }))
-    })
-    const { verdicts } = await probe(url)
-    expect(verdicts).toEqual([expect.stringContaining('there is no key ********')])
   })
 
   test('masks a key that the service shows as a label', async () => {
