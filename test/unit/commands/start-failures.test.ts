@@ -1,5 +1,4 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,7 +9,7 @@ import { postgresError } from '../../../src/store/postgres/postgres-error.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { openShared } from '../../kit/store/postgres/daemon.ts'
 import { callwatch, emptyFolder, MAIN } from '../../kit/commands/callwatch.ts'
-import { closedPort, localServer } from '../../kit/commands/local-server.ts'
+import { closedPort, listenOn, localServer } from '../../kit/commands/local-server.ts'
 
 const ENV = {
   CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3',
@@ -22,7 +21,7 @@ const ENV = {
 type Start = { env: Record<string, string>; cwd?: string }
 
 /** How the daemon starts against a database at that place. */
-const database = (place: string): Start => ({ env: { CALLWATCH_STORE_URL: `postgres://me:secret@${place}` } })
+const database = (place: string): Start => ({ env: { CALLWATCH_STORE_URL: `postgres://me:hunter2@${place}` } })
 
 /** A port of loopback at which a server refuses every session with this SQLSTATE. */
 async function refusingServer(sqlState: string): Promise<number> {
@@ -37,12 +36,7 @@ async function refusingServer(sqlState: string): Promise<number> {
       socket.once('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, Buffer.from(fields)])))
     })
   })
-  onTestFinished(() => void server.close())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen')
-  return address.port
+  return listenOn(server)
 }
 
 const refusing = (sqlState: string) => async () => database(`127.0.0.1:${await refusingServer(sqlState)}/x`)
@@ -68,29 +62,42 @@ async function takenPort(): Promise<Start> {
   return { env: { CALLWATCH_STORE_PATH: ':memory:', CALLWATCH_HTTP_PORT: String(port) } }
 }
 
+const nowhere = async (): Promise<Start> => ({ env: { CALLWATCH_HTTP_HOST: 'callwatch-test.invalid' } })
+
 const run = ({ env, cwd = emptyFolder() }: Start) => callwatch(['run'], { env: { ...ENV, ...env }, cwd })
 
-describe('a start that may succeed later ends with exit code 1:', () => {
-  test.each<[string, () => Promise<Start>, RegExp]>([
-    ['no database is listening', async () => database(`127.0.0.1:${await closedPort()}/x`), /ECONNREFUSED/],
-    ['the name of its host is not known', async () => database('nowhere.invalid/x'), /ENOTFOUND|EAI_AGAIN/],
-    ['the database is still starting', refusing('57P03'), /cannot be reached/],
-    ['the database is shutting down', refusing('57P01'), /cannot be reached/],
-    ['the database has no connection left', refusing('53300'), /has no connection left/],
-    ['a pooler has no server', refusing('08P01'), /cannot be used/],
-    ['another daemon still uses the file', heldStore, /data\.db is in use by another callwatch \(.*\); stop it/],
-    ['another program writes the file', storeThatIsWritten, /the store data\.db cannot be used: .*locked/],
-    ['its port is taken', takenPort, /EADDRINUSE.*; set another http\.host or http\.port/],
+describe('a start ends with exit code 1 if it may succeed later, and with 2 if no restart mends it:', () => {
+  test.each<[code: number, where: string, () => Promise<Start>, RegExp]>([
+    [1, 'no database is listening', async () => database(`127.0.0.1:${await closedPort()}/x`), /ECONNREFUSED/],
+    [1, 'the name of its host is not known', async () => database('nowhere.invalid/x'), /ENOTFOUND|EAI_AGAIN/],
+    [1, 'the database is still starting', refusing('57P03'), /cannot be reached/],
+    [1, 'the database is shutting down', refusing('57P01'), /cannot be reached/],
+    [1, 'the database has no connection left', refusing('53300'), /has no connection left/],
+    [1, 'a pooler has no server', refusing('08P01'), /cannot be used/],
+    [1, 'another daemon still uses the file', heldStore, /in use by another callwatch \(.*process \d+\); stop it/],
+    [1, 'another program writes the file', storeThatIsWritten, /the store data\.db cannot be used: .*locked/],
+    [1, 'its port is taken', takenPort, /EADDRINUSE: .* 127\.0\.0\.1:\d+; set another http\.host or http\.port/],
     [
+      1,
       'one of two databases is away, and the other one refuses',
       async () => database(`127.0.0.1:${await closedPort()},127.0.0.1:${await refusingServer('28000')}/x`),
       /does not let this user in/,
     ],
-  ])('%s', async (_what, prepare, sentence) => {
+    [
+      1,
+      'the name of its own host is not known',
+      nowhere,
+      /callwatch-test\.invalid; set another http\.host or http\.port/,
+    ],
+    [2, 'the database does not exist', refusing('3D000'), /does not exist/],
+    [2, 'the password is wrong', refusing('28P01'), /does not let this user in/],
+    [2, 'the address of the database is wrong', async () => database('a,b'), /CALLWATCH_STORE_URL: .*of a PostgreSQL/],
+    [2, 'the file is a folder', async () => ({ env: { CALLWATCH_STORE_PATH: '.' } }), /\. is a folder/],
+  ])('%i where %s', async (expected, _where, prepare, sentence) => {
     const { code, stderr } = await run(await prepare())
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(sentence) })
-    expect(stderr).not.toContain('secret')
-    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringMatching(sentence) })
+    expect(stderr).not.toContain('hunter2')
+    if (expected === 1) expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
   test('the disk has no room for the store', () => {
@@ -106,45 +113,49 @@ describe('a start that may succeed later ends with exit code 1:', () => {
     })
   })
 
-  describe('the store belongs to another user, which the sentence names with what to do:', () => {
+  test('a store that this user may not write to: the sentence names what it is, whose, and what to do', () => {
     const UID = 12_345
-    /** As that user, in a folder where it may write only what the shell command gives it. */
-    const startAs = (prepare: string, cwd = emptyFolder()) => {
-      execFileSync('sh', ['-c', `chmod 755 .; ${prepare}`], { cwd })
-      const started = spawnSync(process.execPath, [MAIN, 'run'], {
-        cwd,
-        env: { ...ENV, CALLWATCH_STORE_PATH: 'data/callwatch.db' },
-        encoding: 'utf8',
-        timeout: 20_000,
-        ...(process.getuid?.() === 0 && { uid: UID, gid: UID }),
-      })
-      return { code: started.status, said: started.stderr.replaceAll(cwd, 'CWD') }
-    }
-
-    test.skipIf(process.getuid?.() !== 0).each([
-      ['its folder', 'mkdir data', `CWD/data, which belongs to user 0: run \`chown ${UID} CWD/data\``],
-      ['the folder above one that is missing', 'true', `CWD, which belongs to user 0: create CWD/data for user ${UID}`],
+    const isRoot = process.getuid?.() === 0
+    const cases = [
+      [`mkdir -m 555 data${isRoot ? `; chown ${UID} data` : ''}`, 'CWD/data: make it writable'],
+      ['mkdir data', `CWD/data, which belongs to user 0: run \`chown ${UID} CWD/data\``],
+      ['true', `CWD, which belongs to user 0: create CWD/data for user ${UID}`],
       [
-        'its file',
         `mkdir data; touch data/callwatch.db; chown ${UID} data`,
         `data/callwatch.db, which belongs to user 0: run \`chown ${UID} data/callwatch.db\``,
       ],
       [
-        'its lock',
         `mkdir data; touch data/callwatch.db.lock; chown -R ${UID} data; chown 0 data/callwatch.db.lock`,
         `data/callwatch.db.lock, which belongs to user 0: run \`chown ${UID} data/callwatch.db.lock\``,
       ],
-    ])('%s', (_what, prepare, sentence) => {
-      const { code, said } = startAs(prepare)
-      expect(code).toBe(1)
-      expect(said).toContain(`; user ${UID} may not write to ${sentence}, or name another file in store.path\n`)
+    ].slice(0, isRoot ? undefined : 1)
+    const folders = cases.map(([prepare]) => {
+      const cwd = emptyFolder()
+      execFileSync('sh', ['-c', `chmod 755 .; ${prepare}`], { cwd })
+      return cwd
     })
-
-    test('a folder of this user that it may not write to', () => {
-      const owner = process.getuid?.() === 0 ? `; chown ${UID} data` : ''
-      const { code, said } = startAs(`mkdir -m 555 data${owner}`)
-      expect([code, said]).toEqual([1, expect.stringContaining('CWD/data: make it writable, or name another file')])
+    const script = `
+      const { openSqliteStore } = await import('${new URL('../../../src/store/open-sqlite.ts', import.meta.url).href}')
+      for (const cwd of ${JSON.stringify(folders)}) {
+        process.chdir(cwd)
+        try {
+          openSqliteStore({ path: 'data/callwatch.db' })
+        } catch ({ kind, message }) {
+          console.log(kind + message.replaceAll(cwd, 'CWD'))
+        }
+      }`
+    const user = isRoot ? { uid: UID, gid: UID } : {}
+    const said = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
+      ...user,
+      encoding: 'utf8',
     })
+    const begin = /^unavailable.*; user \d+ may not write to /
+    expect(
+      said
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.replace(begin, '')),
+    ).toEqual(cases.map(([, sentence]) => `${sentence}, or name another file in store.path`))
   })
 
   test.each([
@@ -166,21 +177,5 @@ describe('a start that may succeed later ends with exit code 1:', () => {
       const { code, stderr } = await run({ env: { CALLWATCH_STORE_URL: url } })
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not that of first') })
     })
-  })
-})
-
-describe('a start that no restart mends ends with exit code 2:', () => {
-  test.each<[string, () => Promise<Start>, RegExp]>([
-    ['the database does not exist', refusing('3D000'), /does not exist/],
-    ['the password is wrong', refusing('28P01'), /does not let this user in/],
-    [
-      'the address of the database is wrong',
-      async () => database('a,b'),
-      /CALLWATCH_STORE_URL: .*expected the URL of a PostgreSQL/,
-    ],
-    ['the file is a folder', async () => ({ env: { CALLWATCH_STORE_PATH: '.' } }), /\. is a folder/],
-  ])('%s', async (_what, prepare, sentence) => {
-    const { code, stderr } = await run(await prepare())
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(sentence) })
   })
 })

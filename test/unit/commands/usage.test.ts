@@ -3,10 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { wrapped } from '../../../src/commands/command.ts'
 import { callwatch, configFile, emptyFolder, start, type Ended } from '../../kit/commands/callwatch.ts'
-import { closedPort, localServer } from '../../kit/commands/local-server.ts'
+import { localServer } from '../../kit/commands/local-server.ts'
+import { storeInUse } from '../../kit/commands/store-in-use.ts'
+import { openIn } from '../../kit/store/place.ts'
 
 const COMMANDS = ['run', 'demo', 'check', 'audit', 'events', 'backup', 'simulate', 'test-notify', 'service']
 const TARGET = { CALLWATCH_BASE_URL: 'http://127.0.0.1:1/v3', CALLWATCH_API_KEY: 'hunter2-hunter2' }
+/** The address of another machine. */
+const ELSEWHERE = { ...TARGET, CALLWATCH_HTTP_HOST: '192.0.2.1' }
 
 /** The output for a user's mistake: sentences on stderr, nothing on stdout, and no stack trace. */
 function expectSentence({ stdout, stderr }: Ended, ...parts: string[]): void {
@@ -29,43 +33,10 @@ test('a command in a sentence stays whole in a narrow terminal', () => {
   )
 })
 
-describe('help', () => {
-  test('of the program lists every command', async () => {
-    const { code, stdout, stderr } = await callwatch(['--help'])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
-  })
-
-  test.each([
-    ['run', ['--config <file>', '--reset-target <name>']],
-    ['demo', ['--speed <n>', '--calls-per-minute <n>', '--seed <n>', '--history <duration>', '--quiet']],
-    ['check', ['--config <file>', '--probe', '--store', '--json']],
-    ['audit', ['--config <file>', '--json']],
-    ['events', ['--follow', '--after <cursor>', '--since <time>', '--type <names>', '--target <names>', '--limit <n>']],
-    ['alerts', ['calls [options] <alert>', '--since <time>', '--all', '--json']],
-    ['status', ['--all', '--watch', '--json', '--health']],
-    ['backup', ['<file>', '--config <file>']],
-    [
-      'simulate',
-      [
-        '--port <n>',
-        '--seed <n>',
-        '--speed <n>',
-        '--targets <n>',
-        '--burst <percent>',
-        '--chaos <n>',
-        '--no-arrivals',
-        '--fault <name=p,...>',
-      ],
-    ],
-    ['test-notify', ['--config <file>']],
-    ['service token', ['<uid>', '--config <file>', '--target <name>']],
-    ['service call', ['<session-id>', '--config <file>', '--target <name>']],
-  ])('of %s lists %j', async (name, options) => {
-    const { code, stdout, stderr } = await callwatch([...name.split(' '), '--help'])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const option of options) expect(stdout).toContain(option)
-  })
+test('the help of the program lists every command', async () => {
+  const { code, stdout, stderr } = await callwatch(['--help'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
 })
 
 test('--version prints the version of the package', async () => {
@@ -127,7 +98,13 @@ test.each([
 test.each([
   ['an unknown command', ['wacth'], {}, 2, "unknown command 'wacth'"],
   ['run without a target', ['run'], {}, 2, 'targets: no target to watch'],
-  ['run without its port', ['run'], { ...TARGET, CALLWATCH_HTTP_HOST: '192.0.2.1' }, 1, 'set another http.host'],
+  [
+    'run without its port',
+    ['run'],
+    ELSEWHERE,
+    1,
+    'address not available 192.0.2.1:9464; set another http.host or http.port',
+  ],
 ])('the process of %s ends by itself, with its exit code', async (_what, args, env, code, sentence) => {
   const ended = await start(args, { env }).ended
   expect(ended.code).toBe(code)
@@ -168,53 +145,15 @@ poll: { interval: 15 }
   })
 })
 
-describe('an address that callwatch cannot listen on exits 1 with a sentence', () => {
-  const run = (env: Record<string, string>) => callwatch(['run'], { env: { ...TARGET, ...env } })
-
-  test('from run, when it is in use', async () => {
-    const { port } = await localServer(() => undefined)
-    const ended = await run({ CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: String(port) })
-    expect(ended.code).toBe(1)
-    expectSentence(ended, `127.0.0.1:${port}`, 'address already in use', 'set another http.host or http.port')
-  })
-
-  test('from run, when it is the address of another machine', async () => {
-    const ended = await run({ CALLWATCH_HTTP_HOST: '192.0.2.1' })
-    expect(ended.code).toBe(1)
-    expectSentence(ended, '192.0.2.1', 'set another http.host or http.port')
-  })
-
-  test('from run, when its name cannot be resolved', async () => {
-    const ended = await run({ CALLWATCH_HTTP_HOST: 'callwatch-test.invalid' })
-    expect(ended.code).toBe(1)
-    expectSentence(ended, 'callwatch-test.invalid', 'set another http.host or http.port')
-  })
-
-  test('from simulate, when it is in use', async () => {
-    const { port } = await localServer(() => undefined)
-    const ended = await callwatch(['simulate', '--port', String(port)])
-    expect(ended.code).toBe(1)
-    expectSentence(ended, `127.0.0.1:${port}`, 'choose another --port')
-  })
+test('simulate exits 1 with a sentence where its address is in use', async () => {
+  const { port } = await localServer(() => undefined)
+  const ended = await callwatch(['simulate', '--port', String(port)])
+  expect(ended.code).toBe(1)
+  expectSentence(ended, `127.0.0.1:${port}`, 'choose another --port')
 })
 
 describe('run refuses a store', () => {
   const env = { ...TARGET, CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: '0' }
-
-  test('that another daemon uses, with exit code 1, since that may end, and names its process', async () => {
-    const cwd = emptyFolder()
-    const first = start(['run'], { env, cwd })
-    await first.printed(/"msg":"monitoring /)
-    const second = await start(['run'], { env, cwd }).ended
-    expect(second.code).toBe(1)
-    expectSentence(
-      second,
-      'data/callwatch.db is in use by another callwatch',
-      `process ${first.child.pid}`,
-      'store.path',
-    )
-    expect(first.child.exitCode).toBe(null)
-  })
 
   test('that is not a database, and does not change the file', async () => {
     const file = configFile('this is no database, but it is long enough to be looked at as if it were one')
@@ -225,30 +164,16 @@ describe('run refuses a store', () => {
     expect(readFileSync(file)).toEqual(before)
   })
 
-  test('that is a folder', async () => {
-    const folder = emptyFolder()
-    const ended = await callwatch(['run'], { env: { ...env, CALLWATCH_STORE_PATH: folder } })
-    expect(ended.code).toBe(2)
-    expectSentence(ended, folder, 'is a folder')
-  })
-
   test('whose target had another address, and says what to do', async () => {
-    const cwd = emptyFolder()
-    const yaml = (port: number) => `
-targets: [{ name: production, base_url: 'http://127.0.0.1:${port}', api_key: k }]
-poll: { retries: 0 }
-`
-    const path = { CALLWATCH_STORE_PATH: `${cwd}/x.db`, CALLWATCH_HTTP_HOST: '127.0.0.1', CALLWATCH_HTTP_PORT: '0' }
-    const first = start(['run', '--config', configFile(yaml(1))], { env: path })
-    await first.printed(/"msg":"monitoring /)
-    first.child.kill('SIGTERM')
-    await first.ended
-    const moved = configFile(yaml(await closedPort()))
-    const refused = await callwatch(['run', '--config', moved], { env: path })
+    const { port } = await localServer(() => undefined)
+    const { store, config } = storeInUse(['production'], `http: { host: 127.0.0.1, port: ${port} }`)
+    await openIn(store, { name: 'production', fingerprint: 'of another address' })
+    await store.close()
+    const refused = await callwatch(['run', '--config', config])
     expect(refused.code).toBe(2)
     expectSentence(refused, 'target production had another address', '--reset-target production')
-    const reset = start(['run', '--config', moved, '--reset-target', 'production'], { env: path })
-    await reset.printed(/"msg":"monitoring production/)
+    const reset = await callwatch(['run', '--config', config, '--reset-target', 'production'])
+    expectSentence(reset, `address already in use 127.0.0.1:${port}`)
   })
 })
 
