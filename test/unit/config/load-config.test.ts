@@ -111,6 +111,17 @@ describe('what a file may say', () => {
   })
 })
 
+test.each([
+  ['{}', {}, '127.0.0.1'],
+  ['{ auth: { username: ops, password: secret } }', {}, '::'],
+  ['{ host: 0.0.0.0 }', {}, '0.0.0.0'],
+  ['{ host: 127.0.0.1, auth: { username: ops, password: secret } }', {}, '127.0.0.1'],
+  ['{}', { CALLWATCH_HTTP_HOST: '0.0.0.0' }, '0.0.0.0'],
+  ['{ host: 127.0.0.1 }', { CALLWATCH_HTTP_HOST: '0.0.0.0' }, '127.0.0.1'],
+])('with http: %s and %j in the environment callwatch listens on %s', (http, env, host) => {
+  expect(load(`${target('x')}http: ${http}`, env).http.host).toBe(host)
+})
+
 test('all problems come out at once, whatever finds them', () => {
   const yaml = `
 targets:
@@ -174,6 +185,6 @@ function byText(a = '', b = '') {
   return a < b ? -1 : Number(a > b)
 }
 
-function load(yaml: string, env: Record<string, string> = {}) {
+function load(yaml: string, env: Partial<Record<string, string>> = {}) {
   return loadConfig({ env, cwd: folderWith({ 'callwatch.yaml': yaml }) })
 }

@@ -7,6 +7,7 @@ import { leftOutWarnings } from '../../../src/config/shipped-rules.ts'
 import { maskConfig } from '../../../src/config/mask-config.ts'
 import { alertMatch } from '../../../src/notifications/notify-section.ts'
 import { folderWith } from './folder-with.ts'
+import { problemsWhenLoading } from './problems-when-loading.ts'
 
 const target = 'targets: [{ app_id: a1, region: us, api_key: k }]\n'
 
@@ -220,6 +221,14 @@ test('the warning of a shipped rule says how far it looks back', () => {
   ])
   expect(leftOutWarnings(load('alerts: []\nstore: { history: 1h }'))).toEqual([])
 })
+
+test.each(['short_calls', 'request_errors', 'service_webhooks_missed', 'failure_ratio'])(
+  'a rule on %s above 1 is refused, since it could never fire',
+  (signal) => {
+    const cwd = folderWith({ 'callwatch.yaml': `${target}alerts: [{ name: All, signal: ${signal}, above: 1 }]\n` })
+    expect(problemsWhenLoading({ env: {}, cwd })).toContain('no ratio can be above that')
+  },
+)
 
 test('a route, a mute and a silence may match the labels of calls, the severity, and any rule and target', () => {
   const { shape } = alertMatch.in
