@@ -7,40 +7,35 @@ import { callwatch, emptyFolder, MAIN, start } from '../../kit/commands/callwatc
 import { configFor, countedCalls, countedWorld, withStore } from '../../kit/commands/counted-world.ts'
 import { openReader } from '../../../src/store/open-store.ts'
 
-const SLOW = { timeout: 60_000 }
 const NOBODY = 'http://127.0.0.1:1/v3'
 
-test(
-  'backup copies a store consistently while a daemon writes to it, and a daemon starts on the copy',
-  SLOW,
-  async () => {
-    const world = await countedWorld({ process: true })
-    await world.finished(20)
-    const file = join(emptyFolder(), 'copy.db')
-    const { code, stdout, stderr } = await callwatch(['backup', file, '--config', world.config])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^\S+copy\.db: a copy of \S+callwatch\.db, \d+ bytes, with production \(commit \d+\)\n$/)
-    expect(readdirSync(dirname(file))).toEqual(['copy.db'])
+test('backup copies a store consistently while a daemon writes to it, and a daemon starts on the copy', async () => {
+  const world = await countedWorld({ process: true })
+  await world.finished(20)
+  const file = join(emptyFolder(), 'copy.db')
+  const { code, stdout, stderr } = await callwatch(['backup', file, '--config', world.config])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^\S+copy\.db: a copy of \S+callwatch\.db, \d+ bytes, with production \(commit \d+\)\n$/)
+  expect(readdirSync(dirname(file))).toEqual(['copy.db'])
 
-    const counted = countedCalls(file).length
-    expect(counted).toBeGreaterThanOrEqual(20)
-    const total = withStore(file, (db) =>
-      db.prepare("SELECT sum(value) AS n FROM counters WHERE series LIKE 'callwatch_calls_total|%'").get(),
-    )
-    expect(total).toEqual({ n: counted })
+  const counted = countedCalls(file).length
+  expect(counted).toBeGreaterThanOrEqual(20)
+  const total = withStore(file, (db) =>
+    db.prepare("SELECT sum(value) AS n FROM counters WHERE series LIKE 'callwatch_calls_total|%'").get(),
+  )
+  expect(total).toEqual({ n: counted })
 
-    // It continues from the moment of the copy, beside the first daemon.
-    const second = start(['run', '--config', configFor(world.simulator.url, file)])
-    await second.printed(/the target is up/)
-    second.child.kill('SIGTERM')
-    expect(await second.ended).toMatchObject({ code: 0, stderr: '' })
-    const reader = await openReader({ path: file })
-    expect((await reader.target('production'))?.sync.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
-    await reader.close()
-    expect(countedCalls(file).length).toBeGreaterThanOrEqual(counted)
-    await world.finished(counted + 5)
-  },
-)
+  // It continues from the moment of the copy, beside the first daemon.
+  const second = start(['run', '--config', configFor(world.simulator.url, file)])
+  await second.printed(/the target is up/)
+  second.child.kill('SIGTERM')
+  expect(await second.ended).toMatchObject({ code: 0, stderr: '' })
+  const reader = await openReader({ path: file })
+  expect((await reader.target('production'))?.sync.seq).toBeGreaterThan(Number(/commit (\d+)/.exec(stdout)![1]))
+  await reader.close()
+  expect(countedCalls(file).length).toBeGreaterThanOrEqual(counted)
+  await world.finished(counted + 5)
+})
 
 test('a new callwatch backs up and checks the store of an older one before it migrates it', async () => {
   const store = await filledStore()

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { filledStore } from '../../kit/filled-store.ts'
-import { callwatch, configFile, emptyFolder, start } from '../../kit/commands/callwatch.ts'
+import { loadConfig } from '../../../src/config/load-config.ts'
+import { callwatch, configFile, emptyFolder } from '../../kit/commands/callwatch.ts'
 import { countedWorld } from '../../kit/commands/counted-world.ts'
-
-const SLOW = { timeout: 90_000 }
+import { daemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 
 describe('store copy exits 2 with a sentence', () => {
   test.each([
@@ -45,7 +45,7 @@ test('store copy prints what it copied and compared, and what to do next', async
 })
 
 inPostgres('store copy to PostgreSQL', ({ newDatabase }) => {
-  test('lets the daemon continue its counts there, and every command use the new store', SLOW, async () => {
+  test('lets the daemon continue its counts there, and every command use the new store', async () => {
     const world = await countedWorld()
     await world.finished(20)
     const env = { DATABASE: await newDatabase() }
@@ -57,8 +57,8 @@ inPostgres('store copy to PostgreSQL', ({ newDatabase }) => {
 
     const inFile = readFileSync(world.config, 'utf8')
     const config = configFile(inFile.replace(/^store: .*$/m, "store: { url: '${DATABASE}' }"))
-    const daemon = start(['run', '--config', config], { env })
-    await daemon.printed(/the target is up/)
+    const daemon = await daemonInProcess(world.simulator.url, {}, loadConfig({ file: config, env, cwd: '/' }))
+    await daemon.recovered()
     const busy = await callwatch(['store', 'copy', '--config', config, '--to', 'back.db'], { env })
     expect(busy).toMatchObject({ code: 2, stderr: expect.stringMatching(/is in use by .*; stop every daemon/) })
 
@@ -76,8 +76,7 @@ inPostgres('store copy to PostgreSQL', ({ newDatabase }) => {
     expect(listed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1: every alert/) })
     const ended = await callwatch(['silence', 'expire', '1', '--config', config], { env })
     expect(ended).toMatchObject({ code: 0, stdout: 'silence 1 expired\n' })
-    daemon.child.kill('SIGTERM')
-    expect(await daemon.ended).toMatchObject({ code: 0 })
+    await daemon.stop()
 
     const back = await callwatch(['store', 'copy', '--config', config, '--to', 'back.db'], { env })
     expect(back).toMatchObject({ code: 0, stderr: '' })
