@@ -4,9 +4,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
 import { startWorld, type SimulatedWorld } from '../../kit/world/start-world.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
-import { daemonInProcess, KEY, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
+import { daemonInProcess, KEY, WAIT, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
 
-const WAIT = { timeout: 20_000, interval: 100 }
 /**
  * Of the simulated world: they are in the ids of users and of their devices, in names and in addresses of avatars. Groups have names
  * and icons, too. In a file, the key of a series that ends with `|user`
@@ -20,10 +19,10 @@ const OFF = { events: { ...EVENTS, participants: false } }
 type Event = { id: string; type: string; data: { participant_list?: { uid: string; joined: boolean }[] } }
 
 /** A daemon with its store in a file, and a world of calls that begin and end quickly; many answers have no list. */
-async function watching(settings: Partial<Config>, seed = 1) {
+async function watching(settings: Partial<Config>) {
   const path = join(temporaryFolder(), 'callwatch.db')
   const switches = { odd: { fields: 0.7 } }
-  const service = await startWorld({ apiKey: KEY, seed, callsPerMinute: 3000, speed: 30, switches })
+  const service = await startWorld({ apiKey: KEY, callsPerMinute: 3000, speed: 30, switches })
   onTestFinished(service.close)
   const open = (next: Partial<Config>) =>
     daemonInProcess(service.url, {}, { store: { path, history: 86_400 }, log: { level: 'trace' }, ...next })
@@ -45,7 +44,7 @@ const uidsOnDisk = (path: string) =>
   )
 const withList = (events: readonly Event[]) => events.filter(({ data }) => data.participant_list !== undefined)
 
-describe('the participants of calls', { timeout: 40_000 }, () => {
+describe('the participants of calls', () => {
   test('are in events where the configuration says so, in no line of the log and in no other answer', async () => {
     const { running, service } = await watching(ON)
     await running.reload({ log: { level: 'trace' } })
@@ -66,20 +65,17 @@ describe('the participants of calls', { timeout: 40_000 }, () => {
     expect(uidsIn(JSON.stringify(running.log))).toEqual([])
   })
 
-  test.each([1, 2, 3])(
-    'are nowhere by default: neither on disk, nor in any answer or line, with seed %i',
-    async (seed) => {
-      const { running, service, path } = await watching(OFF, seed)
-      await running.reload({ log: { level: 'trace' } })
-      await vi.waitFor(async () => expect((await eventsOf(running)).length).toBeGreaterThan(30), WAIT)
-      expect(uidsServed(service).length).toBeGreaterThan(20)
-      const answers = ['api/v1/events?limit=1000', 'api/v1/status', 'api/v1/calls', 'api/v1/webhooks', 'metrics', '']
-      for (const answer of answers) expect([answer, uidsIn(await get(running, answer))]).toEqual([answer, []])
-      expect(uidsOnDisk(path)).toEqual([])
-      expect(uidsIn(JSON.stringify(running.log))).toEqual([])
-      expect((await eventsOf(running)).map(({ type }) => type)).not.toContain('callwatch.call.details')
-    },
-  )
+  test('are nowhere by default: neither on disk, nor in any answer or line', async () => {
+    const { running, service, path } = await watching(OFF)
+    await running.reload({ log: { level: 'trace' } })
+    await vi.waitFor(async () => expect((await eventsOf(running)).length).toBeGreaterThan(30), WAIT)
+    expect(uidsServed(service).length).toBeGreaterThan(20)
+    const answers = ['api/v1/events?limit=1000', 'api/v1/status', 'api/v1/calls', 'api/v1/webhooks', 'metrics', '']
+    for (const answer of answers) expect([answer, uidsIn(await get(running, answer))]).toEqual([answer, []])
+    expect(uidsOnDisk(path)).toEqual([])
+    expect(uidsIn(JSON.stringify(running.log))).toEqual([])
+    expect((await eventsOf(running)).map(({ type }) => type)).not.toContain('callwatch.call.details')
+  })
 
   test.each([
     [
