@@ -45,6 +45,13 @@ const twoTargets = (differing: Partial<State> = {}) =>
     { pastAlerts: [], ...differing },
   )
 
+/** The title, the value and the note of a tile, and how it looks. */
+function tileOf(state: State, id: string) {
+  const tiles = render(Tiles, state)
+  const at = tiles.findIndex(({ props }) => props['id'] === id)
+  return [...tiles.slice(at - 1, at + 2).map(({ text }) => text), tiles.at(at)!.props['class']]
+}
+
 describe('the alerts of the page', () => {
   test('show an alert with its value, threshold, peak, calls and age', () => {
     expect(rowsOf(render(Alerts, twoTargets()))[1]).toBe(
@@ -286,11 +293,7 @@ test('the tile of failed calls is that of the incident while one is about them, 
   const made = (target: string) =>
     shownTarget({ target, rules: [RULE], alerts: [firing(RULE)], finished: FINISHED, sync: POLLED })
   const state = amid([made('a'), made('b'), shownTarget({ target: 'c', finished: FINISHED, sync: POLLED })])
-  const tile = (of: State) => {
-    const tiles = render(Tiles, of)
-    const at = tiles.findIndex(({ props }) => props['id'] === 'failing')
-    return [...tiles.slice(at - 1, at + 2).map(({ text }) => text), tiles.at(at)!.props['class']]
-  }
+  const tile = (of: State) => tileOf(of, 'failing')
   const of = '80 finished calls (mode=call); all calls in 15m: 60%'
   expect(tile(state)).toEqual(['Failed in 15m, 2 targets', '42.5%', of, 'big bad'])
   expect(tile({ ...state, target: 'b' })).toEqual([
@@ -331,11 +334,7 @@ test('the minutes of the page name the budgets of the month', () => {
 })
 
 describe('the tiles of polls and messages', () => {
-  const tile = (id: string, state: State) => {
-    const tiles = render(Tiles, state)
-    const at = tiles.findIndex(({ props }) => props['id'] === id)
-    return [tiles[at]?.text, tiles[at + 1]?.text]
-  }
+  const tile = (id: string, state: State) => tileOf(state, id).slice(1, 3)
 
   test('say how many targets can be read, and which one has waited longest', () => {
     const late = shownTarget({ target: 'late', sync: POLLED, pollAge: 400 })
@@ -404,11 +403,8 @@ describe('the tile of the failure ratio', () => {
     name,
     signal: { ...RATIO.signal, window, minCalls, reason },
   })
-  const tileOf = (...rules: Rule[]) => {
-    const tiles = render(Tiles, stateOf([shownTarget({ rules, finished: FINISHED, sync: POLLED })]))
-    const at = tiles.findIndex(({ props }) => props['id'] === 'failing')
-    return [-1, 0, 1].map((next) => tiles[at + next]?.text)
-  }
+  const tile = (...rules: Rule[]) =>
+    tileOf(stateOf([shownTarget({ rules, finished: FINISHED, sync: POLLED })]), 'failing').slice(0, 3)
 
   test.each<[string, string[], Rule[]]>([
     ['the shortest exported one without a rule', ['Failed in 15m', '60%', '5 finished calls'], []],
@@ -433,8 +429,8 @@ describe('the tile of the failure ratio', () => {
       ['Failed in 20s', '–', 'A: too few, 0 finished calls'],
       [{ ...rule('A', 20, 4), match: { mode: 'meet' } }, rule('B', 60, 5, 'rejected')],
     ],
-  ])('has one number: %s', (_which, tile, rules) => {
-    expect(tileOf(...rules)).toEqual(tile)
+  ])('has one number: %s', (_which, expected, rules) => {
+    expect(tile(...rules)).toEqual(expected)
   })
 
   test('has the share of all calls, and names the target where that of a rule is highest', () => {
@@ -654,13 +650,9 @@ describe('the targets of the page', () => {
 
 test('the page says where the answers of the service are slow', () => {
   const slow = (target: string) => shownTarget({ target, sync: POLLED, slowAnswers: 4.2 })
-  const polls = (...targets: ReturnType<typeof shownTarget>[]) => {
-    const tiles = render(Tiles, stateOf(targets))
-    const at = tiles.findIndex(({ props }) => props['id'] === 'polls')
-    return [tiles[at]?.text, tiles[at]?.props['class'], tiles[at + 1]?.text]
-  }
-  expect(polls(slow('a'))).toEqual(['1 of 1', 'big warning', '5s ago; slow answers'])
-  expect(polls(slow('a'), shownTarget())).toEqual(['2 of 2', 'big warning', 'a: 5s ago; slow answers on 1 target'])
+  const polls = (...targets: ReturnType<typeof shownTarget>[]) => tileOf(stateOf(targets), 'polls').slice(1)
+  expect(polls(slow('a'))).toEqual(['1 of 1', '5s ago; slow answers', 'big warning'])
+  expect(polls(slow('a'), shownTarget())).toEqual(['2 of 2', 'a: 5s ago; slow answers on 1 target', 'big warning'])
   expect(rowsOf(render(Overview, stateOf([slow('a'), shownTarget()])))[1]).toContain(
     'a up the service is slow: 4s an answer',
   )

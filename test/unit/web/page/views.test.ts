@@ -14,7 +14,7 @@ import {
   presetOf,
   presetPeriod,
 } from '../../../../src/web/page/model/period.ts'
-import { change, current, load } from '../../../../src/web/page/model/state.ts'
+import { current, load } from '../../../../src/web/page/model/state.ts'
 import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
@@ -267,15 +267,13 @@ const reportOf = (differing: Partial<Report> = {}): Report => ({
   ...differing,
 })
 
+/** What a view has once its answer has arrived. */
+const loaded = <T>(answer: T, request = '') => ({ request, answer, problem: undefined, asOf: '' })
+
 describe('the usage', () => {
   const shown = (differing: Partial<Report>, before?: Report) => {
     const report = reportOf(differing)
-    const usage = {
-      request: 'since=1d',
-      answer: { report, before, chart: undefined },
-      problem: undefined,
-      asOf: '',
-    }
+    const usage = loaded({ report, before, chart: undefined }, 'since=1d')
     return render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', usage }))
   }
   const blind = (kind: 'before' | 'expired' | 'ended' | 'now', seconds: number) => ({
@@ -303,12 +301,7 @@ describe('the usage', () => {
     const blindTimes = names.flatMap((target) => [...times, ...times].map((time) => ({ ...time, target })))
     const coverage = { blind_seconds: 600, blind: blindTimes }
     const report = reportOf({ rows: names.map((target) => ({ ...row, target })), coverage })
-    const usage = {
-      request: '',
-      answer: { report, before: undefined, chart: undefined },
-      problem: undefined,
-      asOf: '',
-    }
+    const usage = loaded({ report, before: undefined, chart: undefined })
     const rowsIn = (showsAllRows: boolean) => {
       const elements = render(Usage, stateOf([shownTarget()], { view: 'usage', usage, showsAllRows }))
       const table = textOf(elements, { id: 'usage-rows' }) ?? ''
@@ -403,7 +396,7 @@ describe('the page of a call', () => {
     others: { calls: [], more: 0 },
   }
   const shown = (differing: Partial<Details> = {}) => {
-    const callPage = { request: '', asOf: '', answer: { ...details, ...differing }, problem: undefined }
+    const callPage = loaded({ ...details, ...differing })
     const query = new URLSearchParams({ target: 'production', call_id: 'v1.us.a' })
     return render(CallDetails, stateOf([shownTarget({ sync: POLLED })], { view: 'call', query, callPage }))
   }
@@ -508,11 +501,8 @@ describe('the page of a call', () => {
     expect(texts({ events: events.slice(1), events_since: isoTime(NOW - 50) })).toContain(missing)
     expect(texts({ events, events_since: isoTime(NOW - 50) })).not.toContain(missing)
     const { events_since: _, ...none } = details
-    expect(
-      render(CallDetails, stateOf([], { callPage: { request: '', asOf: '', answer: none, problem: undefined } })).map(
-        ({ text }) => text,
-      ),
-    ).toContain('No events are kept.')
+    const without = render(CallDetails, stateOf([], { callPage: loaded(none) }))
+    expect(without.map(({ text }) => text)).toContain('No events are kept.')
   })
 })
 
