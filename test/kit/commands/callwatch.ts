@@ -128,7 +128,7 @@ function runHere(
     stdout: () => printed.stdout,
     printed: matchIn(() => printed),
     ended: run(),
-    kill: (signal) => listenersOf(signal).forEach((each) => void each(signal)),
+    kill: (signal) => listenersOf(signal).forEach((each) => each(signal)),
   }
 }
 
