@@ -20,5 +20,5 @@ test('recordings that appear after the calls have ended raise the value of `reco
   await vi.waitFor(async () => expect(await value()).toBe(1), WAIT)
   const ended = [...world.expectedCalls().values()].filter(({ status }) => status === 'ended')
   expect(ended.filter(({ recorded }) => !recorded)).toEqual([])
-  expect(await firing()).toEqual([])
+  await vi.waitFor(async () => expect(await firing()).toEqual([]), WAIT)
 })
