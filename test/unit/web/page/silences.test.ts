@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { Silencing } from '../../../../src/web/page/components/silencing.tsx'
 import {
@@ -11,12 +14,12 @@ import {
   silencesIn,
 } from '../../../../src/web/page/model/silences.ts'
 import { change, current } from '../../../../src/web/page/model/state.ts'
-import { callwatch } from '../../../kit/commands/callwatch.ts'
-import { storeInUse } from '../../../kit/commands/store-in-use.ts'
 import { NOW } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, stateOf, textOf, withoutBrowser } from './render-text.ts'
 
+const MAIN = join(import.meta.dirname, '../../../../src/main.ts')
+const STORE = join(import.meta.dirname, '../../../../src/store/open-sqlite.ts')
 const SILENCE = { id: 3, match: { alert: '=~High.*' }, since: isoTime(NOW - 60), reason: 'a carrier outage', edits: 2 }
 
 beforeEach(() => void vi.stubEnv('TZ', 'Europe/Berlin'))
@@ -60,16 +63,24 @@ test.each([
   expect(silenceCommand(new URLSearchParams(query))).toBe(command)
 })
 
-test('a shell and callwatch read the command as it is meant', async () => {
-  const { config } = storeInUse(['root'])
+test('a shell and callwatch read the command as it is meant', { timeout: 60_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'silences-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const config = join(folder, 'callwatch.yaml')
+  const target = "{ name: root, base_url: 'http://127.0.0.1:1/v3', api_key: key }"
+  const store = join(folder, 'callwatch.db')
+  writeFileSync(config, `targets: [${target}]\nstore: { path: ${store} }\n`)
+  const made = `import { openSqliteStore } from '${STORE}'; await openSqliteStore({ path: '${store}' }).close()`
+  spawnSync(process.execPath, ['--input-type=module', '-e', made])
   const match = { alert: '=~No.*|$HOME', target: '=~root', severity: 'critical', mode: 'call' }
   const reason = `-- it's "moved" to $HOME, \`date\` & *!`
+  const program = `callwatch() { '${process.execPath}' '${MAIN}' "$@" --config '${config}'; }`
   const silence = silenceCommand(new URLSearchParams({ ...match, reason, for: '2h' }))
-  const read = spawnSync('bash', ['-c', `callwatch() { printf '%s\\0' "$@"; }; ${silence}`], { encoding: 'utf8' })
-  const args = read.stdout.split('\0').slice(0, -1)
-  expect(await callwatch([...args, '--config', config])).toMatchObject({ code: 0, stderr: '' })
-  const { stdout } = await callwatch(['silence', 'list', '--json', '--config', config])
-  expect(JSON.parse(stdout).silences).toMatchObject([{ match, reason }])
+  const { stdout, stderr } = spawnSync('bash', ['-c', `${program}; ${silence} && callwatch silence list --json`], {
+    encoding: 'utf8',
+  })
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout.slice(stdout.indexOf('{'))).silences).toMatchObject([{ match, reason }])
 })
 
 test('what is confirmed is in the lists at once', async () => {
