@@ -122,7 +122,7 @@ export function eventsContract(newPlace: NewPlace, expired = 2100): void {
       for (let i = 0; i < expired; i++) await append(a, `${i}`)
       await a.store.deleteEvents(CREATED + 50)
       expect(idsOf(await a.store.events(1, 100))).toEqual([`${expired - 1}`])
-    }, 120_000)
+    })
 
     test('stays as it is when a target is reset', async () => {
       const a = await openAt(newPlace)

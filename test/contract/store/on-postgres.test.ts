@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
+import { connect } from '../../../src/store/postgres/connection.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { A, B, filled, many, openIn, summariesOf } from '../../kit/store/place.ts'
@@ -40,14 +41,16 @@ inPostgres('the store in PostgreSQL', ({ newDatabase }) => {
   })
 
   test('queries of the history delay no commit, and one that is too long says nothing of the database', async () => {
-    const store = await owningStore(await newDatabase())
+    const url = await newDatabase()
+    const store = await owningStore(url)
     const { see } = await openIn(store)
-    let done = 0
-    const query = () => store.rows('SELECT pg_sleep(0.5)', []).then(() => (done += 1))
-    const slow = Array.from({ length: 8 }, query)
+    // They wait for a lock until the commit is done.
+    const lock = await connect(url)
+    await lock.run('SELECT pg_advisory_lock(1)')
+    const waiting = Array.from({ length: 8 }, () => store.rows('SELECT pg_advisory_lock_shared(1)', []))
     await see(completePoll(5, seen('c', 'ended', { endedAt: CREATED + 4 })))
-    expect(done).toBeLessThan(4)
-    await Promise.all(slow)
+    await lock.close()
+    await Promise.all(waiting)
     const tooLong = store.rows("SELECT set_config('statement_timeout', '50', false), pg_sleep(0.01)", [])
     await tooLong
     const refused = Promise.allSettled([1, 2].map(() => store.rows('SELECT pg_sleep(1)', [])))

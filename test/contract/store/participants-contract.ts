@@ -48,6 +48,6 @@ export function participantsContract(newPlace: NewPlace): void {
       await a.store.eraseParticipants()
       await append(a, 'new', ['', '[3]'])
       expect(await a.store.latestEvents(1)).toMatchObject([{ id: 'new', participants: ['', '[3]'] }])
-    }, 120_000)
+    })
   })
 }

@@ -225,5 +225,6 @@ test('a finished call with a time decades away does not make windows slow', () =
   const begun = performance.now()
   expect(kept.between(-Infinity, Infinity).map(({ at }) => at)).toEqual(ages.map(({ at }) => at))
   expect(kept.tally(1, Infinity).reduce((sum, { n }) => sum + n, 0)).toBe(2)
-  expect(performance.now() - begun).toBeLessThan(50)
+  // Minute by minute, it would take hours.
+  expect(performance.now() - begun).toBeLessThan(20_000)
 })

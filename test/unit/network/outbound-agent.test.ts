@@ -8,6 +8,7 @@ import { networkError } from '../../../src/service/service-error.ts'
 import { undiciTransport } from '../../../src/service/undici-transport.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { proxyInEnvironment } from '../notifications/proxy.ts'
+import { SOON } from '../../kit/eventually.ts'
 import { failure } from '../../kit/notifications/receiver.ts'
 import { HTTP_RECEIVERS } from '../../contract/receivers/http-receivers.ts'
 import { AT } from '../../kit/notifications/sample.ts'
@@ -95,7 +96,7 @@ test.each(Object.values(HTTP_RECEIVERS))(
     const proxy = await proxyInEnvironment(0)
     const clock = virtualClock(AT)
     const failing = failure(receiver.send('https://elsewhere.test', clock))
-    await vi.waitFor(() => expect(proxy.asked).toHaveLength(1))
+    await vi.waitFor(() => expect(proxy.asked).toHaveLength(1), SOON)
     await clock.advance(8)
     expect(await failing).toMatchObject({ retryable: true, mayHaveArrived: false })
   },

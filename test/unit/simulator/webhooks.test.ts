@@ -6,6 +6,7 @@ import { newWebhooks } from '../../../src/simulator/answers/webhooks.ts'
 import type { WebhookFault } from '../../../src/simulator/answers/faults.ts'
 import { advance } from '../../../src/simulator/calls/world.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
+import { SOON } from '../../kit/eventually.ts'
 import { START } from '../../kit/world/request-service.ts'
 
 type Body = { trigger: string; appId: string; data: { sessionId?: string; call?: unknown } }
@@ -92,13 +93,13 @@ describe('webhooks of the simulator', () => {
         response.end()
       })
     }).listen(0, '127.0.0.1')
-    await vi.waitUntil(() => server.listening)
+    await vi.waitUntil(() => server.listening, SOON)
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : undefined
     const webhook = new URL(`http://vendor:p%40ss@127.0.0.1:${port}/hooks/simulated`)
     const simulator = await startSimulator({ callsPerMinute: 6000, speed: 100, history: 0 })
     simulator.sendWebhooks(webhook)
-    await vi.waitUntil(() => received.length > 20, { timeout: 5000 })
+    await vi.waitUntil(() => received.length > 20, SOON)
     await simulator.close()
     server.closeAllConnections()
     server.close()

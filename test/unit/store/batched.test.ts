@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
+import { SOON } from '../../kit/eventually.ts'
 import { batched } from '../../../src/store/batched.ts'
 
 /** Doubles numbers, and keeps which were asked for together. */
@@ -50,7 +51,7 @@ test('what is too much together is split, and what waits for a call of load that
   await setImmediate()
   expect(batches).toHaveLength(2)
   ends[1]!()
-  await vi.waitFor(() => expect(batches.slice(2)).toEqual([[1, 4]]))
+  await vi.waitFor(() => expect(batches.slice(2)).toEqual([[1, 4]]), SOON)
   for (const end of ends) end()
   expect(await Promise.all(asked)).toEqual([9, 3, 2, 1, 4])
 })

@@ -30,6 +30,13 @@ export async function joined(url: string, name: string, options: Options = {}): 
   return store
 }
 
+/** As if a member had not renewed its lease for long. */
+export async function endLease(url: string, name: string): Promise<void> {
+  const connection = await connect(url)
+  await connection.run("UPDATE callwatch.members SET ends = '-infinity' WHERE name = $1", [name])
+  await connection.close()
+}
+
 /** A target as a daemon has it in memory. */
 export type Replica = OpenTarget & {
   store: StoreWithCluster

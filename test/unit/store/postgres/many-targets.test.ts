@@ -3,6 +3,7 @@ import { imbalancesOf } from '../../../../src/ledger/balance.ts'
 import { newLedger, type Delta } from '../../../../src/ledger/state.ts'
 import { connect } from '../../../../src/store/postgres/connection.ts'
 import type { StoredTarget } from '../../../../src/store/store.ts'
+import { SOON } from '../../../kit/eventually.ts'
 import { asked, completePoll, contents, CREATED, seen } from '../../../kit/ledger/seen.ts'
 import { cuttingProxy } from '../../../kit/postgres/cutting-proxy.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
@@ -100,7 +101,7 @@ inPostgres('many targets', (postgres) => {
     await lock('a')
     const commits = Promise.all([b!.sees('c'), a!.sees('c')])
     const waiting = "SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
-    await vi.waitUntil(async () => (await other.run(waiting)).length > 0)
+    await vi.waitUntil(async () => (await other.run(waiting)).length > 0, SOON)
     await lock('b')
     await other.run('COMMIT')
     await commits
