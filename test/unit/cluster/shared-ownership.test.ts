@@ -293,9 +293,9 @@ test('no target ever has two owners, and after a quiet period each has one, what
         expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(Math.ceil(5 / Math.max(1, alive.size)))
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
-}, 60_000)
+})
 
 test('a member that was dead and joins again is not the leader beside the new one, however slow the database is', async () => {
   const clock = virtualClock(0)

@@ -83,7 +83,7 @@ describe.each(KINDS)('beside others who use an app whose limit %s, callwatch', (
   })
 })
 
-test.each(Array.from({ length: 40 }, (_, seed) => seed))(
+test.each(Array.from({ length: 16 }, (_, seed) => seed))(
   'daemons take half of what others leave, each its part, in a drawn world (seed %i)',
   async (seed) => {
     const drawn = random(seed, 'shared limit')

@@ -111,7 +111,7 @@ describe('a world', () => {
   })
 
   describe('with weeks', () => {
-    const WEEKS = 5
+    const WEEKS = 2
     const options = {
       weekly: true,
       callsPerMinute: 1,
@@ -127,8 +127,8 @@ describe('a world', () => {
     ])('has calls by the hour of the day and the day of the week %s', (_when, weeks) => {
       const history = weeks === 0 ? options : { ...options, history: 1, historySeconds: 1 }
       const begun = beginnings(advanced({ ...history, progressSeconds: 1e6 }, weeks * WEEK))
-      // Poisson with mean 50,400: five standard deviations.
-      expect(Math.abs(begun.length - 50_400)).toBeLessThan(5 * Math.sqrt(50_400))
+      // Poisson with mean 20,160: five standard deviations.
+      expect(Math.abs(begun.length - 20_160)).toBeLessThan(5 * Math.sqrt(20_160))
       const at = (hour: number, days: number[]) =>
         begun.filter((time) => {
           const date = new Date(time * 1000)
