@@ -134,12 +134,5 @@ export function targetContract(newPlace: NewPlace): void {
       expect(contents(again.ledger).calls).toEqual(contents(ledger).calls)
       expect(again.ledger.calls.size).toBe(1)
     })
-
-    test('loses no tracked call when expired rows are deleted', async () => {
-      const { store, see } = await openAt(newPlace)
-      await see(completePoll(2, seen('c', 'ended', { endedAt: CREATED + 1 })))
-      await store.deleteExpired(CREATED + 500)
-      expect(await finishedCalls(store, { since: CREATED, limit: 10 })).toHaveLength(1)
-    })
   })
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ServiceError } from '../../../src/service/service-error.ts'
 import { CREATED } from '../../kit/ledger/seen.ts'
 import type { FakeService } from './fake-service.ts'
-import { call, numbered, polling } from './polling.ts'
+import { call, numbered, polling, shuffled } from './polling.ts'
 
 const NO_TOTAL = { total: undefined, totalPages: undefined }
 const DOWN = new ServiceError('server', 'it is down', { status: 503 })
@@ -103,10 +103,7 @@ describe('the initial sync', () => {
     service.says = says
     const calls = numbered(1, 24)
     let turn = 0
-    service.beforePage = () => {
-      turn += 1
-      service.calls = calls.toSorted((a, b) => hash(`${turn} ${a.id}`) - hash(`${turn} ${b.id}`))
-    }
+    service.beforePage = () => void (service.calls = shuffled(calls, ++turn))
     expect((await poll()).success?.endsSweep).toBe(true)
     expect(tracked()).toBe(24)
   })
@@ -135,10 +132,3 @@ describe('the initial sync', () => {
     expect(await next()).toEqual(['incremental', [1]])
   })
 })
-
-/** A pseudo-random number, the same for the same text. */
-function hash(text: string): number {
-  let value = 7
-  for (const char of text) value = (Math.imul(value, 31) + char.codePointAt(0)!) | 0
-  return Math.imul(value ^ (value >>> 15), 0x2c1b3c6d)
-}

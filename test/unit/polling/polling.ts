@@ -20,6 +20,16 @@ export const ongoing = (n: number): SeenCall => seen(`call ${n}`, 'ongoing', { i
 /** Calls `from` to `to`, newest first. */
 export const numbered = (from: number, to: number): SeenCall[] =>
   Array.from({ length: to - from + 1 }, (_, i) => call(from + i))
+/** In an order that is the same for the same turn. */
+export const shuffled = (calls: readonly SeenCall[], turn: number): SeenCall[] =>
+  calls.toSorted((a, b) => hash(`${turn} ${a.id}`) - hash(`${turn} ${b.id}`))
+
+/** A pseudo-random number, the same for the same text. */
+function hash(text: string): number {
+  let value = 7
+  for (const char of text) value = (Math.imul(value, 31) + char.codePointAt(0)!) | 0
+  return Math.imul(value ^ (value >>> 15), 0x2c1b3c6d)
+}
 const BEFORE_ALL = 1_000_000
 
 /** A page with these calls, as the client reads it, without a total. */

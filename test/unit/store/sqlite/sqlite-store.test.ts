@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backupStore } from '../../../../src/store/sqlite/backup-store.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
@@ -47,18 +46,6 @@ test('expired calls are deleted, 2000 in a transaction, of one target first and 
   }
   const history = summariesOf(await finishedCalls(store, { since: CREATED, limit: 10 }))
   expect(history).toEqual([expect.stringContaining('a call 7 ')])
-})
-
-test('while another process writes the store is unavailable for now, and works afterwards', async () => {
-  const path = newPath()
-  const { see } = await openIn(open(path))
-  const other = new DatabaseSync(path)
-  other.exec('BEGIN IMMEDIATE')
-  const seeCall = () => see(completePoll(1, seen('b', 'ongoing')))
-  await expect(seeCall()).rejects.toMatchObject({ kind: 'unavailable' })
-  other.exec('ROLLBACK')
-  other.close()
-  await seeCall()
 })
 
 describe('a store file is refused', () => {
