@@ -214,6 +214,9 @@ export const failedOf =
 /** An alert as its chart shows it: with its values around it, as it is now, and when the breach began (UNIX seconds). */
 type Shown = { alert: PastAlert; around: AlertPage['around']; live: Alert | undefined; breach: number; now: number }
 
+/** The value of an alert with `relative_to` while all is as usual, by its unit. */
+const USUAL: Readonly<Record<string, number>> = { relative: 1, difference: 0 }
+
 /**
  * The value of an alert over time with its threshold, from before the breach until after the end, or now: each where it was evaluated. The
  * line has a gap where calls were too few or the target was not seen, and none only because the target is polled less often.
@@ -221,7 +224,7 @@ type Shown = { alert: PastAlert; around: AlertPage['around']; live: Alert | unde
 export function valueChart({ alert, around = [], live, breach, now }: Shown): Chart {
   const { signal, threshold, severity, values, until } = alert
   const unit = unitOf(alert)
-  const usual = unit === 'relative' ? 1 : unit === 'difference' ? 0 : undefined
+  const usual = USUAL[unit]
   const own = values.map(({ at, value }): ValueAt => [Date.parse(at) / 1000, value])
   const ends = [breach - aroundOf(alert), chartEnd(alert, now)].map((at): ValueAt => [at, null])
   const unseen = alert.blind.map((one): ValueAt => [(Date.parse(one.since) + Date.parse(one.until)) / 2000, null])

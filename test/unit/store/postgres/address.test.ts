@@ -9,7 +9,8 @@ test('sslrootcert=system trusts the authorities of the machine, and checks the n
   for (const query of ['?sslrootcert=system', '?sslrootcert=system&sslmode=verify-full']) {
     const { mode, ca } = readTls(query)
     expect(mode).toBe('verify-full')
-    expect(ca).toContain(rootCertificates[0])
+    // Once a test has set the authorities of this process, they have lines of another length.
+    expect(ca!.replaceAll('\n', '')).toContain(rootCertificates[0]!.replaceAll('\n', ''))
   }
 })
 
