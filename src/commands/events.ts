@@ -23,7 +23,7 @@ import type { Config } from '../config/config.ts'
 import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
-import { momentOf } from '../views/queries/parameters.ts'
+import { givenTime } from '../views/queries/parameters.ts'
 import { shortened, SHORTEST, subcommand, Option, WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names, whole } from './options/option-values.ts'
@@ -153,7 +153,7 @@ export async function printEvents(
     isEmpty &&= shown.length === 0
   }
   const now = systemClock.wall()
-  const from = since === undefined ? now : momentOf('--since', since, 'UTC', now)
+  const from = since === undefined ? now : givenTime('--since', since, 'UTC', now)
   // Opened for each look: a restored backup may have replaced it meanwhile.
   const readOn = async () => {
     await using opened = await openReader(config.store)

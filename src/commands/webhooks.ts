@@ -7,7 +7,7 @@ import type { CommandStore } from '../store/store.ts'
 import type { StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
 import { formatSeconds, formatTime, plural } from '../text/format.ts'
 import { deadLettersView, type WebhookView } from '../views/webhook-status.ts'
-import { momentOf } from '../views/queries/parameters.ts'
+import { givenTime } from '../views/queries/parameters.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 
@@ -68,7 +68,7 @@ async function replayDead(store: CommandStore, name: string): Promise<string> {
 }
 
 async function replaySince(store: CommandStore, name: string, since: string): Promise<string> {
-  const moment = momentOf('--since', since, 'UTC', systemClock.wall())
+  const moment = givenTime('--since', since, 'UTC', systemClock.wall())
   const from = await cursorSince(store, moment)
   await change(store, name, async ({ progress }) => {
     const before = readCursor(progress.cursor) ?? START

@@ -1,7 +1,7 @@
 import { EARLIEST_TIME } from '../clock/times.ts'
 import { parseDuration } from '../schema/duration-text.ts'
 
-/** The forms that {@link readMoment} accepts, in a sentence: with a time zone, and without one. */
+/** The forms that {@link parseMoment} accepts, in a sentence: with a time zone, and without one. */
 export const MOMENT =
   'a date such as 2026-11-01, a time such as 2026-11-20T08:00 or 2026-11-20T08:00:00Z, UNIX seconds, or how long ago, such as 7d'
 export const MOMENT_IN_UTC =
@@ -14,7 +14,7 @@ export const MOMENT_IN_UTC =
  *   times with an offset.
  * @param now UNIX seconds
  */
-export function readMoment(text: string, zone: string | undefined, now: number): number | undefined {
+export function parseMoment(text: string, zone: string | undefined, now: number): number | undefined {
   try {
     const time = timeOf(text, zone, now)
     return time !== undefined && time >= EARLIEST && time < LATEST ? time : undefined

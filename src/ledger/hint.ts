@@ -19,12 +19,13 @@ export const TRIGGERS = {
   other: 'change',
 } as const
 
-export type Trigger = keyof typeof TRIGGERS
+export type WebhookTrigger = keyof typeof TRIGGERS
 
-export const isTrigger = (name: unknown): name is Trigger => typeof name === 'string' && Object.hasOwn(TRIGGERS, name)
+export const isTrigger = (name: unknown): name is WebhookTrigger =>
+  typeof name === 'string' && Object.hasOwn(TRIGGERS, name)
 
 /** A webhook of the service said that something happened to a call. Without an id, to a call that rings. */
-export type Hint = { id?: string | undefined; trigger: Trigger }
+export type Hint = { id?: string | undefined; trigger: WebhookTrigger }
 
 /** The triggers that announce an end. */
 export const END_TRIGGERS = Object.entries(TRIGGERS).flatMap(([name, shows]) => (shows === 'end' ? [name] : []))
@@ -40,16 +41,16 @@ const EXPECTED = {
   rejected: ['call_rejected', 'call_busy'],
   canceled: ['call_cancelled'],
   other: [],
-} as const satisfies Record<string, readonly Trigger[]>
+} as const satisfies Record<string, readonly WebhookTrigger[]>
 
 /** The triggers of which one should announce an end. */
-export function expectedTriggers({ status, labels }: Pick<Finish, 'status' | 'labels'>): readonly Trigger[] {
+export function expectedTriggers({ status, labels }: Pick<Finish, 'status' | 'labels'>): readonly WebhookTrigger[] {
   if (status !== 'ended') return EXPECTED[status]
   return labels.mode === 'call' ? ['call_ended'] : ['meeting_ended']
 }
 
 /** The triggers that may announce an end: of a session that ended, or of a call that failed while it rang. */
-export function announcingTriggers({ status }: Pick<Finish, 'status'>): readonly Trigger[] {
+export function announcingTriggers({ status }: Pick<Finish, 'status'>): readonly WebhookTrigger[] {
   const ofSession = ['call_ended', 'meeting_ended'] as const
   return status === 'ended' || status === 'other' ? ofSession : Object.values(EXPECTED).flat()
 }

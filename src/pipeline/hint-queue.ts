@@ -1,12 +1,12 @@
 import { defer, EMPTY, startWith, Subject, switchMap, timer } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { TRIGGERS, type Hint, type Trigger } from '../ledger/hint.ts'
+import { TRIGGERS, type Hint, type WebhookTrigger } from '../ledger/hint.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { unnamedEnds } from './unnamed-ends.ts'
 
 type Shown = Pick<LedgerState, 'calls' | 'open' | 'counters' | 'sync'>
 /** `due` is when the next request for it is due (monotonic seconds), after so many `requests`. */
-type Entry = { shows: (typeof TRIGGERS)[Trigger]; due: number; requests: number }
+type Entry = { shows: (typeof TRIGGERS)[WebhookTrigger]; due: number; requests: number }
 
 /** How long an end waits for other hints, to share a request with them (seconds). */
 const END_SECONDS = 0.5

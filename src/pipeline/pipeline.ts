@@ -23,7 +23,7 @@ import type { Observation } from '../ledger/observation.ts'
 import { requestHinted } from '../polling/hinted-request.ts'
 import { observe, type ObserveOptions } from '../polling/observe.ts'
 import { AbortedError } from '../rx/abortable.ts'
-import { exclusive, type Job } from '../rx/exclusive.ts'
+import { exclusive, type ExclusiveJob } from '../rx/exclusive.ts'
 import { fromGenerator } from '../rx/from-generator.ts'
 import type { PollReport, SingleCalls } from '../polling/poll-report.ts'
 import type { RequestRecord } from '../polling/request-with-retries.ts'
@@ -61,7 +61,7 @@ export function pipeline(options: PipelineOptions): Observable<PipelineEvent> {
   )
 }
 
-function pollOf(options: PipelineOptions): Job<PipelineEvent> {
+function pollOf(options: PipelineOptions): ExclusiveJob<PipelineEvent> {
   return {
     kind: 'poll',
     run$: fromGenerator((...state) => runPoll(options, ...state), options.aborted$),
@@ -69,7 +69,7 @@ function pollOf(options: PipelineOptions): Job<PipelineEvent> {
   }
 }
 
-function hintedOf(options: PipelineOptions): Job<PipelineEvent> {
+function hintedOf(options: PipelineOptions): ExclusiveJob<PipelineEvent> {
   const { target, hints, aborted$ } = options
   const run$ = defer(() => {
     if (!isReady(target)) {

@@ -13,19 +13,19 @@ import {
 } from 'rxjs'
 
 /** Something that runs alone. `skipped$` is what is emitted instead if one of its kind already runs or waits. */
-export type Job<T> = { kind: string; run$: Observable<T>; skipped$?: Observable<T> }
+export type ExclusiveJob<T> = { kind: string; run$: Observable<T>; skipped$?: Observable<T> }
 
 /**
  * Runs one job at a time. A job that is due while one of another kind runs begins after it; one of the same kind is skipped.
  *
  * @param draining$ emits when no further job may begin (replays)
  */
-export function exclusive<T>(draining$: Observable<unknown>): OperatorFunction<Job<T>, T> {
+export function exclusive<T>(draining$: Observable<unknown>): OperatorFunction<ExclusiveJob<T>, T> {
   return (due$) =>
     defer(() => {
       const taken = new Set<string>()
-      const isSkipped = ({ kind }: Job<T>) => taken.has(kind) || !taken.add(kind)
-      const begun = ({ kind, run$ }: Job<T>) =>
+      const isSkipped = ({ kind }: ExclusiveJob<T>) => taken.has(kind) || !taken.add(kind)
+      const begun = ({ kind, run$ }: ExclusiveJob<T>) =>
         of(run$).pipe(
           takeUntil(draining$),
           mergeAll(),

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs'
 import * as z from 'zod'
 import type { Clock } from '../clock/clock.ts'
-import { isTrigger, type Hint, type Trigger } from '../ledger/hint.ts'
+import { isTrigger, type Hint, type WebhookTrigger } from '../ledger/hint.ts'
 import { parseTree } from '../schema/path.ts'
 import { batched } from './batched.ts'
 import type { Connection } from './postgres/connection.ts'
@@ -20,7 +20,7 @@ const sizeOf = (hint: PassedHint) => JSON.stringify(hint).length + 1
 
 const received = z.strictObject({
   target: z.string(),
-  hint: z.strictObject({ id: z.string().optional(), trigger: z.custom<Trigger>(isTrigger) }),
+  hint: z.strictObject({ id: z.string().optional(), trigger: z.custom<WebhookTrigger>(isTrigger) }),
 })
 
 /** Hints that the daemons on one database pass to each other, outside of transactions. */

@@ -13,9 +13,6 @@ import { answeredTimes } from '../ledger/delta/observe-call.ts'
 import type { ChangedCall } from '../ledger/state.ts'
 import { beganAt, inHistorySince, lostAt, MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { HISTORY_STATUSES } from '../history/call-filter.ts'
-import type { CsvFormat } from '../text/csv.ts'
-import { withoutNoise } from '../text/without-noise.ts'
-import { columnsOf, csvOf } from './columns.ts'
 import { count, minutes, namedObject, namedText, seconds, time } from './shapes.ts'
 
 const status = z.enum(CALL_STATUSES)
@@ -61,8 +58,7 @@ export const callsCsv = namedText(
 )
 export const callsLines = namedText('CallsNdjson', 'The same, each call as a line of JSON')
 
-/** The columns of calls as CSV, and of `call_history` (docs/sql.md). */
-export const CSV_COLUMNS = columnsOf(call)
+/** The columns of calls as CSV (call-csv.ts), and of `call_history` (docs/sql.md). */
 export type CallColumn =
   | Exclude<keyof CallView, 'minutes' | 'participant_minutes'>
   | `${'' | 'participant_'}${keyof CallView['minutes']}_minutes`
@@ -193,18 +189,3 @@ function participantView(
 export function idsOf({ call_id, session_id }: { call_id: string | null; session_id: string }): string {
   return call_id === null || call_id === session_id ? session_id : `${call_id} of session ${session_id}`
 }
-
-/** Calls as text: their content type, what comes first, and the line of each. */
-export type CallFormat = { type: string; header: string; line: (call: CallView) => string }
-
-const csv = (format: CsvFormat): CallFormat => ({ type: 'text/csv; charset=utf-8', ...csvOf(CSV_COLUMNS, format) })
-
-export const CALL_FORMATS = {
-  csv: csv('csv'),
-  excel: csv('excel'),
-  ndjson: {
-    type: 'application/x-ndjson; charset=utf-8',
-    header: '',
-    line: (call) => `${JSON.stringify(withoutNoise(call))}\n`,
-  },
-} as const satisfies Record<string, CallFormat>

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { unzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
-import { isEnd, isTrigger, type Hint, type Trigger } from '../ledger/hint.ts'
+import { isEnd, isTrigger, type Hint, type WebhookTrigger } from '../ledger/hint.ts'
 import { parseMap, valueAt } from '../schema/path.ts'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { QueryError } from '../schema/query-error.ts'
@@ -38,7 +38,7 @@ type HookCredentials = { username: string; password: string }
 /** The outcome of a webhook. callwatch keeps nothing else of it. */
 export type HookEvent = {
   target: string
-  trigger: Trigger
+  trigger: WebhookTrigger
   outcome: 'hint' | 'duplicate' | 'other_app' | 'invalid' | 'unauthorized' | 'unavailable'
 }
 

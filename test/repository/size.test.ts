@@ -21,7 +21,7 @@ const ROOMS: Record<string, number> = {
   'src/daemon': 1502,
   'src/events': 831,
   'src/history': 1023,
-  'src/ledger': 1853,
+  'src/ledger': 1854,
   'src/log': 90,
   'src/metrics': 623,
   'src/network': 195,
@@ -35,7 +35,7 @@ const ROOMS: Record<string, number> = {
   'src/store': 3996,
   'src/text': 167,
   'src/views': 2137,
-  'src/web': 1998,
+  'src/web': 1990,
   'src/web/page': 5357,
   test: 67692,
 }

@@ -6,12 +6,12 @@ import { serviceNow } from '../../history/coverage.ts'
 import { alertHistory, liveAlerts } from '../../history/alert-history.ts'
 import { pastAlertView, type PastAlert } from '../../views/alert.ts'
 import type { Period } from '../../history/days.ts'
-import { readMoment } from '../../history/moment.ts'
+import { parseMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
 import { openReader } from '../../store/open-store.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { callsParameters, callSelection } from '../../views/queries/calls-query.ts'
-import { CALL_FORMATS } from '../../views/call.ts'
+import { CALL_FORMATS } from '../../views/call-csv.ts'
 import { linesOf, partsOf } from '../calls/listing.ts'
 import { formatOption, jsonOption, WIDE, widthOf, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
@@ -103,7 +103,7 @@ async function findAlert(
 /** The second, minute or day (UTC) that a text names; undefined for any other text. */
 function readSpan(text: string): Period | undefined {
   // A duration such as `2h` names no second, minute or day.
-  const from = parseDuration(text) === undefined ? readMoment(text, 'UTC', 0) : undefined
+  const from = parseDuration(text) === undefined ? parseMoment(text, 'UTC', 0) : undefined
   if (from === undefined) return undefined
   if (/^\d+-\d+-\d+$/.test(text)) return { from, to: from + 86_400 }
   const seconds = /[T ]\d{2}:\d{2}(Z|[+-]\d{2}:?\d{2})?$/i.test(text) ? 60 : 1

@@ -15,7 +15,7 @@ import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import { backtestView, type Incident, type TargetBacktest } from '../../views/backtest.ts'
 import type { Declare } from '../command.ts'
 import { lengthOf } from '../../history/coverage.ts'
-import { momentOf } from '../../views/queries/parameters.ts'
+import { givenTime } from '../../views/queries/parameters.ts'
 import { ruleSummary } from './rule-summary.ts'
 
 /** Of more targets only a row for each rule is printed, unless all are wanted. */
@@ -43,7 +43,7 @@ export const declare: Declare = (command, { configured, print, printWhole, env, 
       const config = await configured(options)
       const { history } = config.store
       const alerts = file === undefined ? config.alerts : loadRules({ file, env, cwd, history })
-      const from = momentOf('--since', since, 'UTC', systemClock.wall())
+      const from = givenTime('--since', since, 'UTC', systemClock.wall())
       await using reader = await openReader(config.store)
       const found: Backtested[] = []
       for (const { name } of config.targets) found.push(await backtestTarget(reader, name, from, { ...config, alerts }))

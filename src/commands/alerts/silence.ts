@@ -9,7 +9,7 @@ import { subcommand, type ConfiguredCommand, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { openForCommand } from '../../store/open-store.ts'
-import { momentOf } from '../../views/queries/parameters.ts'
+import { givenTime } from '../../views/queries/parameters.ts'
 import { systemUser } from '../../store/postgres/address.ts'
 
 type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }
@@ -55,7 +55,7 @@ const declareList: Declare = (command, { configured, print }) =>
     .option('--json', 'print them as JSON', false)
     .action(async ({ since, json, ...options }) => {
       const now = systemClock.wall()
-      const from = since === undefined ? now : Math.min(now, momentOf('--since', since, 'UTC', now))
+      const from = since === undefined ? now : Math.min(now, givenTime('--since', since, 'UTC', now))
       await using store = await openForCommand((await configured(options)).store)
       const silences = await store.silences(from)
       if (json) print(JSON.stringify({ silences: silences.map(silenceView) }, undefined, 2))

@@ -1,6 +1,6 @@
 import type { KnownList } from '../../ledger/known-list.ts'
 import type { Ended } from './read-pages.ts'
-import { isCounted, type Reading } from './reading.ts'
+import { isCount, type Reading } from './reading.ts'
 
 const DAY = 86_400
 /** For so long a cache may show one answer again. */
@@ -58,6 +58,6 @@ function confirmEarly(
 
 /** The total may grow while pages are read. If there are more rows, it does not count this list, or is an old one. */
 function isWhole({ rows: { seen }, pages: { total, last, furthest }, end }: Reading): boolean {
-  if (total !== undefined) return isCounted(total.most) && total.first <= seen.size && seen.size <= total.most
+  if (total !== undefined) return isCount(total.most) && total.first <= seen.size && seen.size <= total.most
   return last !== undefined && end === 'first' && furthest >= last
 }

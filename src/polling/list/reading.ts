@@ -308,12 +308,12 @@ const COUNTED_AT_MOST = 1000
  * The number of the last page according to the service. Undefined if the total is always 0, or may be a limit of counting.
  */
 export function lastPageBy({ total, totalPages }: CallPage, size: number): number | undefined {
-  if (total !== undefined && !isCounted(total)) return undefined
+  if (total !== undefined && !isCount(total)) return undefined
   return total === undefined || size === 0 ? totalPages : Math.max(Math.ceil(total / size), 1)
 }
 
 /** Whether the service counts all calls: its total is not always 0, and is not a limit of counting. */
-export function isCounted(total: number | undefined): total is number {
+export function isCount(total: number | undefined): total is number {
   return total !== undefined && total % COUNTED_AT_MOST !== 0
 }
 

@@ -3,7 +3,7 @@ import { FINAL_STATUSES, OPEN_STATUSES } from '../../ledger/call.ts'
 import { HISTORY_STATUSES } from '../../history/call-filter.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
 import { readCursor } from './cursor.ts'
-import { readMoment } from '../../history/moment.ts'
+import { parseMoment } from '../../history/moment.ts'
 import { callLabels, flag, list, moment } from './parameters.ts'
 import { DURATION_FORM, parseDuration } from '../../schema/duration-text.ts'
 import { QueryError } from '../../schema/query-error.ts'
@@ -48,10 +48,10 @@ export const callsParameters = z.strictObject({
  */
 export function callSelection(query: z.output<typeof callsParameters>, now: number): CallSelection {
   const { since: sinceText, until: untilText, cursor } = query
-  const since = sinceText === undefined ? undefined : readMoment(sinceText, undefined, now)
+  const since = sinceText === undefined ? undefined : parseMoment(sinceText, undefined, now)
   const longerThan = parseDuration(query.longer_than ?? '')
   expectTogether(query, since !== undefined)
-  const until = readMoment(untilText ?? '', undefined, now) ?? Infinity
+  const until = parseMoment(untilText ?? '', undefined, now) ?? Infinity
   if (since !== undefined && since >= until) throw new QueryError('`since` must be before `until`')
   const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
   if (from === undefined) throw new QueryError('cursor must be the `next` of a response to the same parameters')

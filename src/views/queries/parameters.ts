@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { isTimezone } from '../../schema/timezone.ts'
-import { MOMENT, MOMENT_IN_UTC, readMoment } from '../../history/moment.ts'
+import { MOMENT, MOMENT_IN_UTC, parseMoment } from '../../history/moment.ts'
 import { QueryError } from '../../schema/query-error.ts'
 
 /** Names, separated by commas or given several times. */
@@ -14,7 +14,7 @@ export const flag = z.enum(['true', 'false'], 'must be true or false').transform
 /** A time in UTC. */
 export const moment = z
   .string()
-  .refine((text) => readMoment(text, undefined, 0) !== undefined, `must be ${MOMENT_IN_UTC}`)
+  .refine((text) => parseMoment(text, undefined, 0) !== undefined, `must be ${MOMENT_IN_UTC}`)
   .optional()
 
 /** The parameters of a period of some targets. */
@@ -45,8 +45,8 @@ type Given = { since: string; until?: string | undefined; zone: string }
  * @throws {QueryError}
  */
 export function periodOf({ since, until, zone }: Given, now: number, prefix = '') {
-  const from = momentOf(`${prefix}since`, since, zone, now)
-  const to = until === undefined ? undefined : momentOf(`${prefix}until`, until, zone, now)
+  const from = givenTime(`${prefix}since`, since, zone, now)
+  const to = until === undefined ? undefined : givenTime(`${prefix}until`, until, zone, now)
   if (from >= (to ?? now)) throw new QueryError(`${prefix}since must be before ${prefix}until`)
   return { from, to }
 }
@@ -58,8 +58,8 @@ export function periodOf({ since, until, zone }: Given, now: number, prefix = ''
  * @param now the host's clock (UNIX seconds)
  * @throws {QueryError}
  */
-export function momentOf(name: string, text: string, zone: string, now: number): number {
-  const time = readMoment(text, zone, now)
+export function givenTime(name: string, text: string, zone: string, now: number): number {
+  const time = parseMoment(text, zone, now)
   if (time === undefined) throw new QueryError(`${name} ${text}: expected ${MOMENT}`)
   return time
 }

@@ -5,16 +5,8 @@ import { cursorOf } from '../../views/queries/cursor.ts'
 import { pagesOf, SEARCH_SECONDS, type CallsSource, type CallSelection } from '../../history/calls-pages.ts'
 import { callsParameters, callSelection, MAX_CALLS } from '../../views/queries/calls-query.ts'
 import { serviceNow } from '../../history/coverage.ts'
-import {
-  CALL_FORMATS,
-  type Calls,
-  calls,
-  callsCsv,
-  callsLines,
-  callView,
-  type CallFormat,
-  type CallView,
-} from '../../views/call.ts'
+import { type Calls, calls, callsCsv, callsLines, callView, type CallView } from '../../views/call.ts'
+import { CALL_FORMATS, type CallFormat } from '../../views/call-csv.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
 import { route } from './route.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MAX_SILENCE_SECONDS, requestedMatch } from '../../alerts/match.ts'
-import { readMoment } from '../../history/moment.ts'
+import { parseMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
 import { alertMatch, silence, silences, silenceView } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
@@ -66,7 +66,7 @@ export const listSilences = route(
   ({ store, wall, auth }: WebOptions) =>
     async ({ query: { since } }) => {
       const now = wall()
-      const from = since === undefined ? now : Math.min(now, readMoment(since, undefined, now) ?? now)
+      const from = since === undefined ? now : Math.min(now, parseMoment(since, undefined, now) ?? now)
       return {
         silences: (await store.silences(from)).map(silenceView),
         ...(auth === undefined && { read_only: true as const }),

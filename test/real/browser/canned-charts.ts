@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { readMoment } from '../../../src/history/moment.ts'
+import { parseMoment } from '../../../src/history/moment.ts'
 import type { SeriesPoint } from '../../../src/views/series.ts'
 import type { SeriesView } from '../../../src/views/series.ts'
 import { isoTime } from '../../../src/clock/times.ts'
@@ -42,7 +42,7 @@ export const EPISODES = [
 
 /** What `/api/v1/series` answers to this query: calls that follow the time of day, with a burst of failures in {@link EPISODES}. */
 export function cannedSeries(query: URLSearchParams): SeriesView {
-  const time = (name: string) => readMoment(query.get(name) ?? isoTime(NOW), undefined, NOW)!
+  const time = (name: string) => parseMoment(query.get(name) ?? isoTime(NOW), undefined, NOW)!
   const [since, until] = [time('since'), time('until')]
   const step = Number(query.get('step') ?? STEPS.find((one) => (until - since) / one <= MAX_POINTS))
   const [from, to] = [Math.floor(since / step) * step, Math.ceil(until / step) * step]

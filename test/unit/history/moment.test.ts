@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { readMoment } from '../../../src/history/moment.ts'
+import { parseMoment } from '../../../src/history/moment.ts'
 
 const NOW = 1_790_000_000
 
 test.each(['2026', '202611', '20261101', '202611010800', '20261101080000', '1', '946684799', '1790000000000'])(
   'the number %s is no time: it is not in seconds, or before 2000',
   (text) => {
-    for (const zone of [undefined, 'Europe/Berlin']) expect(readMoment(text, zone, NOW)).toBeUndefined()
+    for (const zone of [undefined, 'Europe/Berlin']) expect(parseMoment(text, zone, NOW)).toBeUndefined()
   },
 )
 
@@ -19,5 +19,5 @@ test.each([
   ['1970-01-01', 0],
   ['7d', NOW - 7 * 86_400],
 ])('%s is a time, with a zone and without', (text, time) => {
-  for (const zone of [undefined, 'UTC']) expect(readMoment(text, zone, NOW)).toBe(time)
+  for (const zone of [undefined, 'UTC']) expect(parseMoment(text, zone, NOW)).toBe(time)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Trigger } from '../../../src/ledger/hint.ts'
+import type { WebhookTrigger } from '../../../src/ledger/hint.ts'
 import { COUNTERS, seriesKey } from '../../../src/ledger/series.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
@@ -31,7 +31,7 @@ async function listening({ webhook = true, isShared = false, hears = true, isNam
   const settings = { target: targetConfig(webhook ? { webhook: credentials } : {}), poll: pollConfig(), rules: [] }
   const open = (before?: Target) => openTarget({ settings, store, clock, receiversOf: () => [], before })
   let target = await open()
-  const hint = (id?: string, trigger: Trigger = 'call_ended') =>
+  const hint = (id?: string, trigger: WebhookTrigger = 'call_ended') =>
     target.ends?.note({ id, trigger }, clock.wall(), target.ledger)
   if (isNamed) hint('a call of last week')
   await clock.advance(300)
