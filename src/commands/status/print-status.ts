@@ -22,10 +22,8 @@ export function printProblems(status: StoredStatus, print: CommandContext['print
   const told = groupByReason(unpolled, targetProblem).size === 1 ? fires : new Set()
   // Failed requests are why no poll succeeds, which another incident says.
   const failing = alerts.filter(({ signal }) => signal === 'request_errors')
-  const isTold = ({ worst }: StoredStatus['incidents'][number]) =>
-    worst.length > 0 &&
-    worst.every(({ key }) => failing.some((alert) => alert.key === key)) &&
-    failing.every(({ target }) => fires.has(target))
+  const isTold = ({ group }: StoredStatus['incidents'][number]) =>
+    failing.some(({ alert }) => alert === group['alert']) && failing.every(({ target }) => fires.has(target))
   for (const incident of incidents.filter((one) => !isTold(one))) printIncident(incident, print)
   const problems = [
     ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),

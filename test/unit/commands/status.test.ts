@@ -212,11 +212,8 @@ describe('status', () => {
     const printed = (target: string) => {
       const lines: string[] = []
       const polls = { ...alert!, target, alert: 'NoGoodPoll', key: 'NoGoodPoll', signal: 'poll_age' as const }
-      const worst = [
-        { target: 'production', alert: 'HighFailureRate', key: alert!.key, value: 1, calls: 1, failed: null },
-      ]
       const alerts = [polls, { ...alert!, signal: 'request_errors' as const }]
-      printProblems({ ...stored, incidents: [{ ...incident!, worst }], alerts }, (line) => void lines.push(line))
+      printProblems({ ...stored, incidents: [incident!], alerts }, (line) => void lines.push(line))
       return lines[0]
     }
     expect(printed('staging')).toMatch(/^critical: production: /)
