@@ -56,21 +56,15 @@ export async function* readList(poll: RunningPoll, options: PollContextOptions):
   if (memory.sweep.state === 'read') endSweep(context, memory.sweep)
 }
 
-/**
- * Reads the calls that appeared since the last successful poll. If earlier polls began that reading, another one reads those that
- * appeared meanwhile, in the time that is left; the next poll continues it.
- *
- * @returns the last reading that has ended; undefined if the next poll must continue the first one
- */
+/** Reads the calls that appeared since the last successful poll; undefined if the next poll must continue. */
 async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading | undefined> {
   const { memory, interval } = context
-  let last: Reading | undefined
   for (let turns = 0; ;) {
-    const reading = (memory.catchUp ??= startReading(context))
+    const reading = (memory.catchUp ??= startReading(context, false))
     const isResumed = reading.pages.read > 0
     const maxSeconds = interval * (isResumed ? SHARE_RESUMED : SHARE)
     const ended = yield* readPages(context, reading, { maxPages: Infinity, maxSeconds, mayTurn: turns < MOST_TURNS })
-    if (ended === undefined) return last
+    if (ended === undefined) return undefined
     memory.catchUp = undefined
     if (ended.at === 'refused' && hidesNewest(context, reading, ended.error)) return undefined
     if (ended.at === 'other end') {
@@ -78,8 +72,10 @@ async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading 
       continue
     }
     endReading(context, reading, ended.at)
-    if (!isResumed || !mayJoin(context)) return reading
-    last = reading
+    // Calls that appeared while this reading took several polls need a second reading.
+    const needsSecond = isResumed && !reading.isSecond && mayJoin(context)
+    if (!needsSecond) return reading
+    memory.catchUp = startReading(context, true)
   }
 }
 
@@ -99,12 +95,13 @@ function endReading(context: PollContext, reading: Reading, at: Ended['at']): vo
   memory.list = { ...memory.list, ...jointOf(reading, memory.list, at) }
 }
 
-function startReading({ memory, clock, goal, pageSize, state }: PollContext): Reading {
+function startReading({ memory, clock, goal, pageSize, state }: PollContext, isSecond: boolean): Reading {
   const now = clock.wall() + (state.sync.clockSkew ?? 0)
   return newReading({
     list: memory.list,
     end: growingEnd(memory).end,
     goal: goal === 'joint' && isUnordered(memory.list, now) ? 'end' : goal,
+    isSecond,
     startedAt: clock.monotonic(),
     requested: pageSize,
   })

@@ -15,6 +15,8 @@ export type Reading = {
   next: number
   /** What it must reach: a joint or the horizon; for a sweep the horizon; or the end of the list. */
   goal: 'joint' | 'horizon' | 'end'
+  /** Whether it follows a reading that took longer than a poll, and reads the calls that appeared meanwhile. */
+  readonly isSecond: boolean
   readonly joining: Joining
   readonly rows: Rows
   readonly pages: Pages
@@ -104,7 +106,7 @@ export type Step = 'next page' | 'joint' | 'horizon' | 'end' | 'stuck'
 /** After this many pages in a row that repeat the one before, the list only repeats itself. */
 const REPEATED_PAGES = 2
 
-type Start = Pick<Reading, 'startedAt' | 'end' | 'goal'> & Pick<Pages, 'requested'>
+type Start = Pick<Reading, 'startedAt' | 'end' | 'goal' | 'isSecond'> & Pick<Pages, 'requested'>
 
 export function newReading({ list, requested, ...start }: Start & { list: KnownList | undefined }): Reading {
   return {

@@ -109,17 +109,6 @@ describe('a poll', () => {
     expect(await next()).toEqual(['incremental', [1]])
   })
 
-  test('of a slow service is successful where a reading ends, though what came in meanwhile takes the next poll, too', async () => {
-    const { comeIn, wait, service, next, book } = await afterTheFirst()
-    comeIn(55)
-    service.beforePage = () => void wait(5)
-    expect(await next()).toEqual(['unsuccessful', [1, 2, 3]])
-    comeIn(15)
-    expect(await next()).toEqual(['incremental', [4, 5, 6, 7, 8, 7, 1]])
-    expect(await next()).toEqual(['incremental', [2, 1]])
-    expect(book.finished()).toBe(70)
-  })
-
   test('continues, after a page that failed, with that page, and then shows what came in meanwhile', async () => {
     const { comeIn, service, next, book } = await afterTheFirst()
     comeIn(25)

@@ -16,7 +16,7 @@ type Sweep = { total?: Totals; totalPages?: number; empty?: number[] } & Partial
 /** A sweep that has read 40 calls on four pages. */
 function reading({ total, totalPages, empty = [], ...rest }: Sweep = {}): Reading {
   const list = { end: 'first', joint: [], isWhole: false } as const
-  const made = newReading({ list, end: 'first', goal: 'end', startedAt: 0, requested: 10 })
+  const made = newReading({ list, end: 'first', goal: 'end', isSecond: false, startedAt: 0, requested: 10 })
   const rows = { ...made.rows, seen: new Set(Array.from({ length: 40 }, (_, i) => `call ${i + 1}`)), last: 'call 40' }
   const last = totalPages ?? (total === undefined ? undefined : Math.ceil(total.most / 10))
   return {

@@ -34,7 +34,7 @@ async function find({ calls, before, isSizeKnown = true, total, goal = 'joint', 
     const shown = isClamped ? Math.min(page, last) : page
     return pageOf(page, list.slice((shown - 1) * 10, shown * 10), { total })
   }
-  const reading = newReading({ list: memory.list, end: 'last', goal, startedAt: 0, requested: 10 })
+  const reading = newReading({ list: memory.list, end: 'last', goal, isSecond: false, startedAt: 0, requested: 10 })
   const { state } = ledgerBook()
   const options = { memory, state, fetchPage, clock: virtualClock(), horizon: 0, sweepInterval: 900, slice: 3 }
   const rest = { lookback: 0, maySweep: () => true, interval: 15, pageSize: 10, callsToRequest: () => [] }

@@ -33,7 +33,7 @@ type Setup = {
 /** The pages that a reading asks for, and what it reaches. */
 function read({ list, known, from = 'first', goal = 'joint', knowledge = {}, says, deepest = Infinity }: Setup) {
   const joined = known && { ...KNOWN_LIST, end: from, ...known }
-  const reading = newReading({ list: joined, end: from, goal, startedAt: 0, requested: 10 })
+  const reading = newReading({ list: joined, end: from, goal, isSecond: false, startedAt: 0, requested: 10 })
   const asked: (number | string)[] = []
   if (from === 'last') reading.next = Math.ceil((typeof list === 'function' ? list(0) : list).length / 10)
   for (let requests = 0; requests < 60; requests++) {

@@ -21,7 +21,7 @@ describe('the missing calls of a list that has shrunk', () => {
     const book = ledgerBook({ baseline: 'count' })
     book.see({ answers, success: success! })
     if (later.length > 0) book.see({ answers: completePoll(20, ...later).answers })
-    const made = { list: undefined, end: 'first', goal: 'end', startedAt: 0, requested: 10 } as const
+    const made = { list: undefined, end: 'first', goal: 'end', isSecond: false, startedAt: 0, requested: 10 } as const
     const reading = newReading(made)
     for (const id of shown) reading.rows.seen.add(id)
     reading.rows.oldest = CREATED - oldest

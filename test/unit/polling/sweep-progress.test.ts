@@ -6,7 +6,7 @@ import { newPollMemory, sweepProgress } from '../../../src/polling/poll-memory.t
 import { CREATED } from '../../kit/ledger/seen.ts'
 
 const LOOKBACK = 1000
-const made = { list: undefined, end: 'first', goal: 'joint', startedAt: 0, requested: 10 } as const
+const made = { list: undefined, end: 'first', goal: 'joint', isSecond: false, startedAt: 0, requested: 10 } as const
 
 /** Of a reading that has read this part of the lookback, after 60 s. */
 function progress(part: number, pages: Partial<Reading['pages']>, differing: Partial<Reading> = {}) {
