@@ -1,3 +1,4 @@
+import { STALE_INTERVALS } from '../clock/intervals.ts'
 import type { RuleLabels } from './groups.ts'
 import { isMoreSevere } from './match-keys.ts'
 import { relativeTo } from './relative.ts'
@@ -81,13 +82,6 @@ export type AlertInstance = Measured & {
   /** Its values since it fired. Absent while pending, and in the overviews that daemons exchange. */
   readonly values?: readonly ValueAt[]
 }
-
-/**
- * If the gap between two evaluations is longer than this many intervals, and longer than this many times the smaller of the
- * two gaps before it, the breach may have ended in between. One earlier gap is not enough to compare with, because it may be
- * an outage itself.
- */
-const COUNTED_INTERVALS = 3
 
 /** When a pending alert fires if its breach lasts (UNIX seconds by the host's clock). */
 export const firesAt = ({ evaluatedAt, credited, rule }: AlertInstance) => evaluatedAt + rule.for - credited
@@ -220,10 +214,14 @@ function hasLasted(credited: number, needed: number, { interval }: Evaluation): 
   return needed === 0 || (credited > 0 && credited >= needed - interval / 2)
 }
 
-/** Seconds since the last evaluation; 0 if the gap is too long to assume that the breach lasted. */
+/**
+ * Seconds since the last evaluation; 0 if the gap is too long to assume that the breach lasted: if its target is stale after it, and it is
+ * longer than three times the smaller of the two gaps before it. One earlier gap is not enough to compare with, because it may be an
+ * outage itself.
+ */
 function countedSince({ evaluatedAt, lastGaps: [first = 0, second = 0] = [] }: AlertInstance, at: Evaluation): number {
   const gap = at.now - evaluatedAt
-  return gap > 0 && gap <= COUNTED_INTERVALS * Math.max(at.interval, Math.min(first, second)) ? gap : 0
+  return gap > 0 && gap <= STALE_INTERVALS * Math.max(at.interval, Math.min(first, second)) ? gap : 0
 }
 
 /** The last two gaps, including the one that this evaluation ends. */

@@ -1,3 +1,4 @@
+import { PAST_FAILURE_INTERVALS, UNSEEN_INTERVALS } from '../clock/intervals.ts'
 import { advance, measuredIn, remind, type AlertInstance, type Evidence, type NextState } from './alert-instance.ts'
 import type { Change } from './signal.ts'
 import { notificationOf, type Notification } from './notification.ts'
@@ -14,11 +15,8 @@ export type AlertDelta = {
   notifications: Notification[]
 }
 
-/** After this many intervals without an evaluation, a reminder no longer waits for one. */
-const UNSEEN_INTERVALS = 2
-
-/** Requests that failed before so long, or so many intervals, are past. */
-const QUIET = { seconds: 30, intervals: 3 }
+/** Requests that failed are past after some intervals, but not before so long. */
+const MIN_PAST_FAILURE_SECONDS = 30
 
 export type EvaluateOptions = {
   target: string
@@ -101,7 +99,7 @@ export function evaluate(
 
 /** Whether requests were answered for a while and none failed. */
 function isQuiet(tick: Tick, interval: number): boolean {
-  const seconds = Math.max(QUIET.seconds, QUIET.intervals * interval)
+  const seconds = Math.max(MIN_PAST_FAILURE_SECONDS, PAST_FAILURE_INTERVALS * interval)
   return wrongShare(tick, 1, (recent) => recent.requests(seconds)) === 0
 }
 

@@ -3,7 +3,7 @@ import { interval, NEVER } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'
-import { serviceNow } from '../history/coverage.ts'
+import { readServiceNow } from '../history/coverage.ts'
 import { pastOf } from '../history/past.ts'
 import { expectTargets } from '../history/usage.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
@@ -59,7 +59,7 @@ export async function liveReport(config: Config, { targets, zone, warn }: LiveOp
     if (report?.successful === true) read.push(name)
     else warn(`${name}: ${report?.problem ?? 'the list was not read'}`)
   }
-  const to = await serviceNow(store, read, systemClock.wall())
+  const to = await readServiceNow(store, read, systemClock.wall())
   const past = await pastOf(store, read, { from: to - DAY, to })
   await store.close()
   return { message: pastMessage(past, { timezone: zone, rules: config.alerts }), failed: wanted.length - read.length }

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock/clock.ts'
 import { isoTime } from '../clock/times.ts'
-import { serviceNow } from '../history/coverage.ts'
+import { readServiceNow } from '../history/coverage.ts'
 import { usageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import type { PastMessage } from '../notifications/message.ts'
@@ -50,7 +50,7 @@ export const declare: Declare = (command, context) => {
       const known = { configured: config.targets.map(({ name }) => name), now }
       await using reader = await openReader(config.store)
       const { since, until } = options
-      const period = periodOf({ since: since ?? '0', until, zone }, await serviceNow(reader, targets, now), '--')
+      const period = periodOf({ since: since ?? '0', until, zone }, await readServiceNow(reader, targets, now), '--')
       const from = since === undefined ? undefined : period.from
       const found = reportView(await usageReport(reader, { ...period, from, by, zone, targets }, known))
       if (json) return print(JSON.stringify(withoutNoise(found), undefined, 2))

@@ -18,7 +18,7 @@ type EventLogOptions = Pick<DaemonParts, 'store' | 'clock'> & {
 }
 
 /** Maintains the log of events and the stored state of its webhooks. */
-export function eventLog({ store, clock, config, retentionNow }: EventLogOptions): Job[] {
+export function eventLogJobs({ store, clock, config, retentionNow }: EventLogOptions): Job[] {
   async function deleteExpired(): Promise<void> {
     const { participants, retention } = config().events
     // This also erases participants that another daemon added before it reloaded its configuration.
@@ -74,7 +74,7 @@ export function eventWebhooks(
   return runWhile(config$.pipe(map(({ events }) => events)), (events, settingsDraining$) => {
     const { webhooks, retention, participants } = events
     const draining$ = merge(settingsDraining$, daemonDraining$)
-    const upkeep$ = runJobs(eventLog(options), { clock, ownership, draining$ })
+    const upkeep$ = runJobs(eventLogJobs(options), { clock, ownership, draining$ })
     if (webhooks.length === 0) return upkeep$
     const expiredBefore = () => (retentionNow() ?? -Infinity) - retention
     const shown = { ...store, ...shownLog(store, () => participants) }

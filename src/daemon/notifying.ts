@@ -1,4 +1,5 @@
 import { map, merge, tap, type Observable } from 'rxjs'
+import { OTHERS_STALE_INTERVALS, STALE_INTERVALS } from '../clock/intervals.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { takesMessages } from '../notifications/configured-receivers.ts'
@@ -15,13 +16,9 @@ import { storeOutage } from '../notifications/store-outage.ts'
 import { runWhile } from '../rx/run-while.ts'
 import { setUpOf } from '../views/target.ts'
 import { liveAlerts } from '../web/api/alerts.ts'
-import { STALE_AFTER_INTERVALS } from '../web/readiness.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
 import type { DaemonParts } from './open-parts.ts'
-
-/** A target whose owner died is polled again within the lease and two intervals, so other daemons' targets have more time. */
-const OTHERS_STALE_AFTER_INTERVALS = 6
 
 /** How often new targets are looked for. */
 const PAST_REPORT_SECONDS = 5
@@ -33,7 +30,7 @@ const notifies = ({ ownership, overviews }: DaemonParts) => ownership.isLeader()
 export const freshFrom =
   ({ clock, config }: Pick<DaemonParts, 'clock' | 'config'>) =>
   () =>
-    clock.wall() - STALE_AFTER_INTERVALS * config().poll.interval
+    clock.wall() - STALE_INTERVALS * config().poll.interval
 
 /** Delivers to all receivers of the active configuration. */
 export function notifying(parts: DaemonParts, config$: Observable<Config>): Observable<DaemonEvent> {
@@ -141,11 +138,10 @@ function alertState({ config, clock, targets, overviews: { others } }: DaemonPar
     isWorking: () => {
       const { interval } = config().poll
       const [loaded, elsewhere] = [targets.loaded(), others()]
-      const isFresh = (age: number) => age <= OTHERS_STALE_AFTER_INTERVALS * interval
+      const isFresh = (age: number) => age <= OTHERS_STALE_INTERVALS * interval
       return (
         loaded.every(
-          ({ evaluationAge, health }) =>
-            evaluationAge() <= STALE_AFTER_INTERVALS * interval && health().fault !== 'store',
+          ({ evaluationAge, health }) => evaluationAge() <= STALE_INTERVALS * interval && health().fault !== 'store',
         ) &&
         elsewhere.every(({ at, evaluationAge }) => isFresh(evaluationAge + clock.wall() - at)) &&
         // No daemon has loaded the remaining targets yet.

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import { StoreError } from '../store/store-error.ts'
-import type { Store } from '../store/store.ts'
+import type { RetentionStore } from '../store/store.ts'
 import type { Job } from './jobs.ts'
 import type { DaemonParts } from './open-parts.ts'
 
@@ -22,7 +22,7 @@ export function retentionTime(
 }
 
 type RetentionOptions = Pick<DaemonParts, 'clock' | 'mask'> & {
-  store: Pick<Store, 'deleteExpired' | 'newestEnd'>
+  store: RetentionStore
   lastSuccesses: () => Iterable<number | undefined>
   /** How long rows are kept (seconds). */
   kept: () => number

@@ -97,7 +97,7 @@ function pastEpisode(row: Row, blind: readonly BlindTime[], now: number): PastEp
 }
 
 /** The alerts of all targets as they are in the store. */
-export async function liveAlerts(store: RowReader): Promise<LiveAlert[]> {
+export async function readLiveAlerts(store: RowReader): Promise<LiveAlert[]> {
   const query = 'SELECT name, data FROM callwatch.targets CROSS JOIN callwatch.alerts WHERE target = number'
   const rows = await store.rows(query)
   return rows.map(({ name, data }) => ({ target: String(name), instance: parse<AlertInstance>(data) }))

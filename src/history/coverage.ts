@@ -1,4 +1,5 @@
 import { knownSince, type SyncState } from '../ledger/state.ts'
+import { STALE_INTERVALS } from '../clock/intervals.ts'
 import { wholeMilliseconds } from '../clock/times.ts'
 import { parse, type RowReader } from '../store/sql.ts'
 import type { Period } from './days.ts'
@@ -21,9 +22,8 @@ type Targets = readonly string[] | undefined
 
 export type CoverageOptions = { targets?: Targets; configured?: readonly string[]; now: number }
 
-/** After this long without a successful poll, a target counts as not covered: at least these seconds, and these intervals. */
+/** A target counts as not covered once it is stale, but not before so long without a successful poll. */
 const MIN_BLIND_SECONDS = 300
-const BLIND_INTERVALS = 3
 
 /**
  * The times within a period for which not all calls are known, by the service's clock: by target, oldest first, and their total length
@@ -52,7 +52,7 @@ export async function coverageOf(
     const { created, lastSuccess = created, previousSuccess = lastSuccess, clockSkew = 0 } = known
     const begin = knownSince(known)
     const end = Math.min(to, now + clockSkew)
-    const isSeen = end - lastSuccess <= Math.max(MIN_BLIND_SECONDS, BLIND_INTERVALS * (lastSuccess - previousSuccess))
+    const isSeen = end - lastSuccess <= Math.max(MIN_BLIND_SECONDS, STALE_INTERVALS * (lastSuccess - previousSuccess))
     // Other calls of the second in which the last deleted call finished may be deleted as well.
     const kept: BlindTime[] =
       expired === null ? [] : [{ target, kind: 'expired', from: begin, to: Math.floor(Number(expired)) + 1 }]
@@ -86,7 +86,12 @@ export async function coverageOf(
  * @param now the host's clock (UNIX seconds)
  * @param which chooses if the clocks of several targets differ: by default the earliest, so that each has its last hour
  */
-export async function serviceNow(store: RowReader, targets: Targets, now: number, which = Math.min): Promise<number> {
+export async function readServiceNow(
+  store: RowReader,
+  targets: Targets,
+  now: number,
+  which = Math.min,
+): Promise<number> {
   const rows = await store.rows('SELECT name, sync FROM callwatch.targets WHERE removed IS NULL')
   const selected = rows.filter(({ name }) => targets?.includes(String(name)) !== false)
   const skews = selected.flatMap(({ sync }) => parse<SyncState>(sync).clockSkew ?? [])

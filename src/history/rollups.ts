@@ -2,7 +2,7 @@ import { PbfReader, PbfWriter } from 'pbf'
 import { QUARTER_HOUR_SECONDS, quarterHourOf } from '../ledger/usage.ts'
 import { ALL_LABELS } from '../ledger/call.ts'
 import type { RowReader } from '../store/sql.ts'
-import type { RollupUpdate, Store } from '../store/store.ts'
+import type { RollupStore, RollupUpdate } from '../store/store.ts'
 import { add, KEYS, type Sums, type AddToSum, SUMMED_COLUMNS, sumCall } from './sums.ts'
 import { labelCodes, selectCalls, type AddArgument, type LabelFilter } from './call-filter.ts'
 import type { Period } from './days.ts'
@@ -241,7 +241,7 @@ export type RollupPosition = { quarter: number; target: number }
  * @throws {StoreError} if the store cannot be used now
  */
 export async function updateRollups(
-  store: RowReader & Pick<Store, 'saveRollups' | 'staleRollups'>,
+  store: RowReader & RollupStore,
   now: number,
   after: RollupPosition = { quarter: -1, target: -1 },
 ): Promise<RollupPosition | undefined> {

@@ -2,7 +2,7 @@ import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { IS_OPEN, computedColumns } from '../store/call-columns.ts'
 import type { RowReader } from '../store/sql.ts'
 import { selectCalls, type CallFilter, type LabelFilter } from './call-filter.ts'
-import { serviceNow } from './coverage.ts'
+import { readServiceNow } from './coverage.ts'
 import type { Period } from './days.ts'
 import { countFinished, endOf, historyScope, withCalls, type HistoryScope } from './history-scope.ts'
 import { QueryError } from '../schema/query-error.ts'
@@ -46,7 +46,7 @@ export type Series = Period & { step: number; points: { sums: Sums; inProgress: 
  */
 export async function seriesOf(store: RowReader, query: SeriesQuery, now: number): Promise<Series> {
   const scope = await historyScope(store, query, 0)
-  const end = endOf(scope, await serviceNow(store, query.targets, now, Math.max))
+  const end = endOf(scope, await readServiceNow(store, query.targets, now, Math.max))
   const isShort = ((query.to ?? end) - query.from) / QUARTER_HOUR_SECONDS < FEW_POINTS
   const most = query.step !== undefined || isShort ? MAX_CALLS_ASKED : MAX_CALLS_READ
   const step = await stepOf(store, { ...query, to: query.to ?? end }, scope, most)

@@ -6,7 +6,7 @@ import { historyScope, withCalls, endOf } from './history-scope.ts'
 import { QueryError } from '../schema/query-error.ts'
 import { ALL_TARGETS, readRollups } from './rollups.ts'
 import { add, KEYS, type Sums } from './sums.ts'
-import { coverageOf, serviceNow, type Coverage } from './coverage.ts'
+import { coverageOf, readServiceNow, type Coverage } from './coverage.ts'
 
 /** The keys by which a report can be split into rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
@@ -93,7 +93,7 @@ export async function usageReport(
   await expectTargets(store, targets ?? [], configured)
   const isOpen = since === undefined || to === undefined
   const { oldest, newest } = isOpen ? await historyScope(store, { targets }, 0) : { oldest: since, newest: to }
-  const end = endOf({ newest }, await serviceNow(store, targets, now, Math.max))
+  const end = endOf({ newest }, await readServiceNow(store, targets, now, Math.max))
   const from = since ?? Math.min(end, to ?? end, Math.floor(oldest))
   const asked = { from, to: to ?? Infinity }
   return {

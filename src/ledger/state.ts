@@ -143,7 +143,7 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
   if (delta.sync.seq !== state.sync.seq + 1) {
     throw new Error(`delta ${delta.sync.seq} does not follow state ${state.sync.seq}`)
   }
-  for (const call of delta.calls.values()) track(state, call)
+  for (const call of delta.calls.values()) indexCall(state, call)
   for (const { id } of delta.evicted) {
     for (const index of [state.calls, state.open, state.detailsWanted]) index.delete(id)
   }
@@ -164,7 +164,7 @@ function keepFinishes({ finished, earlier, sync }: LedgerState, delta: Delta, lo
 }
 
 /** Adds a call to the maps that its phase and marks require. */
-export function track(
+export function indexCall(
   { calls, open, detailsWanted }: Pick<LedgerState, 'calls' | 'open' | 'detailsWanted'>,
   call: TrackedCall,
 ): void {

@@ -1,3 +1,4 @@
+import { STALE_INTERVALS } from '../clock/intervals.ts'
 import { newEvents } from '../events/new-events.ts'
 import { applyDelta, type SyncState } from '../ledger/state.ts'
 import type { Period } from '../ledger/finished-calls.ts'
@@ -36,13 +37,10 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   return { target: name, ...decision, seconds: clock.monotonic() - begun }
 }
 
-/** After this many intervals without a successful poll, the next poll's findings are late. */
-const BLIND_INTERVALS = 3
-
 /** Whether what the poll finds may have happened long ago, because nothing was polled before, or not for a while. */
 function isBackfilled({ ledger, settings, clock }: Target): boolean {
   const { lastSuccessHostTime = -Infinity } = ledger.sync
-  return clock.wall() - lastSuccessHostTime > BLIND_INTERVALS * settings.poll.interval
+  return clock.wall() - lastSuccessHostTime > STALE_INTERVALS * settings.poll.interval
 }
 
 /** The time before this successful poll without any, if it was long. */
@@ -50,7 +48,7 @@ function longGap({ ledger, settings }: Target, { ledger: { sync } }: Decision): 
   const { lastSuccess: serviceTime, lastSuccessHostTime: hostTime = Infinity } = sync
   if (serviceTime === undefined || serviceTime === ledger.sync.lastSuccess) return undefined
   const gap = gapBefore({ serviceTime, hostTime }, ledger.sync)
-  return gap.to - gap.from > BLIND_INTERVALS * settings.poll.interval ? gap : undefined
+  return gap.to - gap.from > STALE_INTERVALS * settings.poll.interval ? gap : undefined
 }
 
 /**

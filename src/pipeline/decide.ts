@@ -1,5 +1,6 @@
 import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
 import type { EvaluationRecord, Poll, Tick, Trigger } from '../alerts/trigger.ts'
+import { UNSEEN_INTERVALS } from '../clock/intervals.ts'
 import { wholeMilliseconds } from '../clock/times.ts'
 import { newDraft } from '../ledger/delta/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
@@ -14,9 +15,6 @@ import type { Target } from './target.ts'
 export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord; ends?: WebhookCounts }
 
 type DecidedFor = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings' | 'ends'>
-
-/** A tick is kept in the log of evaluations if the last poll is older than this many intervals. */
-const NOTED_INTERVALS = 2
 
 /**
  * Computes what an observation changes of the calls, and at the end of a poll of the alerts. Pure.
@@ -60,7 +58,7 @@ export function decideTick(
   const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, cause, lastPoll, recent }, at)
   // Kept even if it changes no alert: a backtest may try a rule that fires on it.
   const hasChanges = alerts.changed.length + alerts.ended.length > 0
-  if (!hasChanges && age <= NOTED_INTERVALS * target.settings.poll.interval) return undefined
+  if (!hasChanges && age <= UNSEEN_INTERVALS * target.settings.poll.interval) return undefined
   return { ledger: newDraft(target.ledger.sync).delta, alerts, evaluated: { kind: 'tick', at, pollAge: age } }
 }
 

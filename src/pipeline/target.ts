@@ -5,6 +5,7 @@ import { reachOf } from '../alerts/evidence.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Recent } from '../alerts/trigger.ts'
 import type { Clock } from '../clock/clock.ts'
+import { FIRST_POLL_INTERVALS } from '../clock/intervals.ts'
 import { oneByOne } from '../clock/one-by-one.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
@@ -98,9 +99,6 @@ export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'r
   /** The same target from an earlier load. */
   before?: Pick<Target, 'record' | 'runExclusive' | 'ends'> | undefined
 }
-
-/** How many intervals a first poll may take before the target counts as not polled. */
-const FIRST_POLL_INTERVALS = 2
 
 /**
  * Opens a target in the store, and creates it if it is new.

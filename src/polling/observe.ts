@@ -1,3 +1,4 @@
+import { DEADLINE_INTERVALS } from '../clock/intervals.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import { horizon } from '../ledger/horizon.ts'
 import { sessionOf } from '../ledger/identity.ts'
@@ -32,8 +33,7 @@ export type ObserveOptions = Pick<RequestOptions, 'clock' | 'rateLimiter' | 'ran
 
 /** The most calls in one commit, plus up to a page. */
 const MAX_CALLS = 500
-/** How long a poll may take, in intervals, and at least in seconds. */
-const DEADLINE_INTERVALS = 4
+/** How long each poll may take, however short its interval is. */
 const MIN_DEADLINE_SECONDS = 30
 
 /**

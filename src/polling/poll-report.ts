@@ -29,7 +29,7 @@ export type PollReport = {
 /** How many single calls were answered, also by that the service does not know them, and why another request failed. */
 export type SingleCalls = { answered: number; problem: string | undefined }
 
-type Ended = {
+type EndedPoll = {
   poll: RunningPoll
   memory: ListMemory
   /** Seconds. */
@@ -40,7 +40,7 @@ type Ended = {
 }
 
 export function reportOf(
-  { poll, memory, settings, slice, storeProblem }: Ended,
+  { poll, memory, settings, slice, storeProblem }: EndedPoll,
   measured: Pick<PollReport, 'seconds' | 'requests' | 'remaining'>,
 ): PollReport {
   const storeFailed = storeProblem !== undefined
@@ -77,7 +77,7 @@ function outcomeOf({ pages, success }: RunningPoll): PollReport['outcome'] {
 function slowSweepOf(
   { sweep: { last } }: ListMemory,
   slice: number,
-  { interval, sweepInterval }: Ended['settings'],
+  { interval, sweepInterval }: EndedPoll['settings'],
 ): Pick<PollReport, 'slowSweep'> {
   const pages = last?.pages ?? 0
   const polls = Math.ceil(pages / slice)

@@ -1,7 +1,7 @@
 import type { PollSuccess } from '../ledger/observation.ts'
 import type { ServiceError } from '../service/service-error.ts'
 import type { CallPage } from '../service/calls-client.ts'
-import type { Ended } from './list/read-pages.ts'
+import type { ReadingEnd } from './list/read-pages.ts'
 import type { Reading } from './list/reading.ts'
 import type { SingleCalls } from './poll-report.ts'
 
@@ -16,7 +16,7 @@ export type RunningPoll = {
   /** The sessions of listed open calls, and of the first listed call, by the id of the call. */
   readonly listed: Map<string, string>
   /** The reading that ended without joining, and what it reached. */
-  ended?: { reading: Reading; at: Ended['at'] } | undefined
+  ended?: { reading: Reading; at: ReadingEnd['at'] } | undefined
   /** Undefined if the poll is not successful. */
   success: PollSuccess | undefined
   /** Why the poll is not successful. */

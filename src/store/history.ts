@@ -47,7 +47,7 @@ function earlierCallsIn(sql: Sql): HistoryStore['earlierCalls'] {
 }
 
 /** The daemon's queries of calls and usage, and the pauses of rate limits. */
-export function history(sql: Sql, isEager = false): Omit<HistoryStore, 'newestEnd' | 'staleRollups' | 'saveRollups'> {
+export function history(sql: Sql, isEager = false): HistoryStore {
   const pausedUntil = batched(
     async (keys: readonly string[]) => {
       const rows = await sql.all('SELECT key, until FROM callwatch.pauses WHERE key IN texts($1)', [list(keys)])

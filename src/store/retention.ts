@@ -5,7 +5,7 @@ import { CALL_COLUMNS, callOfRow, computedColumns } from './call-columns.ts'
 import type { Cluster } from './cluster.ts'
 import { markStale } from './rollups.ts'
 import type { Sql, Step, Value } from './sql.ts'
-import type { Store } from './store.ts'
+import type { RetentionStore } from './store.ts'
 import { deleteTarget } from './targets.ts'
 
 /** How many rows are deleted at a time. Their targets cannot be committed meanwhile, and everything else waits for the disk. */
@@ -58,7 +58,7 @@ const NEWEST = `
 export function retention(
   sql: Sql,
   { clock, cluster }: { clock: Clock; cluster: Cluster | undefined },
-): Pick<Store, 'newestEnd' | 'deleteExpired'> {
+): RetentionStore {
   /** Deletes a batch of evicted calls, adds their counted amounts to the totals, and returns the number of calls. */
   const deleteCalls = (number: number, before: number) =>
     sql.transaction(async (deleting) => {

@@ -1,7 +1,7 @@
 import { QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import type { Sql, Step, Value } from './sql.ts'
 import { onlyStoreErrors } from './store-error.ts'
-import type { HistoryStore } from './store.ts'
+import type { RollupStore } from './store.ts'
 import { insertInto, keyIsGiven, replacing } from './tables.ts'
 
 const mark = (rows: string) => `
@@ -42,7 +42,7 @@ export function markAllStale(number: number): Step[] {
   return [{ statement: MARK_ALL, args: [number] }, { statement: COUNT }]
 }
 
-export function rollups(sql: Sql): Pick<HistoryStore, 'staleRollups' | 'saveRollups'> {
+export function rollups(sql: Sql): RollupStore {
   return {
     staleRollups: async (after, until) => {
       const [saves] = await sql.all('SELECT n FROM callwatch.rollup_saves WHERE id = 1')

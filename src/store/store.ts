@@ -21,15 +21,12 @@ import type { WebhookStore } from './webhook-store.ts'
 export type Store = TargetStore &
   OutboxStore &
   HistoryStore &
+  RollupStore &
+  RetentionStore &
   SilenceStore &
   EventStore &
   WebhookStore &
   RowReader & {
-    /**
-     * Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before`, older usage, and targets that
-     * were removed before that time.
-     */
-    deleteExpired: (before: number) => Promise<void>
     /** The size of the store (bytes), with SQLite's log of writes next to the file. */
     size: () => Promise<number>
     close: () => Promise<void>
@@ -130,18 +127,6 @@ export type HistoryStore = {
   ) => Promise<{ target: string; minute: number; status: FinalStatus; n: number }[]>
   /** Reads the open calls of targets, in no particular order. */
   openCalls: (targets: readonly string[]) => Promise<{ target: string; call: TrackedCall }[]>
-  /**
-   * The newest end of a call by the service's clock, among the newest thousand of each target; undefined without one. Ends that only
-   * callwatch noticed are left out, because they are by callwatch's clock.
-   */
-  newestEnd: () => Promise<number | undefined>
-  /**
-   * The targets whose rollups of the oldest quarter of an hour are stale, after a position and until a time, and how often rollups have
-   * been saved. Often there are none, for which no thread that reads the history need run.
-   */
-  staleRollups: (after: { quarter: number; target: number }, until: number) => Promise<{ saves: number; stale: Row[] }>
-  /** Saves rollups, and marks them as current, unless their calls have changed meanwhile. */
-  saveRollups: (update: RollupUpdate) => Promise<void>
   /** The end of the rate limit pause for a `rateLimitKey` (UNIX seconds by the host's clock). */
   pausedUntil: (key: string) => Promise<number | undefined>
   /**
@@ -149,6 +134,31 @@ export type HistoryStore = {
    * another time.
    */
   pauseUntil: (key: string, until: number) => Promise<void>
+}
+
+/** The sums of finished calls by quarters of an hour and longer times. */
+export type RollupStore = {
+  /**
+   * The targets whose rollups of the oldest quarter of an hour are stale, after a position and until a time, and how often rollups have
+   * been saved. Often there are none, for which no thread that reads the history need run.
+   */
+  staleRollups: (after: { quarter: number; target: number }, until: number) => Promise<{ saves: number; stale: Row[] }>
+  /** Saves rollups, and marks them as current, unless their calls have changed meanwhile. */
+  saveRollups: (update: RollupUpdate) => Promise<void>
+}
+
+/** The deletion of what has expired. */
+export type RetentionStore = {
+  /**
+   * The newest end of a call by the service's clock, among the newest thousand of each target; undefined without one. Ends that only
+   * callwatch noticed are left out, because they are by callwatch's clock.
+   */
+  newestEnd: () => Promise<number | undefined>
+  /**
+   * Deletes expired rows: evicted calls, past alerts, silences and evaluations from before `before`, older usage, and targets that
+   * were removed before that time.
+   */
+  deleteExpired: (before: number) => Promise<void>
 }
 
 /** The silences. Commands write them, too, while the daemon runs. */

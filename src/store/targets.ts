@@ -1,6 +1,6 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { QUANTITIES } from '../ledger/balance.ts'
-import { newLedger, track, type SyncState } from '../ledger/state.ts'
+import { newLedger, indexCall, type SyncState } from '../ledger/state.ts'
 import { addCall } from '../ledger/finished-calls.ts'
 import { quarterHourOf } from '../ledger/usage.ts'
 import { LOST_CODE } from '../ledger/call-codes.ts'
@@ -252,7 +252,7 @@ async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<St
     sql.each(TRACKED, [number], (values) =>
       attempt(() => {
         const call = callOf(values)
-        track(ledger, call)
+        indexCall(ledger, call)
         if ((call.finish?.at ?? -Infinity) >= oldest) addCall(ledger.finished, call)
       }),
     ),

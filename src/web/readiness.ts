@@ -1,3 +1,4 @@
+import { STALE_INTERVALS } from '../clock/intervals.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import { formatSync } from '../text/format.ts'
 import type { ServedTargets } from './server.ts'
@@ -5,8 +6,6 @@ import type { ServedTargets } from './server.ts'
 /** The response of `/readyz`: 503 for `not ready`, otherwise 200. */
 export type Readiness = { status: 'ready' } | { status: 'degraded' | 'not ready'; problems: string[] }
 
-/** A target without a successful poll for so many intervals is stale. */
-export const STALE_AFTER_INTERVALS = 3
 /** An initial sync delays readiness for this long at most. */
 const MAX_INITIAL_SYNC_SECONDS = 600
 
@@ -73,7 +72,7 @@ function isFailing(target: TargetStatus): boolean {
 /** An initial sync that continues is not an outage, however long it takes; but without a clock it counts nothing. */
 function isStale(target: TargetStatus): boolean {
   const isSyncing = !hasSucceeded(target) && target.health().hasPage && target.ledger.sync.clockSkew !== undefined
-  return !isSyncing && target.pollAge() > STALE_AFTER_INTERVALS * target.settings.poll.interval
+  return !isSyncing && target.pollAge() > STALE_INTERVALS * target.settings.poll.interval
 }
 
 function syncProgress({ progress }: TargetStatus): string {

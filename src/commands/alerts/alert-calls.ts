@@ -2,8 +2,8 @@ import { alertOf, nameOf } from '../../alerts/alert.ts'
 import { mostFailuresFirst } from '../../alerts/incidents.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
-import { serviceNow } from '../../history/coverage.ts'
-import { alertHistory, liveAlerts } from '../../history/alert-history.ts'
+import { readServiceNow } from '../../history/coverage.ts'
+import { alertHistory, readLiveAlerts } from '../../history/alert-history.ts'
 import { pastAlertView, type PastAlert } from '../../views/alert.ts'
 import type { Period } from '../../history/days.ts'
 import { parseMoment } from '../../history/moment.ts'
@@ -50,7 +50,7 @@ export const declareCalls: Declare = (command, context) => {
       await using reader = await openReader(config.store)
       const [chosen, note] = await findAlert(reader, config, alert, options)
       const { searchParams } = new URL(requestOf(chosen), 'http://localhost')
-      const now = await serviceNow(reader, [chosen.target], systemClock.wall())
+      const now = await readServiceNow(reader, [chosen.target], systemClock.wall())
       const wanted = callSelection(callsParameters.parse(Object.fromEntries(searchParams)), now)
       const parts = partsOf(reader, [chosen.target], wanted)
       if (note !== '') warn(note)
@@ -82,7 +82,7 @@ async function findAlert(
   const alerts = found.map(pastAlertView)
   const firing = alerts.filter(({ until }) => until === null)
   const byName = new Map(firing.map((one) => [nameOf(one), one]))
-  const now = (await liveAlerts(reader)).filter(({ instance }) => instance.state === 'firing').map(alertOf)
+  const now = (await readLiveAlerts(reader)).filter(({ instance }) => instance.state === 'firing').map(alertOf)
   // As `callwatch status` names it.
   const worst = mostFailuresFirst(now).find((one) => byName.has(nameOf(one)))
   const chosen = worst ? byName.get(nameOf(worst)) : alerts[0]

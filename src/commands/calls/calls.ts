@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { writeCursor } from '../../events/cursor.ts'
 import { readLatest } from '../../events/read-events.ts'
 import { isSelected, type CallFilter } from '../../history/call-filter.ts'
-import { serviceNow } from '../../history/coverage.ts'
+import { readServiceNow } from '../../history/coverage.ts'
 import { expectTargets } from '../../history/usage.ts'
 import { MARK } from '../../ledger/tracked-call.ts'
 import { openReader } from '../../store/open-store.ts'
@@ -94,7 +94,10 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
   const configured = config.targets.map(({ name }) => name)
   await expectTargets(reader, asked ?? [], configured)
   const targets = asked ?? configured
-  const wanted = wantedOf({ ...query, target: asked?.join() }, await serviceNow(reader, targets, systemClock.wall()))
+  const wanted = wantedOf(
+    { ...query, target: asked?.join() },
+    await readServiceNow(reader, targets, systemClock.wall()),
+  )
   // What happens while the calls are listed is printed afterwards.
   const { next } = await readLatest(reader, 0)
   const parts = await Array.fromAsync(partsOf(reader, targets, wanted, most))

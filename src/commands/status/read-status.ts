@@ -3,7 +3,7 @@ import { firesAt } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
-import { liveAlerts } from '../../history/alert-history.ts'
+import { readLiveAlerts } from '../../history/alert-history.ts'
 import { readTold, withToldBeginnings } from '../../history/told-incidents.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
@@ -32,7 +32,7 @@ type Told = { reader: StoreReader; url: string; heard: Heard | undefined }
  */
 export async function readStatus({ reader, url, heard }: Told, config: Config, now: number): Promise<StoredStatus> {
   const { targets, notify, alerts: rules, poll, http } = config
-  const live = await liveAlerts(reader)
+  const live = await readLiveAlerts(reader)
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
   const incidents = incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval)
   const waiting = await waitingContents(reader)

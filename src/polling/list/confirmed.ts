@@ -1,5 +1,5 @@
 import type { KnownList } from '../../ledger/known-list.ts'
-import type { Ended } from './read-pages.ts'
+import type { ReadingEnd } from './read-pages.ts'
 import { isCount, type Reading } from './reading.ts'
 
 const DAY = 86_400
@@ -20,7 +20,7 @@ type Times = { now: number; lookback: number; sweepInterval: number }
  */
 export function confirmSweep(
   reading: Reading,
-  at: Ended['at'],
+  at: ReadingEnd['at'],
   before: KnownList['unsure'],
   times: Times,
 ): { isConfirmed: boolean; unsure: KnownList['unsure'] } {
@@ -41,7 +41,7 @@ function recentOf(before: KnownList['unsure'], { now, lookback, sweepInterval }:
 /** Whether a sweep that ended early is confirmed by a recent one. */
 function confirmEarly(
   { pages, rows }: Reading,
-  at: Ended['at'],
+  at: ReadingEnd['at'],
   recent: KnownList['unsure'],
   { now, lookback, sweepInterval }: Times,
 ): ReturnType<typeof confirmSweep> {

@@ -1,7 +1,7 @@
 import type { KnownList } from '../../ledger/known-list.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { EVIDENCE_OF, NO_EVIDENCE, type OrderEvidence } from './list-order.ts'
-import type { Ended } from './read-pages.ts'
+import type { ReadingEnd } from './read-pages.ts'
 import type { Reading } from './reading.ts'
 
 /**
@@ -49,7 +49,7 @@ export type Sweep = { last?: { at: number; seconds: number; pages: number } | un
   | { state: 'idle' }
   | { state: 'running'; reading: Reading }
   /** The next successful poll completes it. */
-  | { state: 'read'; reading: Reading; at: Ended['at'] }
+  | { state: 'read'; reading: Reading; at: ReadingEnd['at'] }
 )
 
 /**

@@ -1,3 +1,4 @@
+import { POSTPONED_INTERVALS } from '../../clock/intervals.ts'
 import type { CallPage } from '../../service/calls-client.ts'
 import type { ServiceError } from '../../service/service-error.ts'
 import { type PollContext, isSweepDue, newPollContext, type PollContextOptions } from '../poll-context.ts'
@@ -7,7 +8,7 @@ import { refusedFrom } from '../poll-problems.ts'
 import { type Sweep, noteTotal, resetTripwire } from './list-state.ts'
 import { type Reading, listedIds, newReading } from './reading.ts'
 import { jointAfter } from './joint.ts'
-import { growingEnd, readPages, type Ended } from './read-pages.ts'
+import { growingEnd, readPages, type ReadingEnd } from './read-pages.ts'
 import { confirmSweep } from './confirmed.ts'
 import { readOpenCalls } from './read-open-calls.ts'
 
@@ -19,8 +20,6 @@ const SHARE_RESUMED = 1.9
 const SHARE_OF_SWEEP = 0.5
 /** How often a poll may switch to the other end of the list: some lists change their order all the time. */
 const MOST_TURNS = 2
-/** The most intervals by which a sweep is postponed if others use up the service's limit. */
-const POSTPONED_INTERVALS = 4
 /** The most pages that a poll reads beyond where it joins. */
 const MOST_OVERLAP_PAGES = 3
 /** A list with fewer rows shows no order. */
@@ -84,7 +83,7 @@ function mayJoin({ memory, poll }: PollContext): boolean {
 }
 
 /** Records what a reading found out. A reading that did not join has swept the list, or continues as a sweep. */
-function endReading(context: PollContext, reading: Reading, at: Ended['at']): void {
+function endReading(context: PollContext, reading: Reading, at: ReadingEnd['at']): void {
   const { memory, poll, clock } = context
   if (at === 'joint') noteTotal(memory.total, reading.pages.previous?.total, reading.rows.found, clock.monotonic())
   else {
@@ -108,7 +107,7 @@ function startReading({ memory, clock, goal, pageSize, state }: PollContext, isS
 }
 
 /** If the order of the list is not verified, the sweep continues past the horizon. */
-function sweepAfter({ memory, poll, horizon, goal }: PollContext, reading: Reading, at: Ended['at']): Sweep {
+function sweepAfter({ memory, poll, horizon, goal }: PollContext, reading: Reading, at: ReadingEnd['at']): Sweep {
   const { last, state } = memory.sweep
   const isVerified = isOrderVerifiedRecently(memory.list, { now: poll.serviceTime, horizon })
   if (at !== 'horizon' || goal === 'horizon' || isVerified) return { state: 'read', reading, at, last }
@@ -185,7 +184,7 @@ function began({ began }: Reading, { serviceTime, hostTime }: RunningPoll) {
 }
 
 /** What the next reading joins. */
-function jointOf({ end, joining }: Reading, list: KnownList | undefined, at: Ended['at']) {
+function jointOf({ end, joining }: Reading, list: KnownList | undefined, at: ReadingEnd['at']) {
   const hasJoined = at === 'joint'
   const joint = jointAfter(joining, hasJoined && list !== undefined ? list.joint : [])
   const isWhole = hasJoined
@@ -198,7 +197,7 @@ function jointOf({ end, joining }: Reading, list: KnownList | undefined, at: End
 function noteList(
   { memory, poll }: PollContext,
   { rows, joining, order, pages, began, end }: Reading,
-  at: Ended['at'],
+  at: ReadingEnd['at'],
 ): void {
   const { list = { end, joint: [], isWhole: false } } = memory
   const now = poll.serviceTime

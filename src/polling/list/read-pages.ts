@@ -13,7 +13,7 @@ import { isClientError, type PollContext } from '../poll-context.ts'
 import { advance, inwards, lastPageBy, type Knowledge, type Reading, type Step } from './reading.ts'
 
 /** What a reading has reached. Or: new calls appear at the other end, or the service shows no more of the list. */
-export type Ended =
+export type ReadingEnd =
   | { at: Exclude<Step, 'next page' | 'stuck'> }
   | { at: 'other end' }
   | { at: 'refused'; error: ServiceError }
@@ -47,7 +47,7 @@ export async function* readPages(
   context: PollContext,
   reading: Reading,
   { maxPages, maxSeconds, mayTurn }: ReadLimits,
-): AsyncGenerator<CallPage, Ended | undefined> {
+): AsyncGenerator<CallPage, ReadingEnd | undefined> {
   const { elapsed, clock, begun } = context
   const known = knowledgeOf(context)
   const isLate = (pages: number) =>
@@ -70,7 +70,7 @@ function endedBy(
   { memory }: PollContext,
   reading: Reading,
   { page, mayTurn, known }: { page: CallPage; mayTurn: boolean; known: Knowledge },
-): Ended | undefined {
+): ReadingEnd | undefined {
   if (mayTurn && growingEnd(memory).end !== reading.end) {
     memory.pages.last ??= lastPageBy(page, page.items)
     return { at: 'other end' }
@@ -117,7 +117,7 @@ export function growingEnd({ pages }: ListMemory): { end: KnownList['end']; isKn
 async function* nextPage(
   context: PollContext,
   reading: Reading,
-): AsyncGenerator<CallPage, { page: CallPage; isYielded: boolean } | Ended> {
+): AsyncGenerator<CallPage, { page: CallPage; isYielded: boolean } | ReadingEnd> {
   const { memory, poll, fetch } = context
   const { next, end, began, reachedHorizon } = reading
   try {
@@ -128,7 +128,7 @@ async function* nextPage(
     if (!(error instanceof ServiceError)) throw error
     if (poll.pages === 0) goBack(memory, reading)
     else if (error.kind === 'rate_limited') throw error
-    else if (isPastLast(reading, error)) return { page: emptyPage(poll, next), isYielded: true }
+    else if (saysPastLast(reading, error)) return { page: emptyPage(poll, next), isYielded: true }
     else if (hasFailedOften(memory, reading, error)) return refused(memory, reading, error)
     // The next poll starts with a page that the service shows. A poll without any page would request no open calls either.
     else reading.next = reading.pages.previous?.page ?? next
@@ -159,13 +159,13 @@ function hasFailedOften({ depth }: ListMemory, reading: Reading, error: ServiceE
   return polls >= (reachedHorizon || error.kind === 'refused' ? FEWER_ATTEMPTS : ATTEMPTS)
 }
 
-function refused({ depth }: ListMemory, { next, end }: Reading, error: ServiceError): Ended {
+function refused({ depth }: ListMemory, { next, end }: Reading, error: ServiceError): ReadingEnd {
   if (end === 'first') depth.refusedFrom = Math.min(depth.refusedFrom ?? Infinity, next)
   return { at: 'refused', error }
 }
 
 /** Many services answer a page past the last one with an error. If the last page is known, any error counts. */
-function isPastLast({ end, next, pages }: Reading, error: ServiceError): boolean {
+function saysPastLast({ end, next, pages }: Reading, error: ServiceError): boolean {
   const { previous, size, last, areUneven } = pages
   if (end !== 'first' || next === 1) return false
   const isAfterShort = previous?.page === next - 1 && previous.items < size

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../clock/clock.ts'
 import { cursorOf } from '../../views/queries/cursor.ts'
 import { pagesOf, SEARCH_SECONDS, type CallsSource, type CallSelection } from '../../history/calls-pages.ts'
 import { callsParameters, callSelection, MAX_CALLS } from '../../views/queries/calls-query.ts'
-import { serviceNow } from '../../history/coverage.ts'
+import { readServiceNow } from '../../history/coverage.ts'
 import { type Calls, calls, callsCsv, callsLines, callView, type CallView } from '../../views/call.ts'
 import { CALL_FORMATS, type CallFormat } from '../../views/call-csv.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
@@ -38,7 +38,7 @@ export const callsRoute = route(
       const alive = max > MAX_SMALL ? await admits(reply) : () => undefined
       if (alive === undefined) return reply
       const isTimeless = query.since === undefined && query.longer_than === undefined
-      const now = isTimeless ? 0 : await serviceNow(store, query.target, wall())
+      const now = isTimeless ? 0 : await readServiceNow(store, query.target, wall())
       const selection = callSelection(query, now)
       const pages = pagesOf(selection, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
       if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })

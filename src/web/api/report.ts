@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { coverageOf, serviceNow } from '../../history/coverage.ts'
+import { coverageOf, readServiceNow } from '../../history/coverage.ts'
 import { expectTargets, usageReport, USAGE_KEYS } from '../../history/usage.ts'
 import { coverage, coverageView, report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
@@ -35,7 +35,7 @@ export const reportRoute = route(
     async ({ query, signal: aborted }, reply) => {
       const by = USAGE_KEYS.filter((key) => query.by.includes(key))
       const now = wall()
-      const period = periodOf(query, await serviceNow(store, query.target, now))
+      const period = periodOf(query, await readServiceNow(store, query.target, now))
       const asked = { ...period, by, zone: query.zone, targets: query.target, aborted }
       const found = reportView(await usageReport(store, asked, { configured: targets.all(), now }))
       const { format, total } = query
@@ -55,7 +55,7 @@ export const coverageRoute = route(
   ({ store, wall, targets }: WebOptions) =>
     async ({ query }) => {
       const [now, all] = [wall(), targets.all()]
-      const { from, to = Infinity } = periodOf(query, await serviceNow(store, query.target, now))
+      const { from, to = Infinity } = periodOf(query, await readServiceNow(store, query.target, now))
       await expectTargets(store, query.target ?? [], all)
       return coverageView(await coverageOf(store, { from, to }, { targets: query.target, configured: all, now }))
     },

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { coverageOf, serviceNow } from '../../history/coverage.ts'
+import { coverageOf, readServiceNow } from '../../history/coverage.ts'
 import { seriesOf, STEPS } from '../../history/series.ts'
 import { expectTargets } from '../../history/usage.ts'
 import { series, seriesView } from '../../views/series.ts'
@@ -31,7 +31,7 @@ export const seriesRoute = route(
     async ({ query, signal: aborted }) => {
       const { target, type, mode, receiver_type: receiverType, step } = query
       const [now, all] = [wall(), targets.all()]
-      const { from, to } = periodOf(query, await serviceNow(store, target, now))
+      const { from, to } = periodOf(query, await readServiceNow(store, target, now))
       await expectTargets(store, target ?? [], all)
       const selected = { from, to, targets: target, type, mode, receiverType, step, aborted }
       const found = await seriesOf(store, selected, now)

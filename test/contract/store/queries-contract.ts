@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { coverageOf, serviceNow } from '../../../src/history/coverage.ts'
+import { coverageOf, readServiceNow } from '../../../src/history/coverage.ts'
 import type { CallFilter } from '../../../src/history/call-filter.ts'
 import { listCalls, oneCall, type CallsPage } from '../../../src/history/list-calls.ts'
 import { seriesOf } from '../../kit/history/as-shown.ts'
@@ -287,7 +287,7 @@ export function queriesContract(newPlace: NewPlace, seeds = [1, 2, 3]): void {
       await openIn(store, { name: 'unseen', fingerprint: 'unseen' })
       await store.expireAlerts('gone', [], undefined, CREATED + 10)
       const at = async (targets?: string[], which?: typeof Math.max) =>
-        (await serviceNow(store, targets, CREATED, which)) - CREATED
+        (await readServiceNow(store, targets, CREATED, which)) - CREATED
       expect(await Promise.all([at(), at(['a']), at(['a', 'unseen']), at(['unseen']), at(['gone'])])).toEqual([
         -60, 7200, 7200, 0, 0,
       ])

@@ -1,7 +1,7 @@
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelsOf, type FinalStatus } from '../../../src/ledger/call.ts'
-import { newLedger, track, type SyncState, type LedgerState } from '../../../src/ledger/state.ts'
+import { newLedger, indexCall, type SyncState, type LedgerState } from '../../../src/ledger/state.ts'
 import type { Finish, TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import type { ExportedTarget } from '../../../src/metrics/derived-metrics.ts'
 import { finishAt, RATIO } from '../alerts/sample-rules.ts'
@@ -21,7 +21,7 @@ export type HandMade = {
 export function handMadeLedger({ counters = {}, calls = [], finished = [], sync = {} }: HandMade = {}): LedgerState {
   const ledger = newLedger(NOW - 3600)
   for (const [key, value] of Object.entries(counters)) ledger.counters.set(key, value)
-  for (const call of calls) track(ledger, call)
+  for (const call of calls) indexCall(ledger, call)
   for (const one of finished) ledger.finished.add(one)
   ledger.earlier = { finished: ledger.finished, periods: [], gaps: [] }
   ledger.sync = { ...ledger.sync, ...sync }

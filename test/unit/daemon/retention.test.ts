@@ -1,6 +1,6 @@
 import { NEVER } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { eventLog } from '../../../src/daemon/event-webhooks.ts'
+import { eventLogJobs } from '../../../src/daemon/event-webhooks.ts'
 import { runJobs } from '../../../src/daemon/jobs.ts'
 import { newRetention } from '../../../src/daemon/retention.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
@@ -44,7 +44,7 @@ async function retained(
     mask: (text) => text,
   })
   const config = () => ({ events: { retention: KEPT, participants: true, webhooks: [] } })
-  const jobs = [retention.job, ...eventLog({ ...common, config, retentionNow: retention.now })]
+  const jobs = [retention.job, ...eventLogJobs({ ...common, config, retentionNow: retention.now })]
   const running = runJobs(jobs, { clock, ownership: { isLeader: () => true }, draining$: NEVER }).subscribe()
   onTestFinished(() => running.unsubscribe())
   const left = async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { confirmSweep } from '../../../src/polling/list/confirmed.ts'
-import type { Ended } from '../../../src/polling/list/read-pages.ts'
+import type { ReadingEnd } from '../../../src/polling/list/read-pages.ts'
 import { newReading, type Reading } from '../../../src/polling/list/reading.ts'
 import { newOrderAcrossPages } from '../../../src/polling/list/list-order.ts'
 
@@ -28,7 +28,7 @@ function reading({ total, totalPages, empty = [], ...rest }: Sweep = {}): Readin
 }
 
 /** With a sweep before it, an interval ago. */
-const confirmed = (sweep: Reading, at: Ended['at'], now: number, before?: Before) =>
+const confirmed = (sweep: Reading, at: ReadingEnd['at'], now: number, before?: Before) =>
   confirmSweep(sweep, at, before && { ...before, at: now + before.at }, {
     now,
     lookback: LOOKBACK,
@@ -71,7 +71,7 @@ test('a sweep with an empty page amid the list is not confirmed by one before it
   expect(confirmed(reading({ empty: [3] }), 'end', DAY, UNSURE).isConfirmed).toBe(false)
 })
 
-test.each<[string, Ended['at'], Before, number, boolean, number?]>([
+test.each<[string, ReadingEnd['at'], Before, number, boolean, number?]>([
   ['at the row of the sweep before', 'end', UNSURE, DAY, true, DAY],
   ['at that row, a lookback later', 'end', { ...UNSURE, at: -LOOKBACK }, 9 * DAY, false, 9 * DAY],
   ['at another row', 'end', { ...UNSURE, last: 'call 30' }, DAY, false],

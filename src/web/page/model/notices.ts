@@ -1,6 +1,6 @@
 import { capital, formatNumber, formatSeconds, formatSync, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
-import { STALE_AFTER_INTERVALS } from '../../readiness.ts'
+import { STALE_INTERVALS } from '../../../clock/intervals.ts'
 import type { Receiver, Target } from './api.ts'
 import { moment, momentInZone, secondsBetween } from './format.ts'
 import { isPart, MOST_INCIDENTS, shownIncidents } from './incidents.ts'
@@ -144,7 +144,7 @@ export function syncText({ listing }: Target) {
  * @param age of the ages of targets (seconds)
  */
 export function isStale({ last_success, lag_seconds, interval_seconds }: Target, age: number) {
-  return last_success === null || lag_seconds + age > STALE_AFTER_INTERVALS * interval_seconds + SNAPSHOT_SECONDS
+  return last_success === null || lag_seconds + age > STALE_INTERVALS * interval_seconds + SNAPSHOT_SECONDS
 }
 
 /**
