@@ -34,10 +34,16 @@ class SimulationsFirst extends BaseSequencer {
   }
 }
 
+/** What imports the page: Node.js does not run JSX. */
+const PAGE = ['test/unit/web/page/**/*.test.ts']
+
 const shared = {
   // Some start processes while other tests, and other programs, keep both cores busy.
   testTimeout: 90_000,
+  // Node.js runs TypeScript itself, and faster than Vite does.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
 }
+const byVite = { ...shared, experimental: {} }
 
 /** Temporary files here cost no waiting for a disk, but memory. */
 const MEMORY = '/dev/shm'
@@ -58,7 +64,8 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SimulationsFirst },
     projects: [
-      { test: { ...shared, name: 'unit', include: UNIT, exclude: ALONE, isolate: false } },
+      { test: { ...shared, name: 'unit', include: UNIT, exclude: [...ALONE, ...PAGE], isolate: false } },
+      { test: { ...byVite, name: 'page', include: PAGE, isolate: false } },
       {
         test: {
           ...shared,
@@ -68,7 +75,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { ...shared, name: 'alone', include: ALONE } },
+      { test: { ...byVite, name: 'alone', include: ALONE } },
       {
         test: {
           ...shared,

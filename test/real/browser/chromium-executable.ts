@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
 
-export const EXECUTABLE = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
+/** The shell draws no window that nobody sees, and so costs less than the whole browser. */
+const INSTALLED = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
+
+export const EXECUTABLE = process.env['CHROMIUM_PATH'] ?? INSTALLED.find((path) => existsSync(path)) ?? INSTALLED[0]
 
 /** Without the browser's own network traffic. */
 const FLAGS = [

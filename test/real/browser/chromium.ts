@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { EXECUTABLE, launchChromium } from './chromium-executable.ts'
 
-const HOW = `no Chromium at ${EXECUTABLE}: apt-get install chromium, or name one in CHROMIUM_PATH`
+const HOW = `no Chromium at ${EXECUTABLE}: apt-get install chromium-headless-shell, or name one in CHROMIUM_PATH`
 
 /** A page in a browser. It is closed after the test, which fails if the page has complaints. */
 export type Opened = Page & {
