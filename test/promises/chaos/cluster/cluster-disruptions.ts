@@ -9,7 +9,7 @@ import type { DatabaseProxy } from '../../../kit/cluster/database-proxy.ts'
 /** Something that happens to the daemons or their database; afterwards there are as many daemons as before. */
 export type Disruption = (run: ClusterRun) => Promise<void>
 
-/** In each round each comes once, in an order that the seed draws. */
+/** In each round each comes once, in an order that the seed draws. A run has at least one whole round. */
 export const disruptions: Readonly<Record<string, Disruption>> = {
   killed: async (run) => {
     await recovered(run)

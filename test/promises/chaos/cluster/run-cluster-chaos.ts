@@ -134,9 +134,9 @@ export async function runClusterChaos({
     run.hitAt = begun
     const end = begun + seconds
     const failsOverAt = now() + seconds * (0.3 + run.draw() * 0.4)
-    while (now() < end) {
+    for (let round = 0; round === 0 || now() < end; round++) {
       for (const name of shuffled(Object.keys(disruptions), run.draw)) {
-        if (now() >= end) break
+        if (round > 0 && now() >= end) break
         if (run.standby !== undefined && now() >= failsOverAt) {
           log(`${Math.ceil(end - now())} s left: the primary of the database dies`)
           await failOver(run)
