@@ -33,6 +33,10 @@ describe('an alert is notified', () => {
     ])
   })
 
+  test('with the lowest value as its peak, where the problem lies below the threshold', () => {
+    expect(polled(QUIET, [2, 1, 4, 5]).notifications.at(-1)).toMatchObject({ kind: 'resolved', threshold: 5, peak: 1 })
+  })
+
   test('with the peak and the beginning of before a relapse', () => {
     expect(polled({ ...RATIO, keepFiringFor: 60 }, [10, 0, 14, 8, 0, 0, 0, 0, 0]).notifications.at(-1)).toMatchObject({
       kind: 'resolved',

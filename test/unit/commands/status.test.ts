@@ -209,15 +209,17 @@ describe('status', () => {
     const stored: StoredStatus = JSON.parse(stdout)
     const [incident] = stored.incidents
     const [alert] = stored.alerts
-    const printed = (target: string) => {
+    const printed = (target: string, group: AlertMatch = incident!.group) => {
       const lines: string[] = []
       const polls = { ...alert!, target, alert: 'NoGoodPoll', key: 'NoGoodPoll', signal: 'poll_age' as const }
       const alerts = [polls, { ...alert!, signal: 'request_errors' as const }]
-      printProblems({ ...stored, incidents: [incident!], alerts }, (line) => void lines.push(line))
+      printProblems({ ...stored, incidents: [{ ...incident!, group }], alerts }, (line) => void lines.push(line))
       return lines[0]
     }
     expect(printed('staging')).toMatch(/^critical: production: /)
     expect(printed('production')).not.toContain('critical')
+    // Other alerts may be in that incident.
+    expect(printed('production', { target: 'production' })).toContain('critical')
   })
 
   test('has the runbook of an incident and the page by their public address', async () => {

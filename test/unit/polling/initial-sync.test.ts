@@ -24,6 +24,12 @@ describe('the initial sync', () => {
     expect(tracked()).toBe(count)
   })
 
+  test('reads pages that are smaller than was requested once', async () => {
+    const { service, next } = polling({ requested: 10 })
+    service.calls = numbered(1, 12)
+    expect(await next()).toEqual(['complete', [1, 2, 3, 4]])
+  })
+
   test.each([
     ['in order of time: what was shown counts, and polls are limited', 12, [true, true]],
     ['in no known order: new calls may be on a page that it does not show', 4, [false, false]],

@@ -67,6 +67,7 @@ inPostgres('the daemons on one database', (postgres) => {
   test('that were dead come back as another one, and own nothing', async () => {
     const url = await newDatabase()
     const { store } = await owner(url, 'one', { lease: 0.1 })
+    await store.cluster.renew('{}')
     const other = await joined(url, 'two')
     await eventually(async () => ((await other.cluster.renew('{}'))?.members.length === 1 ? true : undefined), 60)
     expect(await store.cluster.renew('{}')).toBeUndefined()
