@@ -17,6 +17,9 @@ export const SLOW = [
   'test/repository/release.test.ts',
 ]
 
+/** What imports the page: Node.js does not run JSX by itself. */
+export const PAGE = ['test/unit/web/page/**/*.test.ts']
+
 /** Files that replace a module, which the other tests must not see. */
 export const ALONE = ['test/unit/config/made-up-signal.test.ts', 'test/unit/web/made-up-endpoint.test.ts']
 
@@ -33,9 +36,6 @@ class SimulationsFirst extends BaseSequencer {
     return [...(rest.first ?? []), ...(rest.later ?? [])]
   }
 }
-
-/** What imports the page: Node.js does not run JSX. */
-const PAGE = ['test/unit/web/page/**/*.test.ts']
 
 const shared = {
   // Some start processes while other tests, and other programs, keep both cores busy.

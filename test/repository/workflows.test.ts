@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 
-import { ALONE, SLOW, UNIT } from '../../vitest.config.ts'
+import { ALONE, PAGE, SLOW, UNIT } from '../../vitest.config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -138,7 +138,7 @@ test('files for contributors name only files that there are', () => {
   expect(JSON.parse(settings)).toHaveProperty(['[javascript][typescript][json]', 'editor.defaultFormatter'])
 })
 
-test.each([...UNIT, ...ALONE, ...SLOW])('%s, which vitest.config.ts names, has tests', (pattern) => {
+test.each([...UNIT, ...PAGE, ...ALONE, ...SLOW])('%s, which vitest.config.ts names, has tests', (pattern) => {
   expect(globSync(pattern, { cwd: ROOT })).not.toEqual([])
 })
 
