@@ -71,6 +71,13 @@ export type SeenCall = AnsweredValues & {
    */
   joined: number | undefined
   hasRecording: boolean
+  /**
+   * When it ended by other times than `endedAt`: the latest `leftAt` of its participants, else `startedAt` plus `totalDuration`. It
+   * means nothing while the call is open.
+   */
+  end?: number | undefined
+  /** When an answer last showed the call as open; undefined if none did since the process started. */
+  openUntil?: number | undefined
   /** The latest of its times that is too far in the future to be accepted. callwatch may accept it once it is nearer. */
   ahead?: number | undefined
   /** Whether one of its numbers was unusable and discarded. */

@@ -40,11 +40,14 @@ export type EarlierCalls<Finished = FinishedCalls> = {
 /** UNIX seconds by the service's clock. */
 export type Period = { readonly from: number; readonly to: number }
 
+/** A finished call with other values than before. */
+export type ReplacedFinish = Record<'before' | 'after', FinishedCall & { readonly isRecorded: boolean }>
+
 /** Finished calls that can grow, in place. */
 export type KeptFinishes = FinishedCalls & {
-  add: (finish: FinishedCall) => void
-  /** Marks a call that was added: its recording was seen. Nothing if it was dropped. */
-  record: (finish: FinishedCall) => void
+  add: (finish: FinishedCall, isRecorded?: boolean) => void
+  /** Removes a call that was added. Nothing if it was dropped. */
+  remove: (finish: FinishedCall, isRecorded?: boolean) => void
   /** Drops the minutes that ended before a time (UNIX seconds). */
   dropBefore: (time: number) => void
 }
@@ -80,7 +83,7 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   }
 
   const kept: KeptFinishes = {
-    add: (finish) => {
+    add: (finish, isRecorded) => {
       const number = minuteOf(finish.at)
       let minute = minutes.get(number)
       if (minute === undefined) {
@@ -89,13 +92,13 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
         first = Math.min(first, number)
         last = Math.max(last, number)
       }
-      const numbers = numbersOf(finish)
+      const numbers = numbersOf(finish, isRecorded)
       minute.packed.push(...numbers)
       increase(minute.tallies, numbers[CODE]!, 1)
     },
-    record: (finish) => {
+    remove: (finish, isRecorded) => {
       const minute = minutes.get(minuteOf(finish.at))
-      if (minute !== undefined) markRecorded(minute, finish)
+      if (minute !== undefined) removeFrom(minute, numbersOf(finish, isRecorded))
     },
     dropBefore: (time) => {
       const oldest = minuteOf(time)
@@ -122,26 +125,36 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   return kept
 }
 
-/**
- * Finished calls together with some that were not added yet.
- *
- * @param recorded those of all of them whose recording was not marked yet
- */
+/** Finished calls together with some that were not added yet, and with the replacements of both that were not made yet. */
 export function withFinishes(
   finished: FinishedCalls,
   added: readonly FinishedCall[],
-  recorded: readonly FinishedCall[],
+  replaced: readonly ReplacedFinish[],
 ): FinishedCalls {
-  if (added.length + recorded.length === 0) return finished
+  if (added.length + replaced.length === 0) return finished
   const more = keptFinishes(added)
+  const changes = replaced.flatMap(({ before, after }) => [
+    { ...before, n: -1 },
+    { ...after, n: 1 },
+  ])
   return {
     tally: (from, to) => {
-      const moved = recorded.filter(({ at }) => at >= from && at <= to)
-      const unmarked = moved.map((finish) => ({ ...finish, isRecorded: false, n: -1 }))
-      const marked = moved.map((finish) => ({ ...finish, isRecorded: true, n: 1 }))
-      return [...finished.tally(from, to), ...more.tally(from, to), ...unmarked, ...marked]
+      const changed = changes.filter(({ at }) => at >= from && at <= to)
+      return [...finished.tally(from, to), ...more.tally(from, to), ...changed]
     },
-    between: (from, to) => [...finished.between(from, to), ...more.between(from, to)].toSorted((a, b) => a.at - b.at),
+    between: (from, to) => {
+      const kept = keptFinishes([...finished.between(from, to), ...more.between(from, to)])
+      replaceAll(kept, replaced)
+      return kept.between(from, to)
+    },
+  }
+}
+
+/** Gives calls that were added their new values. The cost is that of the calls of their minutes. */
+export function replaceAll(kept: KeptFinishes, replaced: readonly ReplacedFinish[]): void {
+  for (const { before, after } of replaced) {
+    kept.remove(before, before.isRecorded)
+    kept.add(after, after.isRecorded)
   }
 }
 
@@ -155,9 +168,7 @@ export function finishedSince({ tally, between }: FinishedCalls, since: number):
 
 /** Adds a call that has finished, with its recording if that was seen. */
 export function addCall(kept: KeptFinishes, { finish, marks }: Pick<TrackedCall, 'finish' | 'marks'>): void {
-  if (finish === undefined) return
-  kept.add(finish)
-  if ((marks & MARK.recordingSeen) !== 0) kept.record(finish)
+  if (finish !== undefined) kept.add(finish, (marks & MARK.recordingSeen) !== 0)
 }
 
 /** The sums of tallies by final status. */
@@ -177,16 +188,14 @@ function indexesIn({ packed }: Minute, from: number, to: number): number[] {
   return indexes
 }
 
-/** Marks one of the calls with these numbers: they are interchangeable. A marked call has another code. */
-function markRecorded({ packed, tallies }: Minute, finish: FinishedCall): void {
-  const numbers = numbersOf(finish)
+/** Removes one of the calls with these numbers: they are interchangeable. */
+function removeFrom({ packed, tallies }: Minute, numbers: readonly number[]): void {
   // From the end: most often the call was added last.
   let i = packed.length - WIDTH
   while (i >= 0 && !numbers.every((number, at) => Object.is(number, packed[i + at]))) i -= WIDTH
   if (i < 0) return
-  packed[i + CODE]! |= RECORDED
+  packed.splice(i, WIDTH)
   increase(tallies, numbers[CODE]!, -1)
-  increase(tallies, packed[i + CODE]!, 1)
 }
 
 function finishAt({ packed }: Minute, i: number): FinishedCall {
@@ -201,9 +210,9 @@ function finishAt({ packed }: Minute, i: number): FinishedCall {
   }
 }
 
-function numbersOf(finish: FinishedCall): readonly number[] {
+function numbersOf(finish: FinishedCall, isRecorded = false): readonly number[] {
   const { at, began, answerDelay = NaN, duration = NaN, audio, video } = finish
-  return [at, began, answerDelay, duration, audio, video, tallyCode(finish)]
+  return [at, began, answerDelay, duration, audio, video, tallyCode(finish) + (isRecorded ? RECORDED : 0)]
 }
 
 function tallyCode({ status, labels }: Pick<Finish, 'status' | 'labels'>): number {

@@ -1,5 +1,11 @@
 import type { SeenParticipant } from './call.ts'
-import { keptFinishes, type EarlierCalls, type KeptFinishes } from './finished-calls.ts'
+import {
+  keptFinishes,
+  replaceAll,
+  type EarlierCalls,
+  type KeptFinishes,
+  type ReplacedFinish,
+} from './finished-calls.ts'
 import type { WebhookTrigger } from './hint.ts'
 import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
@@ -103,8 +109,8 @@ export type Delta = {
   /** Quarters of an hour in which a call of the history changed (usage.ts). */
   stale: Set<number>
   finishes: Finish[]
-  /** Of finished calls whose recording was seen first, also of earlier ones. */
-  recorded: Finish[]
+  /** Finished calls, also earlier ones, whose recording or end was seen first. */
+  replaced: ReplacedFinish[]
   transitions: Transition[]
   corrections: Correction[]
   /** Participants that became known after the end of their call. Empty if events must not have participants. */
@@ -157,7 +163,7 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
 function keepFinishes({ finished, earlier, sync }: LedgerState, delta: Delta, longestWindow: number): void {
   for (const kept of [finished, ...(earlier === undefined ? [] : [earlier.finished])]) {
     for (const finish of delta.finishes) kept.add(finish)
-    for (const finish of delta.recorded) kept.record(finish)
+    replaceAll(kept, delta.replaced)
   }
   const polls = [sync.lastSuccess, sync.previousSuccess].filter((time) => time !== undefined)
   if (polls.length > 0) finished.dropBefore(Math.min(...polls) - longestWindow)

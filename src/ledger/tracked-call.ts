@@ -35,11 +35,11 @@ export type TrackedCall = Readonly<AnsweredValues> & {
   readonly marks: number
 }
 
-/** How a call finished, as it was counted. Never changes. */
+/** How a call finished, as it was counted. Only `at` may change, once (finish-time.ts). */
 export type Finish = {
   readonly status: FinalStatus
   readonly labels: Labels
-  /** `endedAt`, clamped to [began, known]; `known` if there is none. */
+  /** When the call finished (finish-time.ts). */
   readonly at: number
   /** When callwatch first saw it as final; `at` of a call that was over when the target was created. */
   readonly known: number
@@ -61,6 +61,8 @@ export const MARK = {
   participantsObserved: 1 << 2,
   /** Counted once the call is final. */
   recordingSeen: 1 << 3,
+  /** The call finished, and no answer has shown when. */
+  endUnknown: 1 << 4,
   /** The call finished, but no answer had its participants. One Get Call request is due. */
   detailsWanted: 1 << 5,
   final_changed: 1 << 6,

@@ -43,6 +43,7 @@ export function connect(
       // Before the first commit, nothing is too old: `created` is by the host's clock.
       const oldest = ledger.sync.clockSkew === undefined ? -Infinity : horizon(ledger.sync, poll.lookback)
       memory.identities.identify(rows, ledger, oldest, now)
+      memory.shownOpen.note(rows, now)
     },
     onUnknown: unknownLog(log, name),
   })

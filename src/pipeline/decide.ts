@@ -78,11 +78,11 @@ function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited
     now: serviceTime,
     previousSuccess: sync.lastSuccess,
     limited,
-    finished: withFinishes(ledger.finished, delta.finishes, delta.recorded),
+    finished: withFinishes(ledger.finished, delta.finishes, delta.replaced),
     open: [...unchanged, ...changed],
     knownFrom: knownSince(delta.sync),
     created: delta.sync.created,
-    earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes, delta.recorded) },
+    earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes, delta.replaced) },
     usedSince: (time, of) => usedSince(ledger, time, of) + usedSince(delta, time, of),
   }
 }

@@ -67,6 +67,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
 
   memory.regressions.startPoll()
   memory.identities.startPoll(memory.list.catchUp?.began?.serviceTime, ledger.open)
+  memory.shownOpen.startPoll(ledger.open)
   try {
     for await (const chunk of ahead(inChunks(pages(parts)), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining

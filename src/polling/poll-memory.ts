@@ -3,6 +3,7 @@ import type { SyncState } from '../ledger/state.ts'
 import { callIdentities } from './call-identities.ts'
 import { UNKNOWN_SKEW } from './clock-skew.ts'
 import { newListMemory } from './list/list-state.ts'
+import { shownOpen } from './shown-open.ts'
 import { statusRegressions } from './status-regressions.ts'
 
 /** What the polls of a target remember from one poll to the next, besides what is committed. Changed in place. */
@@ -19,6 +20,7 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined) {
     requestedAt: new Map<string, number>(),
     regressions: statusRegressions(),
     identities: callIdentities(),
+    shownOpen: shownOpen(),
     clock: UNKNOWN_SKEW,
   }
 }

@@ -2,6 +2,7 @@ import { ANSWERED } from '../ledger/call-fields.ts'
 import { FINAL_STATUSES, ownTime } from '../ledger/call.ts'
 import { TIMES } from '../ledger/identity.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+import { isMap } from '../schema/path.ts'
 import { isPossible, MAX_MINUTES } from './wire-call.ts'
 
 type Item = Readonly<Record<string, unknown>>
@@ -25,7 +26,8 @@ export function isUnchanged(item: Item, known: TrackedCall, now: number): boolea
     hasLabels(item, known) &&
     ANSWERED.every((name) => (name === 'mid' ? hasMid(item, known) : item[name] === known[name])) &&
     hasRecording(item, known) &&
-    hasMinutes(item, known, now)
+    hasMinutes(item, known, now) &&
+    !showsEnd(item, known)
   )
 }
 
@@ -46,6 +48,13 @@ function hasLabels(item: Item, { labels }: TrackedCall): boolean {
 function hasRecording(item: Item, { marks }: TrackedCall): boolean {
   if (item['recordings'] !== undefined) return false
   return item['hasRecording'] === ((marks & MARK.recordingSeen) !== 0)
+}
+
+/** Whether it may show when a call ended of which that is unknown. */
+function showsEnd({ participants, startedAt, totalDuration }: Item, { marks }: TrackedCall): boolean {
+  if ((marks & MARK.endUnknown) === 0) return false
+  const hasLeft = (entry: unknown) => isMap(entry) && entry['leftAt'] !== undefined
+  return (startedAt !== undefined && totalDuration !== undefined) || (participants as unknown[]).some(hasLeft)
 }
 
 /** Whether the minutes and the number of joined participants are equal. */

@@ -67,7 +67,13 @@ function readMinutes(item: Readonly<Record<string, unknown>>): SeenMinutes {
 }
 
 /** An entry of the list of participants. */
-type Entry = { minutes: SeenMinutes; duration: number | undefined; isJoined: boolean; hasLeft: boolean; isBad: boolean }
+type Entry = {
+  minutes: SeenMinutes
+  duration: number | undefined
+  isJoined: boolean
+  leftAt: number | undefined
+  isBad: boolean
+}
 
 type IsBad = (time: number | undefined) => boolean
 
@@ -81,7 +87,7 @@ function readEntry(item: Readonly<Record<string, unknown>>, isBad: IsBad): Entry
     minutes,
     duration,
     isJoined: toFlag(item['isJoined']),
-    hasLeft: leftAt !== undefined,
+    leftAt,
     isBad: hasBadMinutes(minutes) || Number.isNaN(duration) || isBad(toTime(item['joinedAt'])) || isBad(leftAt),
   }
 }
@@ -125,6 +131,10 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
     initiatedAt: plausible(initiatedAt),
     startedAt: plausible(startedAt),
     endedAt: plausible(endedAt),
+    end:
+      endedAt === undefined
+        ? (latestLeft(entries, plausible) ?? plausible(endOf(startedAt, item['totalDuration'])))
+        : undefined,
     callMinutes: validMinutes(own.audio, own.video, unsplit(own)),
     participantMinutes: sumEntries(entries),
     hasParticipantList: entries !== undefined,
@@ -148,6 +158,20 @@ const isSplit = ({ audio, video }: SeenMinutes) => audio !== undefined || video 
 const unsplit = (minutes: SeenMinutes, duration?: number) =>
   isSplit(minutes) ? undefined : (minutes.total ?? duration)
 
+/** When the last participant left. */
+function latestLeft(entries: readonly Entry[] = NO_ENTRIES, plausible: Plausible): number | undefined {
+  const latest = entries.reduce((last, { leftAt }) => Math.max(last, plausible(leftAt) ?? 0), 0)
+  return latest === 0 ? undefined : latest
+}
+
+/** When a call ended that has lasted for a duration of the form `HH:MM:SS`. */
+function endOf(startedAt: number | undefined, duration: unknown): number | undefined {
+  const parts = typeof duration === 'string' ? /^(\d+):(\d\d):(\d\d)$/.exec(duration) : null
+  if (startedAt === undefined || parts === null) return undefined
+  const [hours, minutes, seconds] = parts.slice(1).map(Number)
+  return startedAt + hours! * 3600 + minutes! * 60 + seconds!
+}
+
 const isLonger = (list: unknown, length: number) => Array.isArray(list) && list.length > length
 
 const mapsOf = (list: unknown) => (Array.isArray(list) && list.length <= MAX_ENTRIES ? list.filter(isMap) : undefined)
@@ -157,7 +181,7 @@ const latestOf = (a = 0, b = 0, c = 0) => Math.max(a, b, c)
 const timeAhead = (latest: number, now: number) =>
   latest > now + DAY && latest <= now + TEN_YEARS ? latest : undefined
 
-const isPresent = ({ isJoined, hasLeft }: Entry) => isJoined && !hasLeft
+const isPresent = ({ isJoined, leftAt }: Entry) => isJoined && leftAt === undefined
 
 const hasBadMinutes = ({ audio, video, total }: SeenMinutes) =>
   Number.isNaN(audio) || Number.isNaN(video) || Number.isNaN(total)
@@ -174,7 +198,7 @@ function readParticipant(item: Readonly<Record<string, unknown>>, entry: Entry, 
     // A longer integer is inexact, and a missing id is better than a wrong one.
     uid: typeof uid === 'number' && !Number.isSafeInteger(uid) ? undefined : readSessionId(uid),
     state: hasValue(state) ? (PARTICIPANT_STATES.find((known) => known === state) ?? 'other') : undefined,
-    joined: entry.isJoined || entry.hasLeft || joinedAt !== undefined,
+    joined: entry.isJoined || entry.leftAt !== undefined || joinedAt !== undefined,
     joinedAt,
     leftAt,
     minutes: sumEntries([entry]),

@@ -4,6 +4,7 @@ import type { DeltaDraft } from './delta-draft.ts'
 import { MEASURES, minutesAfter, servedMinutes } from './minutes.ts'
 import { callSeries, type HistogramSeries } from '../call-series.ts'
 import { isAmbiguous } from '../identity.ts'
+import { finishTime, showsEnd } from './finish-time.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
 import type { ChangedCall } from '../state.ts'
 import { beganAt, hasEvents, MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
@@ -57,13 +58,14 @@ export function observeCall(
   countAppearance(before, call.labels, draft)
   const final = call.phase === 'final'
   const ending = known.phase === 'final' ? undefined : finalStatus(call)
-  const noticed = noticedAt(call, serviceTime)
+  const at = finishTime(before, call, seen, serviceTime)
+  const noticed = noticedAt(call, at, serviceTime)
   call.minutes = countAllMinutes(call, seen, { final, now: noticed }, draft)
   if (ending !== undefined) {
-    const times = { at: finishedAt(call, serviceTime), known: noticed, knownHostTime: hostTime }
-    call.finish = finish(call, ending, times, draft)
+    call.finish = finish(call, ending, { at, known: noticed, knownHostTime: hostTime }, draft)
+    call.marks |= showsEnd(call, seen) ? 0 : MARK.endUnknown
     if (askForDetails) call.marks |= MARK.detailsWanted
-  }
+  } else if ((call.marks & MARK.endUnknown) !== 0 && showsEnd(call, seen)) moveFinish(call, known, at, draft)
   const change = { call, participants: seen.participants, at: serviceTime }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
   countTransitions(before, change, draft)
@@ -133,13 +135,9 @@ const newCall = ({ id, session }: SeenCall, firstSeen: number, marks = 0): Track
 }
 
 /** When what an answer shows of a call counts as noticed: at once or, of a call that was over at the set-up, when it finished. */
-function noticedAt(call: TrackedCall, now: number): number {
-  const isOfPast = call.phase === 'final' && (call.marks & MARK.overAtSetUp) !== 0
-  return isOfPast ? (call.finish?.at ?? finishedAt(call, now)) : now
-}
-
-function finishedAt(call: TrackedCall, now: number): number {
-  return call.endedAt === undefined ? now : Math.min(Math.max(call.endedAt, beganAt(call)), now)
+function noticedAt({ phase, marks, finish }: TrackedCall, at: number, now: number): number {
+  const isOfPast = phase === 'final' && (marks & MARK.overAtSetUp) !== 0
+  return isOfPast ? (finish?.known ?? at) : now
 }
 
 function finish(
@@ -176,6 +174,14 @@ export function userMinutesOf(call: TrackedCall | undefined): number {
   if (call?.finish === undefined) return 0
   const { duration = 0 } = answeredTimes(call, call.finish.status)
   return (duration / 60) * (call.totalParticipants ?? 0)
+}
+
+/** The first answer that shows when a finished call ended moves its finish there. */
+function moveFinish(call: Mutable<TrackedCall>, { finish, marks }: TrackedCall, at: number, draft: DeltaDraft): void {
+  call.marks &= ~MARK.endUnknown
+  call.finish = { ...finish!, at }
+  const isRecorded = (marks & MARK.recordingSeen) !== 0
+  draft.delta.replaced.push({ before: { ...finish!, isRecorded }, after: { ...call.finish, isRecorded } })
 }
 
 function countTransitions(before: TrackedCall | undefined, change: ChangedCall, draft: DeltaDraft): void {
@@ -237,7 +243,8 @@ function observeOnce(call: Mutable<TrackedCall>, known: TrackedCall, seen: SeenC
   const wasCounted = known.phase === 'final' && (known.marks & MARK.recordingSeen) !== 0
   if ((call.marks & MARK.recordingSeen) === 0 || wasCounted) return
   draft.add(seriesKey(COUNTERS.recorded), 1)
-  draft.delta.recorded.push(call.finish!)
+  const { finish } = call
+  draft.delta.replaced.push({ before: { ...finish!, isRecorded: false }, after: { ...finish!, isRecorded: true } })
 }
 
 function countAnomalies(

@@ -39,7 +39,7 @@ function callAt(life: Life, ms: number): Call {
     hasRecording: recorded,
     hasTranscription: false,
     ...timesAt(life, started),
-    ...(hasEnded ? { endedAt: seconds(life.endedMs) } : {}),
+    ...(hasEnded && life.hasNoEnd !== true && { endedAt: seconds(life.endedMs) }),
     participants: seats.map((seat, index) => participantAt(life, seat, index, ms)),
     ...(recorded && hasEnded ? { recordings: [recordingOf(life, life.recordedFromMs!)] } : {}),
     data: { entities: { initiator: userOf(life.seats[0]!.uid), receiver: receiverOf(life) } },

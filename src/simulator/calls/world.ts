@@ -1,4 +1,4 @@
-import type { Call } from './call.ts'
+import { isFinalStatus, type Call } from './call.ts'
 import { courseOf, type Course } from './call-at.ts'
 import type { Extension } from '../extension.ts'
 import { write, type LedgerEvent } from './ledger.ts'
@@ -107,9 +107,19 @@ export function planCall(world: World, life: Life, order: number, onBegin = (_sw
       if (!onBegin(switches)) return
       const placed = inRoom(world, life, switches)
       if (placed.initiatedMs > life.initiatedMs) planCall(world, placed, order, ({ arrivals }) => arrivals)
-      else begin(world, switches.times === 'startedAt' ? { ...placed, hasStartAlone: true } : placed, order, switches)
+      else begin(world, shownAs(placed, switches), order, switches)
     },
   })
+}
+
+/** The life in the form in which the service shows its calls. */
+function shownAs(life: Life, { times, failedEnds }: Switches): Life {
+  const { outcome } = life
+  return {
+    ...life,
+    ...(times === 'startedAt' && { hasStartAlone: true }),
+    ...(failedEnds === 'absent' && isFinalStatus(outcome) && outcome !== 'ended' && { hasNoEnd: true }),
+  }
 }
 
 export function beginCall(world: World, life: Life, order: number, switches: Switches, course = courseOf(life)): Entry {

@@ -35,7 +35,10 @@ export type PartOfPoll = Partial<Omit<Poll, 'finished'>> & {
 /** A successful poll that has come to just this. */
 export function pollAt(now: number, { finished = [], recorded = [], ...differing }: PartOfPoll): Poll {
   const kept = keptFinishes(finished)
-  for (const finish of recorded) kept.record(finish)
+  for (const finish of recorded) {
+    kept.remove(finish)
+    kept.add(finish, true)
+  }
   return {
     kind: 'poll',
     now,

@@ -14,6 +14,7 @@ const GIVEN: Record<keyof Switches, { args: string[]; value: unknown }> = {
   getCall: { args: ['--get-call', 'list'], value: 'list' },
   sessions: { args: ['--sessions', 'reused'], value: 'reused' },
   times: { args: ['--times', 'startedAt'], value: 'startedAt' },
+  failedEnds: { args: ['--failed-ends', 'given'], value: 'given' },
   empty: { args: ['--empty', 'null'], value: 'null' },
   receiverTypes: { args: ['--receiver-types', 'users'], value: 'users' },
   pathIds: { args: ['--path-ids', 'raw'], value: 'raw' },

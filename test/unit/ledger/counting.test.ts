@@ -74,12 +74,11 @@ describe('counting a call:', () => {
           seen('usual', 'ended', { initiatedAt: began, endedAt: began + 50 }),
           seen('reversed', 'ended', { initiatedAt: began, endedAt: began - 50 }),
           seen('early', 'ended', { initiatedAt: began, endedAt: CREATED + 5000 }),
-          seen('unsaid', 'ended', { initiatedAt: began }),
         ),
       ],
     })
     const at = (id: string) => book.state.calls.get(id)!.finish!.at - CREATED
-    expect([at('usual'), at('reversed'), at('early'), at('unsaid')]).toEqual([150, 100, 200, 200])
+    expect([at('usual'), at('reversed'), at('early')]).toEqual([150, 100, 200])
     expect(book.counted(anomalies, 'time_reversed')).toBe(1)
   })
 })

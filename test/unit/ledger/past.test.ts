@@ -53,10 +53,10 @@ describe('a call that was over at the set-up', () => {
       expect([...transitions, ...corrections, ...details]).toEqual([])
   })
 
-  test('without an end counts when it was first seen', () => {
+  test('without an end counts, and as noticed, when it began', () => {
     const book = ledgerBook({ baseline: 'count' })
     book.see(completePoll(5, seen('a', 'ended', { initiatedAt: CREATED - HOUR })))
-    expect(book.state.calls.get('a')!.finish).toMatchObject({ at: CREATED + 5, known: CREATED + 5 })
+    expect(book.state.calls.get('a')!.finish).toMatchObject({ at: CREATED - HOUR, known: CREATED - HOUR })
   })
 })
 

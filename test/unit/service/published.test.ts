@@ -11,8 +11,8 @@ import { advance } from '../../../src/simulator/calls/world.ts'
 import { answer, never } from './fake-transport.ts'
 
 /**
- * What the vendor publishes: its reference, and its clients where they differ. Each file was made by hand: what the service
- * sends, and what callwatch must read from it.
+ * What the vendor publishes: its reference, and its clients where they differ; and what was seen on the live service. Each file was
+ * made by hand: what the service sends, and what callwatch must read from it.
  */
 type Published = {
   about: string
@@ -31,11 +31,12 @@ type Published = {
   kind?: string
 }
 
-const FILES = globSync(join(import.meta.dirname, 'published/*.json')).toSorted()
-const published = FILES.map((file): [string, Published] => [
-  basename(file, '.json'),
-  JSON.parse(readFileSync(file, 'utf8')),
-])
+const read = (files: string) =>
+  globSync(join(import.meta.dirname, files))
+    .toSorted()
+    .map((file): [string, Published] => [basename(file, '.json'), JSON.parse(readFileSync(file, 'utf8'))])
+const published = read('published/*.json')
+const seen = read('seen/*.json')
 const withPart = (part: keyof Published) => published.filter(([, one]) => part in one)
 
 const clientOf = (body: unknown, status = 200) =>
@@ -46,9 +47,23 @@ const clientOf = (body: unknown, status = 200) =>
     wall: () => 1_790_001_000,
   })
 
-test.each(withPart('list'))('%s is read from List Calls', async (_name, { list: body, reads, total, totalPages }) => {
+test.each([...withPart('list'), ...seen])('%s is read from List Calls', async (_name, sample) => {
+  const { list: body, reads, total, totalPages } = sample
   const page = await clientOf(body).listCalls(1, never)
   expect(page).toMatchObject({ calls: reads, invalid: {}, items: reads!.length, total, totalPages })
+})
+
+test('a call that failed is read with no end, and as the simulator shows it', async () => {
+  const [[, { list: body }]] = seen as [[string, Published]]
+  const { calls } = await clientOf(body).listCalls(1, never)
+  expect(calls).toMatchObject([{ startedAt: undefined, endedAt: undefined, end: undefined, mid: undefined }])
+  const { data } = list(serviceOf({ history: 200 }), START, 'perPage=100')
+  const failed = data.filter(({ status }) => status === 'rejected')
+  expect(failed.length).toBeGreaterThan(3)
+  const [row] = body!.data as [object]
+  for (const call of failed)
+    for (const absent of ['endedAt', 'startedAt', 'mid'])
+      expect([absent in call, absent in row]).toEqual([false, false])
 })
 
 test.each(withPart('get'))('%s is read from Get Call', async (_name, { get, reads }) => {

@@ -36,6 +36,14 @@ const ITEM: Record<string, unknown> = {
   participants: [participant('a'), participant('b')],
 }
 
+/** A final call of which no time shows when it ended. */
+const UNENDED: Record<string, unknown> = {
+  ...ITEM,
+  endedAt: undefined,
+  participants: ['a', 'b'].map((uid) => ({ ...participant(uid), leftAt: undefined })),
+}
+const FAILED = { ...UNENDED, status: 'rejected', startedAt: undefined }
+
 const read = (item: unknown) => {
   const call = readCall(item, { statusMap: new Map(), now: NOW, onUnknown: () => undefined })
   if (typeof call === 'string') throw new Error(`unusable: ${call}`)
@@ -55,6 +63,15 @@ describe('an item of a list', () => {
     expect(isUnchanged(ITEM, known(ITEM), NOW)).toBe(true)
     const recorded = { ...ITEM, hasRecording: true }
     expect(isUnchanged(recorded, known(ITEM, recorded), NOW)).toBe(true)
+    expect(isUnchanged(FAILED, known(FAILED), NOW)).toBe(true)
+  })
+
+  test.each([
+    ['when a participant left', { participants: [participant('a'), participant('b')] }],
+    ['how long it lasted', { totalDuration: '00:01:00' }],
+  ])('is changed if it shows %s, and no answer had shown an end', (_what, fields) => {
+    expect(isUnchanged({ ...UNENDED, ...fields }, known(UNENDED), NOW)).toBe(false)
+    expect(isUnchanged({ ...ITEM, ...fields }, known(ITEM), NOW)).toBe(true)
   })
 
   test.each([
@@ -117,24 +134,33 @@ test('an unchanged item would not have changed the ledger', () => {
   const odd = fc.oneof(
     fc.constantFrom<unknown>(undefined, null, '', 0, -1, Infinity, true, false, 'ended', 'Ended', 'x', [], {}, BEGAN),
     fc.integer({ min: BEGAN - 5, max: BEGAN + 70 }),
-    fc.constantFrom(0.7, 2.3, 0.3, 1.1, 3, 2, '2', (BEGAN + 65) * 1000, NOW + 86_400, NOW + 86_401),
+    fc.constantFrom(0.7, 2.3, 0.3, 1.1, 3, 2, '2', '00:01:00', (BEGAN + 65) * 1000, NOW + 86_400, NOW + 86_401),
   )
-  const change = fc.record({ field: fc.constantFrom(...Object.keys(ITEM).slice(1, -1), 'recordings'), value: odd })
+  const change = fc.record({
+    field: fc.constantFrom(...Object.keys(ITEM).slice(1, -1), 'recordings', 'totalDuration'),
+    value: odd,
+  })
   const entry = fc.record({ field: fc.constantFrom(...Object.keys(participant('a')), 'totalDuration'), value: odd })
+  const first = fc.constantFrom(ITEM, UNENDED, FAILED)
   let same = 0
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 2 }), fc.array(entry, { maxLength: 2 }), (changes, entries) => {
-      const changed = Object.fromEntries(entries.map(({ field, value }) => [field, value]))
-      const item = {
-        ...ITEM,
-        ...Object.fromEntries(changes.map(({ field, value }) => [field, value])),
-        participants: [participant('a'), { ...participant('b'), ...changed }],
-      }
-      const book = bookOf(ITEM)
-      if (!isUnchanged(item, book.state.calls.get('v1.a')!, NOW)) return
-      same += 1
-      expect(book.see({ answers: [listed(BEGAN + 200, read(item))] })).toBeUndefined()
-    }),
+    fc.property(
+      first,
+      fc.array(change, { maxLength: 2 }),
+      fc.array(entry, { maxLength: 2 }),
+      (first, changes, entries) => {
+        const changed = Object.fromEntries(entries.map(({ field, value }) => [field, value]))
+        const item = {
+          ...first,
+          ...Object.fromEntries(changes.map(({ field, value }) => [field, value])),
+          participants: (first['participants'] as object[]).map((one, i) => ({ ...one, ...(i === 1 && changed) })),
+        }
+        const book = bookOf(first)
+        if (!isUnchanged(item, book.state.calls.get('v1.a')!, NOW)) return
+        same += 1
+        expect(book.see({ answers: [listed(BEGAN + 200, read(item))] })).toBeUndefined()
+      },
+    ),
     { numRuns: 5000 },
   )
   expect(same).toBeGreaterThan(500)

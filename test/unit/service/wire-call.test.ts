@@ -115,6 +115,38 @@ test('a session id and a status are enough for a call', () => {
   expect(readWith({})).toEqual(BARE)
 })
 
+describe('a call without endedAt', () => {
+  const left = (...times: unknown[]) => ({ participants: times.map((leftAt) => ({ isJoined: true, leftAt })) })
+  const lasted = { startedAt: NOW - 7200, totalDuration: '01:00:05' }
+  test.each([
+    ['the last participant left', { ...lasted, ...left(NOW - 90, NOW - 30, NOW - 60) }, NOW - 30],
+    ['its duration was over, if nobody is said to have left', { ...lasted, ...left(undefined) }, NOW - 3595],
+    ['its duration was over, if all times of leaving are unusable', { ...lasted, ...left('soon', 5e14) }, NOW - 3595],
+    ['the last one left whose time is usable', left(NOW - 60, NOW + 9e6), NOW - 60],
+    ['a duration of more than a day was over', { startedAt: NOW - 1e5, totalDuration: '27:00:00' }, NOW - 2800],
+  ])('ended when %s', (_when, fields, end) => {
+    expect(readWith(fields)).toMatchObject({ endedAt: undefined, end })
+  })
+
+  test.each([
+    ['a duration alone', { totalDuration: '00:01:00' }],
+    ['a duration in minutes', { startedAt: NOW - 60, totalDuration: 1 }],
+    ['a duration that is no time', { startedAt: NOW - 60, totalDuration: '1 min' }],
+    ['a duration that ends far ahead', { startedAt: NOW - 60, totalDuration: '9999:00:00' }],
+    ['no start that can be read', { startedAt: 'today', totalDuration: '00:01:00' }],
+    ['nobody who left', left(undefined, null)],
+  ])('has no known end with %s', (_what, fields) => {
+    expect(readWith(fields).end).toBeUndefined()
+  })
+
+  test('has an end by other times only in place of endedAt', () => {
+    expect(readWith({ ...lasted, ...left(NOW - 30), endedAt: NOW - 20 })).toMatchObject({
+      endedAt: NOW - 20,
+      end: undefined,
+    })
+  })
+})
+
 describe('an item that is not a call is invalid with a reason', () => {
   test.each([
     [null, 'not_an_object'],

@@ -75,7 +75,9 @@ describe('the expected series', () => {
       for (let second = 0; second < 120; second += 3) advance(world, START + second)
       advance(world, START + 3600, { ...defaultSwitches, arrivals: false })
       const calls = world.listing.map(({ call }) => call)
-      const expected = summed(calls.filter((call) => call.endedAt! >= START))
+      const expected = summed(
+        calls.filter(({ endedAt, startedAt, initiatedAt }) => (endedAt ?? startedAt ?? initiatedAt)! >= START),
+      )
       expect(expected.size).toBeGreaterThan(30)
       const families = exactFamilies.filter((family) => !family.includes('_seconds'))
       const series = expectedSeries(world.ledger, { created: START, baseline: 'skip', now: START + 3600 })

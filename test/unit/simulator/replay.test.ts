@@ -288,8 +288,8 @@ test('the replay counts as many calls with each final status as the simulator re
     for (let at = CREATED; at < CREATED + 120; at += interval) poll(at)
     service.switches = { ...service.switches, arrivals: false }
     poll(CREATED + 7200)
-    const observed = replay(service.recorder.responses, { created: CREATED, baseline: 'skip' })
-    const exact = expectedSeries(service.world.ledger, { created: CREATED, baseline: 'skip', now: CREATED + 7200 })
+    const observed = replay(service.recorder.responses, { created: CREATED, baseline: 'count' })
+    const exact = expectedSeries(service.world.ledger, { created: CREATED, baseline: 'count', now: CREATED + 7200 })
     for (const status of ['ended', 'unanswered', 'rejected', 'canceled']) {
       const reached = sum(observed, 'callwatch_call_transitions_total', `to="${status}"`)
       expect(reached).toBeGreaterThan(0)

@@ -1,0 +1,176 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { Subject } from 'rxjs'
+import { expect, test } from 'vitest'
+import { updateRollups } from '../../../src/history/rollups.ts'
+import { countWindow, EXPORTED_WINDOWS, FAILURES } from '../../../src/ledger/failure-ratio.ts'
+import { connect } from '../../../src/pipeline/connection.ts'
+import { hintQueue } from '../../../src/pipeline/hint-queue.ts'
+import { pipeline } from '../../../src/pipeline/pipeline.ts'
+import { openTarget, type Target } from '../../../src/pipeline/target.ts'
+import { createService } from '../../../src/simulator/answers/service.ts'
+import { advance } from '../../../src/simulator/calls/world.ts'
+import { between, random, whole } from '../../../src/simulator/random.ts'
+import { openReader } from '../../../src/store/open-store.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { usageOf } from '../../kit/history/as-shown.ts'
+import { CREATED } from '../../kit/ledger/seen.ts'
+import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
+import { virtualClock } from '../../kit/virtual-clock.ts'
+import { simulatedTransport } from '../simulation/simulated-transport.ts'
+
+const HOUR = 3600
+const DAY = 24 * HOUR
+const INTERVAL = 30
+const MIDNIGHT = Math.ceil(CREATED / DAY) * DAY
+/** A poll may take so long: what ended meanwhile is seen by the next one (seconds). */
+const LONGEST_POLL = 4
+/** When the target is set up. */
+const START = MIDNIGHT - 4 * HOUR
+
+/** When a call finished, as closely as its row says: a call that failed between its beginning and its true end. UNIX seconds. */
+type Truth = { status: string; earliest: number; latest: number }
+
+/**
+ * A service whose calls follow one another for hours, with days of calls before, and a daemon that polls it, which the seed interrupts:
+ * an outage in the night of two hours, shorter ones, and restarts.
+ */
+function followed(seed: number, failedEnds: 'absent' | 'given') {
+  const draw = random(seed, 'finish times')
+  const clock = virtualClock(START)
+  const rate = {
+    callsPerMinute: between(draw, 1, 4),
+    answerProbability: between(draw, 0.4, 0.95),
+    speed: 1,
+    open: whole(draw, 0, 5),
+  }
+  const service = createService(
+    { ...rate, seed, history: 700, historySeconds: 2 * DAY, switches: { failedEnds, order: 'newest' } },
+    START,
+  )
+  const path = join(temporaryFolder(), 'store.db')
+  const store = openSqliteStore({ path })
+  const settings = {
+    target: targetConfig({ apiKey: 'simulator-full-access' }),
+    poll: pollConfig({ interval: INTERVAL, baseline: 'count', lookback: 3 * DAY, pageSize: 100 }),
+    rules: [],
+  }
+  let target: Target
+  let stop = () => undefined as void
+  async function restart() {
+    stop()
+    target = await openTarget({ settings, store, clock, receiversOf: () => [] })
+    const client = connect(settings, () => target, {
+      ownership: { owns: () => true },
+      clock,
+      log: pino({ level: 'silent' }),
+      transportTo: () => simulatedTransport(service, clock, draw),
+    })
+    const [draining$, aborted$] = [new Subject<void>(), new Subject<void>()]
+    const options = { target, client, hints: hintQueue(clock), random: draw, offset: 1, draining$, aborted$ }
+    const running = pipeline({ ...options, mask: (text) => text }).subscribe()
+    stop = () => running.unsubscribe()
+  }
+  async function pass(seconds: number, isAway = false) {
+    service.switches = { ...service.switches, outage: isAway }
+    const end = clock.wall() + seconds
+    while (clock.wall() < end) {
+      await clock.advance(Math.min(INTERVAL, end - clock.wall()))
+      advance(service.world, clock.wall(), service.switches)
+    }
+  }
+
+  /** Every call that has ended. */
+  const truths = (): Truth[] =>
+    service.world.ledger.flatMap(({ event, status, at, initiatedAt, endedAt }) => {
+      if (!['ended', ...FAILURES].includes(event)) return []
+      const latest = endedAt ?? at
+      return [{ status, earliest: endedAt ?? initiatedAt!, latest }]
+    })
+
+  /** Windows whose counts are not those of the truth to the length of a ring. */
+  function differingWindows(): string[] {
+    const { finished, sync } = target.ledger
+    const now = sync.lastSuccess!
+    return Object.entries(EXPORTED_WINDOWS).flatMap(([name, seconds]) => {
+      const counts = countWindow(finished, seconds, { now, previousSuccess: undefined })
+      const statuses = ['ended', ...FAILURES] as const
+      return statuses.flatMap((status) => {
+        const all = truths().filter((truth) => truth.status === status)
+        const least = all.filter(
+          ({ earliest, latest }) => earliest >= now - seconds && latest <= now - LONGEST_POLL,
+        ).length
+        const most = all.filter(({ earliest, latest }) => latest >= now - seconds && earliest <= now + 1).length
+        if (counts[status] >= least && counts[status] <= most) return []
+        return [`${name} at ${now}: ${counts[status]} ${status}, and ${least} to ${most} in truth`]
+      })
+    })
+  }
+
+  /** Days whose report has other calls than the truth, but for those that rang at midnight. */
+  async function differingDays(): Promise<string[]> {
+    let after = await updateRollups(store, clock.wall())
+    while (after !== undefined) after = await updateRollups(store, clock.wall(), after)
+    const reader = await openReader({ path })
+    const rows = await usageOf(reader, {
+      from: MIDNIGHT - 2 * DAY,
+      to: MIDNIGHT + DAY,
+      zone: 'UTC',
+      by: ['day'],
+      targets: ['a'],
+    })
+    await reader.close()
+    return rows.flatMap(({ day, calls }) => {
+      const from = Date.parse(`${day!}T00:00:00Z`) / 1000
+      return (['ended', ...FAILURES] as const).flatMap((status) => {
+        const all = truths().filter((truth) => truth.status === status)
+        const isKnown = ({ latest }: Truth) =>
+          latest < Math.min(from + DAY, target.ledger.sync.lastSuccess! - LONGEST_POLL)
+        const least = all.filter((truth) => truth.earliest >= from && isKnown(truth)).length
+        const most = all.filter(({ earliest, latest }) => latest >= from && earliest < from + DAY).length
+        const counted = calls[status]
+        return counted >= least && counted <= most
+          ? []
+          : [`${day!}: ${counted} ${status}, and ${least} to ${most} in truth`]
+      })
+    })
+  }
+
+  return {
+    draw,
+    clock,
+    pass,
+    restart,
+    differingWindows,
+    differingDays,
+    sync: () => target.ledger.sync,
+    stop: () => stop(),
+  }
+}
+
+test.each(Array.from({ length: 5 }, (_none, i) => [i + 1, i % 3 === 2 ? 'given' : 'absent'] as const))(
+  'at the set-up and after each outage, the windows and days are those of the truth to the length of a ring (seed %i, endedAt of failed calls %s)',
+  async (seed, failedEnds) => {
+    const { draw, clock, pass, restart, differingWindows, differingDays, sync, stop } = followed(seed, failedEnds)
+    const compare = async () => {
+      await pass(2 * INTERVAL + between(draw, 0, INTERVAL))
+      expect(clock.wall() - sync().lastSuccess!).toBeLessThan(2 * INTERVAL)
+      expect(differingWindows()).toEqual([])
+    }
+    await restart()
+    await compare()
+    while (clock.wall() < MIDNIGHT - HOUR) {
+      await pass(between(draw, 300, 4000))
+      if (draw() < 0.5) await restart()
+      await pass(between(draw, 30, 1500), draw() < 0.7)
+      await compare()
+    }
+    await pass(MIDNIGHT - HOUR - clock.wall() + between(draw, 0, 600))
+    await pass(2 * HOUR, true)
+    if (seed % 2 === 0) await restart()
+    await compare()
+    expect(await differingDays()).toEqual([])
+    stop()
+  },
+)
