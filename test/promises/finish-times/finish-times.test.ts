@@ -24,13 +24,14 @@ const HOUR = 3600
 const DAY = 24 * HOUR
 const INTERVAL = 30
 const MIDNIGHT = Math.ceil(CREATED / DAY) * DAY
-/** A poll may take so long: what ended meanwhile is seen by the next one (seconds). */
-const LONGEST_POLL = 4
 /** When the target is set up. */
 const START = MIDNIGHT - 4 * HOUR
 
-/** When a call finished, as closely as its row says: a call that failed between its beginning and its true end. UNIX seconds. */
-type Truth = { status: string; earliest: number; latest: number }
+/**
+ * When a call finished, as closely as its row says, and when its end is known at the latest: calls that have lasted for long are not
+ * requested in each poll. UNIX seconds.
+ */
+type Truth = { status: string; earliest: number; latest: number; knownBy: number }
 
 /**
  * A service whose calls follow one another for hours, with days of calls before, and a daemon that polls it, which the seed interrupts:
@@ -86,54 +87,46 @@ function followed(seed: number, failedEnds: 'absent' | 'given') {
     service.world.ledger.flatMap(({ event, status, at, initiatedAt, endedAt }) => {
       if (!['ended', ...FAILURES].includes(event)) return []
       const latest = endedAt ?? at
-      return [{ status, earliest: endedAt ?? initiatedAt!, latest }]
+      const knownBy = latest + INTERVAL + (latest - initiatedAt!) / 20
+      return [{ status, earliest: endedAt ?? initiatedAt!, latest, knownBy }]
     })
 
-  /** Windows whose counts are not those of the truth to the length of a ring. */
+  /** The counts of a period that are not those of the truth to the length of a ring. */
+  function differing(period: string, counts: Readonly<Record<string, number>>, from: number, to: number): string[] {
+    const now = target.ledger.sync.lastSuccess!
+    return ['ended', ...FAILURES].flatMap((status) => {
+      const all = truths().filter((truth) => truth.status === status)
+      const isInside = ({ earliest, latest, knownBy }: Truth) => earliest >= from && latest < to && knownBy <= now
+      const [least, most] = [
+        all.filter(isInside).length,
+        all.filter(({ earliest, latest }) => latest >= from && earliest < to).length,
+      ]
+      const counted = counts[status]!
+      return counted >= least && counted <= most
+        ? []
+        : [`${period}: ${counted} ${status}, in truth ${least} to ${most}`]
+    })
+  }
+
   function differingWindows(): string[] {
     const { finished, sync } = target.ledger
     const now = sync.lastSuccess!
     return Object.entries(EXPORTED_WINDOWS).flatMap(([name, seconds]) => {
       const counts = countWindow(finished, seconds, { now, previousSuccess: undefined })
-      const statuses = ['ended', ...FAILURES] as const
-      return statuses.flatMap((status) => {
-        const all = truths().filter((truth) => truth.status === status)
-        const least = all.filter(
-          ({ earliest, latest }) => earliest >= now - seconds && latest <= now - LONGEST_POLL,
-        ).length
-        const most = all.filter(({ earliest, latest }) => latest >= now - seconds && earliest <= now + 1).length
-        if (counts[status] >= least && counts[status] <= most) return []
-        return [`${name} at ${now}: ${counts[status]} ${status}, and ${least} to ${most} in truth`]
-      })
+      return differing(`${name} until ${now}`, counts, now - seconds, now + 1)
     })
   }
 
-  /** Days whose report has other calls than the truth, but for those that rang at midnight. */
   async function differingDays(): Promise<string[]> {
     let after = await updateRollups(store, clock.wall())
     while (after !== undefined) after = await updateRollups(store, clock.wall(), after)
     const reader = await openReader({ path })
-    const rows = await usageOf(reader, {
-      from: MIDNIGHT - 2 * DAY,
-      to: MIDNIGHT + DAY,
-      zone: 'UTC',
-      by: ['day'],
-      targets: ['a'],
-    })
+    const [from, to] = [MIDNIGHT - 2 * DAY, MIDNIGHT + DAY]
+    const rows = await usageOf(reader, { from, to, zone: 'UTC', by: ['day'], targets: ['a'] })
     await reader.close()
     return rows.flatMap(({ day, calls }) => {
       const from = Date.parse(`${day!}T00:00:00Z`) / 1000
-      return (['ended', ...FAILURES] as const).flatMap((status) => {
-        const all = truths().filter((truth) => truth.status === status)
-        const isKnown = ({ latest }: Truth) =>
-          latest < Math.min(from + DAY, target.ledger.sync.lastSuccess! - LONGEST_POLL)
-        const least = all.filter((truth) => truth.earliest >= from && isKnown(truth)).length
-        const most = all.filter(({ earliest, latest }) => latest >= from && earliest < from + DAY).length
-        const counted = calls[status]
-        return counted >= least && counted <= most
-          ? []
-          : [`${day!}: ${counted} ${status}, and ${least} to ${most} in truth`]
-      })
+      return differing(day!, calls, from, from + DAY)
     })
   }
 
