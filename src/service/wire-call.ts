@@ -132,7 +132,7 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
     startedAt: plausible(startedAt),
     endedAt: plausible(endedAt),
     end:
-      endedAt === undefined
+      plausible(endedAt) === undefined
         ? (latestLeft(entries, plausible) ?? plausible(endOf(startedAt, item['totalDuration'])))
         : undefined,
     callMinutes: validMinutes(own.audio, own.video, unsplit(own)),

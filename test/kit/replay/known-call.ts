@@ -20,6 +20,11 @@ export type Known = {
   /** When it was first seen as final, or was lost. */
   finalSince?: number
   missedInCycle?: number
+  initiatedAt?: number | undefined
+  startedAt?: number | undefined
+  /** When it finished, and whether an answer has shown that. */
+  finishedAt?: number
+  isEndShown?: boolean
   /** The cycle in which the list showed it further back than it was known to be, and nothing has contradicted that since. */
   setBackInCycle?: number
 }
@@ -43,6 +48,7 @@ export function miss(state: State, id: string): void {
  */
 export function observe(state: State, id: string, seen: SeenCall, source: 'list' | 'get'): void {
   const known = state.calls.get(id)
+  if (!seen.final) state.opened.set(id, state.now)
   if (!known && tooOld(state, seen)) return
   if (known && source === 'list' && isSetBack(known, seen)) {
     const before = known.setBackInCycle
@@ -56,6 +62,8 @@ export function observe(state: State, id: string, seen: SeenCall, source: 'list'
   if (seen.ownTime !== undefined) call.ownTime = seen.ownTime
   delete call.missedInCycle
   call.isFinal = seen.final
+  call.initiatedAt = seen.initiatedAt ?? call.initiatedAt
+  call.startedAt = seen.startedAt ?? call.startedAt
   if (!call.counted) return
 
   for (const kind of seen.anomalies) anomaly(state, call, kind)
@@ -71,7 +79,19 @@ export function observe(state: State, id: string, seen: SeenCall, source: 'list'
   moveTo(state, call, seen.status)
   call.finished ||= seen.final
   if (call.finished) call.finalSince ??= state.now
+  if (call.finished) dateFinish(state, id, call, seen)
   countMinutes(state, call, seen)
+}
+
+/** Dates the finish by the row (semantics.md, A call): once, and once more where the first row did not show when it ended. */
+function dateFinish({ opened, now }: State, id: string, call: Known, { endedAt, leftAt }: SeenCall): void {
+  const isShown = endedAt !== undefined || leftAt !== undefined
+  if (call.finishedAt !== undefined && (call.isEndShown === true || !isShown)) return
+  const began = call.initiatedAt ?? call.startedAt ?? endedAt ?? call.finalSince!
+  const earliest = call.finishedAt ?? Math.max(began, opened.get(id) ?? -Infinity)
+  const end = endedAt ?? Math.max(leftAt ?? began, earliest)
+  call.finishedAt = Math.min(Math.max(end, began), call.finalSince ?? now)
+  call.isEndShown = isShown
 }
 
 /** From final to open, from ongoing to initiated. */

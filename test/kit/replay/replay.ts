@@ -54,6 +54,8 @@ export type State = {
   options: ReplayOptions & { lookback: number; statusMap: Record<string, string> }
   series: Series
   calls: Map<string, Known>
+  /** When each call was last shown as open. */
+  opened: Map<string, number>
   cycle: Cycle
   /** How many of `options.cycles` lie behind. */
   cyclesEnded: number
@@ -65,16 +67,19 @@ export type State = {
 
 const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 'rejected' }
 
-/**
- * Every observed series that a correct daemon exports after it has committed what these answers say, in their order. An
- * answer that did not arrive whole says nothing.
- */
+/** Every observed series that a correct daemon exports after it has committed what these answers say. */
 export function replay(responses: readonly RecordedResponse[], options: ReplayOptions): Series {
+  return replayed(responses, options).series
+}
+
+/** What a correct daemon knows after it has committed what these answers say, in their order. An answer that did not arrive whole says nothing. */
+export function replayed(responses: readonly RecordedResponse[], options: ReplayOptions): State {
   const lookback = options.lookback ?? 24 * 3600
   const state: State = {
     options: { ...options, lookback, statusMap: options.statusMap ?? DEFAULT_STATUS_MAP },
     series: new Map(),
     calls: new Map(),
+    opened: new Map(),
     cycle: newCycle(0),
     cyclesEnded: 0,
     horizon: Math.floor(options.created) - lookback,
@@ -86,7 +91,7 @@ export function replay(responses: readonly RecordedResponse[], options: ReplayOp
     if (response.method === 'GET' && response.onBehalfOf === options.onBehalfOf) replayOne(state, response)
   }
   endCycle(state)
-  return state.series
+  return state
 }
 
 function replayOne(state: State, response: RecordedResponse): void {

@@ -12,6 +12,9 @@ export type SeenCall = {
   initiatedAt?: number | undefined
   startedAt?: number | undefined
   ownTime?: number
+  /** When it ended, if it has and that can be said: by `endedAt`, or by other times. */
+  endedAt?: number | undefined
+  leftAt?: number | undefined
   callMinutes: SeenMinutes
   participantMinutes: SeenMinutes
   anomalies: Set<string>
@@ -63,7 +66,8 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
   const startedAt = time(item['startedAt'])
   const endedAt = time(item['endedAt'])
   const entries = Array.isArray(item['participants']) ? item['participants'].filter(isObject) : []
-  for (const { joinedAt, leftAt } of entries) [joinedAt, leftAt].map(time)
+  const left = entries.flatMap(({ joinedAt, leftAt }) => [time(joinedAt), time(leftAt)].slice(1))
+  const lasted = typeof item['totalDuration'] === 'string' ? Date.parse(`1970-01-01T${item['totalDuration']}Z`) : NaN
   if (reversed(initiatedAt, startedAt) || reversed(startedAt, endedAt) || reversed(initiatedAt, endedAt)) {
     anomalies.add('time_reversed')
   }
@@ -82,6 +86,9 @@ export function readCall(item: unknown, options: ReadOptions): SeenCall | string
     },
     initiatedAt,
     startedAt,
+    endedAt,
+    leftAt:
+      left.reduce((a, b) => (a === undefined || (b ?? 0) > a ? b : a), undefined) ?? usable(startedAt! + lasted / 1000),
     ...(ownTime === undefined ? {} : { ownTime }),
     callMinutes: readCallMinutes(item, anomalies),
     participantMinutes: readParticipants(item['participants'], anomalies),

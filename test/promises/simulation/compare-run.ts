@@ -10,7 +10,8 @@ import { exactFamilies } from '../../../src/simulator/expected/expected-series.t
 import { expectedSeries } from '../../kit/world/oracle/expected-series.ts'
 import { exportedSeries } from '../../../src/commands/demo/compare-with-simulator.ts'
 import { difference, lessCorrections } from '../../kit/replay/exposition.ts'
-import { observedFamilies, replay } from '../../kit/replay/replay.ts'
+import type { Known } from '../../kit/replay/known-call.ts'
+import { observedFamilies, replayed } from '../../kit/replay/replay.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { replay as replayRules } from '../../../src/alerts/replay.ts'
 import { isoTime } from '../../../src/clock/times.ts'
@@ -32,6 +33,7 @@ import { rollupProblems } from '../../kit/store/rollup-problems.ts'
 import { finishedCalls } from '../../kit/store/finished-calls.ts'
 import { openReader } from '../../../src/store/open-store.ts'
 
+const DAY = 86_400
 /** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
 const LATELY = 900
 const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...observedFamilies]
@@ -85,7 +87,7 @@ async function exactProblems({ service, rows, clock, drawn }: Run, target: Targe
   const rowOf = rowsByCall(events, rows)
   // Rows of the same second may change places between two pages, so that only the next sweep sees one of them.
   const swept = created + drawn.settings.sweepInterval
-  const isPast = ({ endedAt = Infinity }: LedgerEvent) => endedAt < created
+  const isPast = ({ initiatedAt = Infinity, endedAt = initiatedAt }: LedgerEvent) => endedAt < created
   const unseen = events.filter(
     (event) =>
       event.event === 'unlisted' && event.at <= (isPast(event) ? swept : firstAnswer) && !rowOf.has(event.call),
@@ -188,19 +190,31 @@ function onceProblems({ service, rows, drawn }: Run, target: Target): string[] {
     })
 }
 
-function observedProblems({ service, settings: { lookback }, cycles, drawn }: Run, target: Target): string[] {
+function observedProblems(run: Run, target: Target): string[] {
+  const { service, settings, cycles, drawn } = run
   const { created } = target.ledger.sync
-  const callOf = callsOf(service.world.ledger)
-  const expected = replay(service.recorder.responses, {
+  const { ledger: events } = service.world
+  const { series, calls } = replayed(service.recorder.responses, {
     created,
     baseline: drawn.settings.baseline,
-    lookback,
+    lookback: settings.lookback,
     cycles,
-    callOf,
+    callOf: callsOf(events),
   })
-  return difference(expected, exportedSeries(target, COUNTED), observedFamilies).map(
-    ({ series, expected: replayed, actual }) => `${series}: ${replayed} replayed, ${actual} counted`,
+  const counted = difference(series, exportedSeries(target, COUNTED), observedFamilies).map(
+    ({ series, expected, actual }) => `${series}: ${expected} replayed, ${actual} counted`,
   )
+  const rows = rowsByCall(events, run.rows)
+  return [...counted, ...[...calls].flatMap(([id, call]) => finishProblems(run, rows.get(id), call))]
+}
+
+/** A call finished when its rows say. After a restart, when a call was last shown as open is forgotten. */
+function finishProblems({ drawn, options }: Run, row: TrackedCall | undefined, { finishedAt }: Known): string[] {
+  if (row?.finish === undefined || finishedAt === undefined) return []
+  const { at, known } = row.finish
+  const mayRestart = drawn.reloads || known > START + options.days * DAY
+  if (Math.abs(at - finishedAt) <= 1 || (mayRestart && at >= row.firstSeen && at < finishedAt)) return []
+  return [`call ${row.id} finished at ${at}, and at ${finishedAt} by its rows: ${JSON.stringify(row)}`]
 }
 
 /** The same history gives the same alerts whether rules are evaluated live or afterwards, through every restart. */

@@ -123,6 +123,7 @@ describe('a call without endedAt', () => {
     ['its duration was over, if nobody is said to have left', { ...lasted, ...left(undefined) }, NOW - 3595],
     ['its duration was over, if all times of leaving are unusable', { ...lasted, ...left('soon', 5e14) }, NOW - 3595],
     ['the last one left whose time is usable', left(NOW - 60, NOW + 9e6), NOW - 60],
+    ['the last one left, if endedAt is unusable', { ...left(NOW - 60), endedAt: 'soon' }, NOW - 60],
     ['a duration of more than a day was over', { startedAt: NOW - 1e5, totalDuration: '27:00:00' }, NOW - 2800],
   ])('ended when %s', (_when, fields, end) => {
     expect(readWith(fields)).toMatchObject({ endedAt: undefined, end })

@@ -9,7 +9,7 @@ export type SetAside = {
   finalChanged: string[]
   /** It was out of the list and unknown to Get Call, for good or for a while. */
   vanished: string[]
-  /** When it became final it had no `endedAt`. */
+  /** When it became final it had no `endedAt`, and it had ended, or it rang at the set-up. */
   withoutEndedAt: string[]
   /** The next call of its session was in its place before two polls had seen its last state. */
   replaced: string[]
@@ -40,7 +40,11 @@ export function setAside(events: readonly LedgerEvent[], created?: number): SetA
     if (event.event === 'replaced') replaced.add(call)
     if (!sameLabels(event, calls.get(call)!.first)) labelsChanged.add(call)
   }
-  const withoutEndedAt = [...calls].filter(([, { final }]) => final && final.endedAt === undefined).map(([id]) => id)
+  const withoutEndedAt = [...calls].flatMap(([id, { final }]) => {
+    if (final === undefined || final.endedAt !== undefined) return []
+    const rangAtSetUp = wasOverBefore(final, created ?? -Infinity) && final.at >= created!
+    return final.status === 'ended' || rangAtSetUp ? id : []
+  })
   return {
     finalChanged: [...finalChanged],
     vanished: [...vanished],
