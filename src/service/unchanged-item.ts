@@ -54,7 +54,8 @@ function hasRecording(item: Item, { marks }: TrackedCall): boolean {
 function showsEnd({ participants, startedAt, totalDuration }: Item, { marks }: TrackedCall): boolean {
   if ((marks & MARK.endUnknown) === 0) return false
   const hasLeft = (entry: unknown) => isMap(entry) && entry['leftAt'] !== undefined
-  return (startedAt !== undefined && totalDuration !== undefined) || (participants as unknown[]).some(hasLeft)
+  const isDated = startedAt !== undefined && totalDuration !== undefined
+  return isDated || (Array.isArray(participants) && participants.some(hasLeft))
 }
 
 /** Whether the minutes and the number of joined participants are equal. */

@@ -58,7 +58,7 @@ const singular = (value: unknown) => (value === 'users' ? 'user' : value === 'gr
 const toText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 const toFlag = (value: unknown) => value === true || value === 1 || value === '1' || value === 'true'
 
-function readMinutes(item: Readonly<Record<string, unknown>>): SeenMinutes {
+function readMinutes(item: Item): SeenMinutes {
   return {
     audio: toMinutes(item['totalAudioMinutes']),
     video: toMinutes(item['totalVideoMinutes']),
@@ -75,9 +75,10 @@ type Entry = {
   isBad: boolean
 }
 
+type Item = Readonly<Record<string, unknown>>
 type IsBad = (time: number | undefined) => boolean
 
-function readEntry(item: Readonly<Record<string, unknown>>, isBad: IsBad): Entry {
+function readEntry(item: Item, isBad: IsBad): Entry {
   const { totalDuration } = item
   const minutes = readMinutes(item)
   // The published sample has minutes as a float, other places have `HH:MM:SS`. Only a number means minutes.
@@ -131,10 +132,7 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
     initiatedAt: plausible(initiatedAt),
     startedAt: plausible(startedAt),
     endedAt: plausible(endedAt),
-    end:
-      plausible(endedAt) === undefined
-        ? (latestLeft(entries, plausible) ?? plausible(endOf(startedAt, item['totalDuration'])))
-        : undefined,
+    end: otherEnd(item, entries, plausible),
     callMinutes: validMinutes(own.audio, own.video, unsplit(own)),
     participantMinutes: sumEntries(entries),
     hasParticipantList: entries !== undefined,
@@ -158,18 +156,14 @@ const isSplit = ({ audio, video }: SeenMinutes) => audio !== undefined || video 
 const unsplit = (minutes: SeenMinutes, duration?: number) =>
   isSplit(minutes) ? undefined : (minutes.total ?? duration)
 
-/** When the last participant left. */
-function latestLeft(entries: readonly Entry[] = NO_ENTRIES, plausible: Plausible): number | undefined {
-  const latest = entries.reduce((last, { leftAt }) => Math.max(last, plausible(leftAt) ?? 0), 0)
-  return latest === 0 ? undefined : latest
-}
-
-/** When a call ended that has lasted for a duration of the form `HH:MM:SS`. */
-function endOf(startedAt: number | undefined, duration: unknown): number | undefined {
-  const parts = typeof duration === 'string' ? /^(\d+):(\d\d):(\d\d)$/.exec(duration) : null
-  if (startedAt === undefined || parts === null) return undefined
-  const [hours, minutes, seconds] = parts.slice(1).map(Number)
-  return startedAt + hours! * 3600 + minutes! * 60 + seconds!
+/** When a call ended by other times than `endedAt`: when the last participant left, else how long it has lasted (`HH:MM:SS`). */
+function otherEnd(item: Item, entries: readonly Entry[] = NO_ENTRIES, plausible: Plausible): number | undefined {
+  const left = entries.reduce((latest, { leftAt }) => Math.max(latest, plausible(leftAt) ?? 0), 0)
+  if (left > 0) return left
+  const { startedAt, totalDuration } = item
+  const parts = typeof totalDuration === 'string' ? /^(\d+):(\d\d):(\d\d)$/.exec(totalDuration) : null
+  const [hours, minutes, seconds] = parts?.slice(1).map(Number) ?? []
+  return plausible((toTime(startedAt) ?? NaN) + (hours ?? NaN) * 3600 + minutes! * 60 + seconds!)
 }
 
 const isLonger = (list: unknown, length: number) => Array.isArray(list) && list.length > length
@@ -191,7 +185,7 @@ const areBad = (own: SeenMinutes, people: number | undefined, entries: readonly 
 
 type Plausible = (time: number | undefined) => number | undefined
 
-function readParticipant(item: Readonly<Record<string, unknown>>, entry: Entry, plausible: Plausible): SeenParticipant {
+function readParticipant(item: Item, entry: Entry, plausible: Plausible): SeenParticipant {
   const { uid, state } = item
   const [joinedAt, leftAt] = [plausible(toTime(item['joinedAt'])), plausible(toTime(item['leftAt']))]
   return {

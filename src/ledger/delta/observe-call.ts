@@ -62,10 +62,9 @@ export function observeCall(
   const noticed = noticedAt(call, at, serviceTime)
   call.minutes = countAllMinutes(call, seen, { final, now: noticed }, draft)
   if (ending !== undefined) {
-    call.finish = finish(call, ending, { at, known: noticed, knownHostTime: hostTime }, draft)
-    call.marks |= showsEnd(call, seen) ? 0 : MARK.endUnknown
+    countFinish(call, seen, ending, { at, known: noticed, knownHostTime: hostTime }, draft)
     if (askForDetails) call.marks |= MARK.detailsWanted
-  } else if ((call.marks & MARK.endUnknown) !== 0 && showsEnd(call, seen)) moveFinish(call, known, at, draft)
+  } else moveFinish(call, seen, known, at, draft)
   const change = { call, participants: seen.participants, at: serviceTime }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
   countTransitions(before, change, draft)
@@ -140,16 +139,17 @@ function noticedAt({ phase, marks, finish }: TrackedCall, at: number, now: numbe
   return isOfPast ? (finish?.known ?? at) : now
 }
 
-function finish(
-  call: TrackedCall,
+function countFinish(
+  call: Mutable<TrackedCall>,
+  seen: SeenCall,
   status: FinalStatus,
   times: Pick<Finish, 'at' | 'known' | 'knownHostTime'>,
   draft: DeltaDraft,
-): Finish {
+): void {
   draft.add(callSeries(call.labels).finished[status], 1)
-  const finish = { status, labels: call.labels, ...times, ...valuesNow(call, status) }
-  draft.delta.finishes.push(finish)
-  return finish
+  call.finish = { status, labels: call.labels, ...times, ...valuesNow(call, status) }
+  if (!showsEnd(call, seen)) call.marks |= MARK.endUnknown
+  draft.delta.finishes.push(call.finish)
 }
 
 /** The values that a finish has of its call, as they are now. */
@@ -177,7 +177,14 @@ export function userMinutesOf(call: TrackedCall | undefined): number {
 }
 
 /** The first answer that shows when a finished call ended moves its finish there. */
-function moveFinish(call: Mutable<TrackedCall>, { finish, marks }: TrackedCall, at: number, draft: DeltaDraft): void {
+function moveFinish(
+  call: Mutable<TrackedCall>,
+  seen: SeenCall,
+  { finish, marks }: TrackedCall,
+  at: number,
+  draft: DeltaDraft,
+): void {
+  if ((marks & MARK.endUnknown) === 0 || !showsEnd(call, seen)) return
   call.marks &= ~MARK.endUnknown
   call.finish = { ...finish!, at }
   const isRecorded = (marks & MARK.recordingSeen) !== 0

@@ -41,7 +41,8 @@ function naive(calls: readonly FinishedCall[], from: number, to: number): Finish
 }
 
 /** Calls that finished at one time may have any order. */
-const spelled = (call: FinishedCall) => JSON.stringify(Object.entries(call).toSorted())
+const spelled = ({ at, began, answerDelay, duration, audio, video, status, labels }: FinishedCall) =>
+  JSON.stringify([at, began, answerDelay, duration, audio, video, status, labels])
 
 /** How many calls finished, by status and labels. */
 function byKind(tallies: readonly (Pick<FinishedCall, 'status' | 'labels'> & { n?: number })[]): Map<string, number> {

@@ -19,7 +19,7 @@ const participant = (uid: string) => ({
   state: 'ended',
 })
 /** A final call in the documented form. */
-const ITEM: Record<string, unknown> = {
+const ITEM: Record<string, unknown> & { participants: object[] } = {
   sessionId: 'v1.a',
   type: 'video',
   mode: 'call',
@@ -37,7 +37,7 @@ const ITEM: Record<string, unknown> = {
 }
 
 /** A final call of which no time shows when it ended. */
-const UNENDED: Record<string, unknown> = {
+const UNENDED: typeof ITEM = {
   ...ITEM,
   endedAt: undefined,
   participants: ['a', 'b'].map((uid) => ({ ...participant(uid), leftAt: undefined })),
@@ -153,7 +153,7 @@ test('an unchanged item would not have changed the ledger', () => {
         const item = {
           ...first,
           ...Object.fromEntries(changes.map(({ field, value }) => [field, value])),
-          participants: (first['participants'] as object[]).map((one, i) => ({ ...one, ...(i === 1 && changed) })),
+          participants: first.participants.map((one, i) => ({ ...one, ...(i === 1 && changed) })),
         }
         const book = bookOf(first)
         if (!isUnchanged(item, book.state.calls.get('v1.a')!, NOW)) return

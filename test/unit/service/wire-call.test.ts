@@ -100,6 +100,7 @@ test('the published sample is read, with two separate levels of minutes', () => 
     initiatedAt: NOW - 60,
     startedAt: NOW - 50,
     endedAt: NOW - 31,
+    end: NOW - 31,
     callMinutes: { audio: 0.3167, video: 0, total: undefined },
     participantMinutes: { audio: 0.3167 + 0.2833, video: 0, total: undefined },
     hasParticipantList: true,
@@ -138,13 +139,6 @@ describe('a call without endedAt', () => {
     ['nobody who left', left(undefined, null)],
   ])('has no known end with %s', (_what, fields) => {
     expect(readWith(fields).end).toBeUndefined()
-  })
-
-  test('has an end by other times only in place of endedAt', () => {
-    expect(readWith({ ...lasted, ...left(NOW - 30), endedAt: NOW - 20 })).toMatchObject({
-      endedAt: NOW - 20,
-      end: undefined,
-    })
   })
 })
 
