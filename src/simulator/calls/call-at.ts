@@ -39,7 +39,7 @@ function callAt(life: Life, ms: number): Call {
     hasRecording: recorded,
     hasTranscription: false,
     ...timesAt(life, started),
-    ...(hasEnded && life.hasNoEnd !== true && { endedAt: seconds(life.endedMs) }),
+    ...(hasEnded && !isEndHidden(life) && { endedAt: seconds(life.endedMs) }),
     participants: seats.map((seat, index) => participantAt(life, seat, index, ms)),
     ...(recorded && hasEnded ? { recordings: [recordingOf(life, life.recordedFromMs!)] } : {}),
     data: { entities: { initiator: userOf(life.seats[0]!.uid), receiver: receiverOf(life) } },
@@ -47,6 +47,9 @@ function callAt(life: Life, ms: number): Call {
     metaData: [],
   }
 }
+
+const isEndHidden = ({ hidesFailedEnd, outcome }: Life) =>
+  hidesFailedEnd === true && isFinalStatus(outcome) && outcome !== 'ended'
 
 /** When it began to ring, and when it was answered; or only the former, under the name of the latter. */
 function timesAt(life: Life, started: boolean): Pick<Call, 'initiatedAt' | 'startedAt'> {

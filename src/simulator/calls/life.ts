@@ -26,8 +26,8 @@ export type Life = {
   callMinutes: 'sum' | 'wall'
   /** The service sends when it began as `startedAt`, and no `initiatedAt`. */
   hasStartAlone?: boolean
-  /** The service sends no `endedAt`, also when it has ended. */
-  hasNoEnd?: boolean
+  /** If the call fails, the service sends no `endedAt`. */
+  hidesFailedEnd?: boolean
   recordedFromMs?: number
 }
 

@@ -1,4 +1,4 @@
-import { isFinalStatus, type Call } from './call.ts'
+import type { Call } from './call.ts'
 import { courseOf, type Course } from './call-at.ts'
 import type { Extension } from '../extension.ts'
 import { write, type LedgerEvent } from './ledger.ts'
@@ -114,12 +114,7 @@ export function planCall(world: World, life: Life, order: number, onBegin = (_sw
 
 /** The life in the form in which the service shows its calls. */
 function shownAs(life: Life, { times, failedEnds }: Switches): Life {
-  const { outcome } = life
-  return {
-    ...life,
-    ...(times === 'startedAt' && { hasStartAlone: true }),
-    ...(failedEnds === 'absent' && isFinalStatus(outcome) && outcome !== 'ended' && { hasNoEnd: true }),
-  }
+  return { ...life, hasStartAlone: times === 'startedAt', hidesFailedEnd: failedEnds === 'absent' }
 }
 
 export function beginCall(world: World, life: Life, order: number, switches: Switches, course = courseOf(life)): Entry {

@@ -37,14 +37,17 @@ export const oddities = {
   milliseconds: (wire) => withTimes(wire, (time) => time * 1000),
   /**
    * Up to three fields missing, null, or of another type: numbers as texts, objects, lists, booleans. Never the
-   * session id, the status, a label or `endedAt`, without which a call would count otherwise. Expected: as if they had
+   * session id, the status, a label or the end of a final call, without which a call would count otherwise: `endedAt`, or all times of
+   * one that has none. Expected: as if they had
    * been right. None of these can be read as another value, so it is enough to see the call right once.
    */
   fields: (wire, { random }) => {
     const odd: Wire = { ...wire }
+    const hasNoEnd = wire['endedAt'] === undefined && wire['status'] !== 'initiated' && wire['status'] !== 'ongoing'
     const times = whole(random, 1, 3)
     for (let i = 0; i < times; i++) {
       const name = pick(random, FIELDS)
+      if (hasNoEnd && TIMES.includes(name)) continue
       const value = oddValue(random, name, wire)
       if (value === MISSING) delete odd[name]
       else odd[name] = value

@@ -47,7 +47,7 @@ describe('a call that is too old for the list', () => {
   })
 
   test('is unknown to Get Call if unlisted is not_found, and has vanished if perhaps no poll has seen its end', () => {
-    const service = arriving({ switches: { mostListed: 20, unlisted: 'not_found' } })
+    const service = arriving({ switches: { mostListed: 20, unlisted: 'not_found', failedEnds: 'given' } })
     const { data } = list(service, START + 1200)
     const events = service.world.ledger.filter(({ event }) => event === 'unlisted' || event === 'vanished')
     expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['unlisted', 'vanished']))

@@ -9,7 +9,7 @@ test.each([
   [{ final_changed: 1 }, { finalChanged: 'all' }],
   [{ vanished: 1 }, { vanished: 'all' }],
   [{ vanished_for_a_while: 1 }, { vanished: 'all' }],
-  [{ without_ended_at: 1 }, { withoutEndedAt: 'all' }],
+  [{ without_ended_at: 1 }, { withoutEndedAt: 'some' }],
   [{ labels_changed: 1 }, { labelsChanged: 'all' }],
   [{ corrected: 1, set_back: 1, recorded_late: 1, near_future: 1, numeric_id: 1, swift: 1, times_reversed: 1 }, {}],
   [{ unknown_status: 1, unknown_label: 1 }, {}],
