@@ -24,7 +24,7 @@ import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { deliveryProblems, leftBy } from '../../kit/events/delivery-problems.ts'
 import { eventProblems, readLog } from '../../kit/events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
-import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { INTERVAL, RULES } from './simulated-rules.ts'
 import { suppressedTimes } from './suppressions.ts'
 import { episodeProblems, noticeProblems } from '../../kit/store/episode-problems.ts'
 import { reportProblems } from '../../kit/store/report-problems.ts'
@@ -69,7 +69,7 @@ export async function compareRun(run: Run): Promise<void> {
   const most = Math.max(LONGEST_BLIND * slowness, 4500 / run.drawn.settings.maxRequestsPerMinute)
   if (longest > most) problems.push(`no successful poll for ${report.blind} s though the service could be read`)
   const { created } = target.ledger.sync
-  if (Math.abs(created - START) > 5) problems.push(`the set-up was at ${START}, and is dated ${created}`)
+  if (Math.abs(created - run.setUp) > 5) problems.push(`the set-up was at ${run.setUp}, and is dated ${created}`)
   if ((await run.store.waiting()).size > 0) problems.push('messages were left in the outbox')
   report.differences.push(...problems)
 }
