@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2137,
   'src/web': 1990,
   'src/web/page': 5357,
-  test: 67788,
+  test: 67794,
 }
 
 /** How far a folder of src may be below its line. */
