@@ -11,8 +11,8 @@ import { advance } from '../../../src/simulator/calls/world.ts'
 import { answer, never } from './fake-transport.ts'
 
 /**
- * What the vendor publishes: its reference, and its clients where they differ. Each file was made by hand: what the service
- * sends, and what callwatch must read from it.
+ * What the vendor publishes: its reference, and its clients where they differ; and what somebody saw of the service. Each file was made by
+ * hand: what the service sends, and what callwatch must read from it.
  */
 type Published = {
   about: string
@@ -31,12 +31,12 @@ type Published = {
   kind?: string
 }
 
-const FILES = globSync(join(import.meta.dirname, 'published/*.json')).toSorted()
-const published = FILES.map((file): [string, Published] => [
-  basename(file, '.json'),
-  JSON.parse(readFileSync(file, 'utf8')),
-])
-const withPart = (part: keyof Published) => published.filter(([, one]) => part in one)
+const filesIn = (folder: string) =>
+  globSync(join(import.meta.dirname, folder, '*.json'))
+    .toSorted()
+    .map((file): [string, Published] => [basename(file, '.json'), JSON.parse(readFileSync(file, 'utf8'))])
+const [published, seen] = [filesIn('published'), filesIn('seen')]
+const withPart = (part: keyof Published, among = published) => among.filter(([, one]) => part in one)
 
 const clientOf = (body: unknown, status = 200) =>
   callsClient(async () => answer({ status, body }), {
@@ -46,10 +46,13 @@ const clientOf = (body: unknown, status = 200) =>
     wall: () => 1_790_001_000,
   })
 
-test.each(withPart('list'))('%s is read from List Calls', async (_name, { list: body, reads, total, totalPages }) => {
-  const page = await clientOf(body).listCalls(1, never)
-  expect(page).toMatchObject({ calls: reads, invalid: {}, items: reads!.length, total, totalPages })
-})
+test.each([...withPart('list'), ...withPart('list', seen)])(
+  '%s is read from List Calls',
+  async (_name, { list: body, reads, total, totalPages }) => {
+    const page = await clientOf(body).listCalls(1, never)
+    expect(page).toMatchObject({ calls: reads, invalid: {}, items: reads!.length, total, totalPages })
+  },
+)
 
 test.each(withPart('get'))('%s is read from Get Call', async (_name, { get, reads }) => {
   expect(await clientOf(get).getCall('v1.us.app.1', never)).toMatchObject({ calls: reads })
