@@ -30,14 +30,14 @@ const ROOMS: Record<string, number> = {
   'src/polling': 2070,
   'src/rx': 126,
   'src/schema': 459,
-  'src/service': 1040,
+  'src/service': 1073,
   'src/simulator': 1571,
   'src/store': 4002,
   'src/text': 167,
   'src/views': 2145,
   'src/web': 1990,
   'src/web/page': 5357,
-  test: 67887,
+  test: 67995,
 }
 
 /** How far a folder of src may be below its line. */
