@@ -37,7 +37,7 @@ const ROOMS: Record<string, number> = {
   'src/views': 2145,
   'src/web': 1990,
   'src/web/page': 5357,
-  test: 67995,
+  test: 67996,
 }
 
 /** How far a folder of src may be below its line. */
