@@ -5,7 +5,7 @@ import { callsClient } from '../service/calls-client.ts'
 import { collecting, type Exchange } from '../service/exchange.ts'
 import { ServiceError, type ServiceErrorKind } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
-import type { Probe, ProbeKind } from '../views/check.ts'
+import { NO_CALL_LOGS, type Probe, type ProbeKind } from '../views/check.ts'
 import { MAX_SKEW_SECONDS, survey } from './survey.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function probe(target: TargetConfig, poll: PollConfig, exchanges: E
     const calls = total ?? items
     const many = total === undefined && items > 0 ? 'calls' : `${calls} ${calls === 1 ? 'call' : 'calls'}`
     const message = `List Calls works at ${target.baseUrl}; its list has ${calls === 0 ? 'no calls' : many}`
-    const warnings = [...clockSkew(serviceTime - hostTime), ...(calls === 0 ? emptyForUser(target) : [])]
+    const warnings = [...clockSkew(serviceTime - hostTime), ...(calls === 0 ? emptyList(target) : [])]
     const skew = Math.round(serviceTime - hostTime)
     const findings = await survey({ target, poll, transport, exchanges })
     return { ...base, works: true, kind: 'works', message, warnings, calls, clock_skew_seconds: skew, findings }
@@ -54,9 +54,10 @@ function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number
   const messages: Partial<Record<ProbeKind, string>> = {
     timeout: `no answer from ${baseUrl} within ${timeout} s; check the network, a firewall or HTTPS_PROXY`,
     bad_key: `the key is not accepted at ${baseUrl}; check api_key, and ${place}, since a key belongs to one app (${message})`,
-    auth_only_key: `the key may not list calls; use a key of scope fullAccess, not authOnly; if it is one, a firewall or a proxy in between refuses (${message})`,
+    auth_only_key: `the key may not list calls; use a key of scope fullAccess, not authOnly; if it is one, a firewall or a proxy in between refuses, or the plan of the app does: ${NO_CALL_LOGS} (${message})`,
     rate_limited: `the key works, but the service refuses more requests for now; lower max_requests_per_minute if this continues (${message})`,
     not_the_service: `${baseUrl} is not the calls service; check ${place}, and domain, or base_url (${message})`,
+    plan: `${there}; ${NO_CALL_LOGS}`,
     unknown_app: error.kind === 'app' ? there : `${baseUrl} does not exist; check ${place}, or base_url (${message})`,
     no_such_host: `there is no host ${host}; check ${place}, domain or base_url (${message})`,
     connection_refused: `${there}; nothing is listening on that port: check base_url and a firewall`,
@@ -100,8 +101,9 @@ function clockSkew(ahead: number): Probe['warnings'] {
   return [{ kind: 'clock_skew', message }]
 }
 
-function emptyForUser({ onBehalfOf }: TargetConfig): Probe['warnings'] {
-  if (onBehalfOf === undefined) return []
+function emptyList({ onBehalfOf }: TargetConfig): Probe['warnings'] {
+  if (onBehalfOf === undefined)
+    return [{ kind: 'empty_list', message: `the list is empty; if there have been calls, ${NO_CALL_LOGS}` }]
   const message = `the user ${onBehalfOf} sees no calls; check the uid in on_behalf_of, or remove on_behalf_of to see all calls`
   return [{ kind: 'empty_for_user', message }]
 }

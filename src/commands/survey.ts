@@ -1,4 +1,5 @@
 import { systemClock } from '../clock/clock.ts'
+import { FINAL_STATUSES } from '../ledger/call.ts'
 import { knownOrder, addToEvidence, NO_EVIDENCE, ownStart, STEPS_NEEDED } from '../polling/list/list-order.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import { isMap, valueAt } from '../schema/path.ts'
@@ -30,9 +31,17 @@ type Surveyed = { target: TargetConfig; poll: PollConfig; transport: Transport; 
 
 /** Finds out what the service does, with at most seven requests. If one fails, the findings show what the others answered. */
 export async function survey(surveyed: Surveyed): Promise<Finding[]> {
+  const { webhook } = surveyed.target
   const seen = await requestAll(surveyed)
   const stopped = seen.stop === undefined ? [] : [finding('stopped', false, `after an error (${seen.stop})`)]
-  return [...ofList(seen), ...ofCalls(seen), ...ofGetCall(seen), ...ofAnswers(seen), ...stopped]
+  return [
+    ...ofList(seen),
+    ...ofCalls(seen),
+    ...ofGetCall(seen),
+    ...ofAnswers(seen),
+    ...(webhook ? [WEBHOOKS] : []),
+    ...stopped,
+  ]
 }
 
 type Seen = Awaited<ReturnType<typeof requestAll>>
@@ -78,14 +87,21 @@ async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
   return { poll, exchanges, unknown, ...seen, page, second, pages, isTotal, last, beyond, known, missing, large, rows }
 }
 
+type Row = Record<string, unknown>
+
 /** The calls of an answer, in any form. */
-const callsOf = ({ body }: Exchange) =>
-  rowsOf(body).filter((row): row is Record<string, unknown> => isMap(row) && 'sessionId' in row)
+const callsOf = ({ body }: Exchange) => rowsOf(body).filter((row): row is Row => isMap(row) && 'sessionId' in row)
 
 /** @param isGood undefined if the answers do not show it */
 function finding(check: Check, isGood: boolean | undefined, text: string, meaning: string = MEANINGS[check]): Finding {
   if (isGood === undefined) return { check, result: 'not_checked', message: 'not checked: the answers do not show it' }
   return { check, result: isGood ? 'ok' : 'notice', message: isGood ? text : `${text}: ${meaning}` }
+}
+
+const WEBHOOKS: Finding = {
+  check: 'webhooks',
+  result: 'not_checked',
+  message: `not checked: only the daemon gets them, and \`callwatch status\` says if none has come; then ${MEANINGS.webhooks}`,
 }
 
 function ofList(seen: Seen): Finding[] {
@@ -134,7 +150,7 @@ function requests({ page, second, last, poll, ...seen }: Seen, order: ReturnType
   return finding('requests', Number.isFinite(perMinute) ? perMinute <= most : undefined, text)
 }
 
-function ofCalls({ rows, unknown }: Seen): Finding[] {
+function ofCalls({ rows, unknown, ...seen }: Seen): Finding[] {
   const inside = (key: string) => rows.flatMap((row) => (Array.isArray(row[key]) ? row[key].filter(isMap) : []))
   const parts = { call: rows, participant: inside('participants'), recording: inside('recordings') }
   const fields = Object.entries(parts).flatMap(([form, objects]) => {
@@ -155,8 +171,43 @@ function ofCalls({ rows, unknown }: Seen): Finding[] {
     finding('values', ifSeen(unknown.size === 0), listOf([...unknown])),
     finding('session_ids', ifSeen(again === 0), `${again} of ${sessions.length} are used for several calls`),
     finding('initiated_at', ifSeen(withStart === sessions.length), `in ${withStart} of ${sessions.length} sessions`),
+    ...ofListed(seen),
     finding('mid', ifSeen(withMid > 0), `in ${withMid} of ${sessions.length} sessions`),
   ]
+}
+
+/** What the list shows, neither good nor bad. */
+function ofListed({ exchanges, poll }: Pick<Seen, 'exchanges' | 'poll'>): Finding[] {
+  const rows = exchanges.filter(({ path }) => path.startsWith('/calls?')).flatMap(callsOf)
+  const keyOf = ({ sessionId, mid, initiatedAt }: Row) => JSON.stringify([sessionId, mid, initiatedAt])
+  // Pages overlap.
+  const calls = [...new Map(rows.map((row) => [keyOf(row), row])).values()]
+  return [endedAt(calls, poll), meetingIds(calls)]
+}
+
+function endedAt(calls: readonly Row[], { statusMap }: PollConfig): Finding {
+  const statusOf = ({ status }: Row) => {
+    const spelled = String(status).trim().toLowerCase()
+    return statusMap[spelled] ?? spelled
+  }
+  const byStatus = Map.groupBy(calls, statusOf)
+  const counts = FINAL_STATUSES.flatMap((status) => {
+    const ended = byStatus.get(status)
+    return ended === undefined
+      ? []
+      : { status, of: ended.length, absent: ended.filter((call) => !call['endedAt']).length }
+  }).toSorted((a, b) => b.absent - a.absent)
+  const text = `absent in ${counts.map(({ status, of, absent }) => `${absent} of ${of} ${status}`).join(', ')}`
+  const isAbsent = counts.some(({ absent }) => absent > 0)
+  return finding('ended_at', counts.length > 0 || undefined, isAbsent ? `${text}; ${MEANINGS.ended_at}` : text)
+}
+
+function meetingIds(calls: readonly Row[]): Finding {
+  const meetings = calls.filter(({ mode }) => typeof mode === 'string' && mode !== 'call')
+  const own = meetings.filter(({ sessionId }) => !/^v1\.[^.]+\.[^.]+\../.test(String(sessionId))).length
+  const text = `${meetings.length - own} of ${meetings.length} begin with v1.<region>.<appId>.`
+  const others = `, ${own} are ids that the app chose; ${MEANINGS.meeting_ids}`
+  return finding('meeting_ids', meetings.length > 0 || undefined, own > 0 ? text + others : text)
 }
 
 /** At most ten names. A name of other characters may be a value, and is not shown. */

@@ -47,5 +47,7 @@ export type Observation = {
    * decides.
    */
   clockSkew?: number | undefined
+  /** When this process opened the target, by the host's clock as it is set now (UNIX seconds); default: when the target was created. */
+  opened?: number
   success?: PollSuccess
 }

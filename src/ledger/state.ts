@@ -42,11 +42,11 @@ export type LedgerState = {
 export type SyncState = {
   /** The sequence number of the last commit. */
   readonly seq: number
-  /** When the target was created in the store. */
+  /** When the target was set up (compute-delta.ts); before the first answer, when it was created in the store, by the host's clock. */
   readonly created: number
   /** Since when its calls are counted, if those that had ended when it was created are, and when a sweep had read them all. */
   readonly past?: { readonly from: number; readonly readAt: number } | undefined
-  /** By how much the service's clock is ahead of the host's (seconds). The first value corrected `created`. */
+  /** By how much the service's clock is ahead of the host's (seconds). The first value was known when `created` was set. */
   readonly clockSkew?: number | undefined
   /** Since when the skew has this value, by the host's clock; undefined if the clocks have always agreed. */
   readonly clockSkewSince?: number

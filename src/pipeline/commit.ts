@@ -1,11 +1,11 @@
 import { STALE_INTERVALS } from '../clock/intervals.ts'
 import { newEvents } from '../events/new-events.ts'
-import { applyDelta, type SyncState } from '../ledger/state.ts'
+import { applyDelta } from '../ledger/state.ts'
 import type { Period } from '../ledger/finished-calls.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Decision } from './decide.ts'
-import type { Target } from './target.ts'
+import { hostOpened, type Target } from './target.ts'
 
 /** What was committed of a target, and how long the commit took (seconds). */
 export type Committed = Pick<Decision, 'ledger' | 'alerts' | 'ends'> & { target: string; seconds: number }
@@ -44,26 +44,29 @@ function isBackfilled({ ledger, settings, clock }: Target): boolean {
 }
 
 /** The time before this successful poll without any, if it was long. */
-function longGap({ ledger, settings }: Target, { ledger: { sync } }: Decision): Period | undefined {
+function longGap(target: Target, { ledger: { sync } }: Decision): Period | undefined {
   const { lastSuccess: serviceTime, lastSuccessHostTime: hostTime = Infinity } = sync
-  if (serviceTime === undefined || serviceTime === ledger.sync.lastSuccess) return undefined
-  const gap = gapBefore({ serviceTime, hostTime }, ledger.sync)
-  return gap.to - gap.from > STALE_INTERVALS * settings.poll.interval ? gap : undefined
+  if (serviceTime === undefined || serviceTime === target.ledger.sync.lastSuccess) return undefined
+  const gap = gapBefore({ serviceTime, hostTime }, target)
+  return gap.to - gap.from > STALE_INTERVALS * target.settings.poll.interval ? gap : undefined
 }
 
 /**
  * The time before a successful poll without any, by the service's clock; since the target was created, if there was none.
  *
- * @param before as before the poll
+ * @param target as before the poll
  */
-export function gapBefore({ serviceTime: to, hostTime }: Polled, before: SyncState): Period {
+export function gapBefore({ serviceTime: to, hostTime }: Polled, target: GapOf): Period {
+  const { sync: before } = target.ledger
   // By the host's clock, until the service's is known.
   const [created, hostCreated] =
-    before.clockSkew === undefined ? [-Infinity, before.created] : [before.created, -Infinity]
+    before.clockSkew === undefined ? [-Infinity, hostOpened(target)] : [before.created, -Infinity]
   const { lastSuccess = created, lastSuccessHostTime = hostCreated } = before
   // The shorter time by the two clocks, since the service may have sent a wrong time for a while.
   return { from: Math.max(lastSuccess, to - (hostTime - lastSuccessHostTime)), to }
 }
+
+export type GapOf = Pick<Target, 'ledger' | 'clock' | 'times'>
 
 /** When a poll succeeded. */
 export type Polled = Pick<PollSuccess, 'serviceTime' | 'hostTime'>

@@ -1,7 +1,7 @@
 import { offsetOf } from '../alerts/signal.ts'
 import { windowOfOnlyIf, windowsThen } from '../alerts/relative.ts'
 import type { Period } from '../ledger/finished-calls.ts'
-import { gapBefore, type Polled } from './commit.ts'
+import { gapBefore, type GapOf, type Polled } from './commit.ts'
 import type { Target } from './target.ts'
 
 /** How far ahead the earlier calls are read, so that few polls have to read them (seconds). */
@@ -16,10 +16,8 @@ const LONGEST_CALL_SECONDS = 6 * 3600
  * @param polled when the poll ended
  * @throws {StoreError}
  */
-export async function readEarlierCalls(
-  { name, ledger, settings, store }: EarlierReader,
-  polled: Polled,
-): Promise<void> {
+export async function readEarlierCalls(target: EarlierReader, polled: Polled): Promise<void> {
+  const { name, ledger, settings, store } = target
   const now = polled.serviceTime
   const needed = settings.rules.flatMap((rule): Period[] => {
     const windows = [windowOfOnlyIf(rule, now) ?? [], windowsThen(rule, now)].flat()
@@ -28,7 +26,7 @@ export async function readEarlierCalls(
   })
   const isRead = ({ from, to }: Period) => ledger.earlier?.periods.some((read) => read.from <= from && read.to >= to)
   // This poll ends it, and its commit adds it to the store.
-  const gap = gapBefore(polled, ledger.sync)
+  const gap = gapBefore(polled, target)
   const endsGap = gap.to - gap.from > settings.poll.lookback
   if (needed.length === 0 || (needed.every(isRead) && !endsGap)) return
   const periods = joined(needed.map(({ from, to }) => ({ from, to: to + AHEAD_SECONDS })))
@@ -47,4 +45,4 @@ function joined(periods: readonly Period[]): Period[] {
   return all
 }
 
-type EarlierReader = Pick<Target, 'name' | 'ledger' | 'settings' | 'store'>
+type EarlierReader = GapOf & Pick<Target, 'name' | 'settings' | 'store'>

@@ -33,7 +33,7 @@ import { decide, decideTick } from './decide.ts'
 import { readEarlierCalls } from './earlier-calls.ts'
 import type { HintQueue, TakenHints } from './hint-queue.ts'
 import type { Health } from './health.ts'
-import type { Target } from './target.ts'
+import { hostOpened, type Target } from './target.ts'
 
 /**
  * Runs the polls of a target on schedule. At the same times, a tick evaluates the rules that depend on time alone.
@@ -205,9 +205,10 @@ export async function* runPoll(
  *
  * @throws {StoreError} and then nothing was applied
  */
-export function commitObservation(target: Target, observation: Observation): Promise<Committed | undefined> {
+export function commitObservation(target: Target, observed: Observation): Promise<Committed | undefined> {
   return target.runExclusive(async () => {
     const { name, ledger, settings, store, clock } = target
+    const observation = { ...observed, opened: hostOpened(target) }
     const sessions = possiblyEvicted(ledger, observation, settings.poll)
     const evicted = sessions.length === 0 ? undefined : await store.evictedCalls(name, sessions)
     if (observation.success !== undefined) await readEarlierCalls(target, observation.success)

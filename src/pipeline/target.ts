@@ -7,11 +7,12 @@ import type { Recent } from '../alerts/trigger.ts'
 import type { Clock } from '../clock/clock.ts'
 import { FIRST_POLL_INTERVALS } from '../clock/intervals.ts'
 import { oneByOne } from '../clock/one-by-one.ts'
+import { wholeMilliseconds } from '../clock/times.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { horizon } from '../ledger/horizon.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
 import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
 import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
@@ -86,6 +87,8 @@ export type Target = TargetStatus & {
 }
 
 export type Times = {
+  /** When this process opened the target first. */
+  opened: number
   /** When the last successful poll ended, and when the last complete sweep began. */
   polled: number
   swept: number | undefined
@@ -97,7 +100,7 @@ export type Times = {
 export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'receiversOf'> & {
   owner?: Target['owner']
   /** The same target from an earlier load. */
-  before?: Pick<Target, 'record' | 'runExclusive' | 'ends'> | undefined
+  before?: Pick<Target, 'record' | 'runExclusive' | 'ends' | 'times'> | undefined
 }
 
 /**
@@ -122,15 +125,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
       )
     return opened
   })
-  const now = clock.monotonic()
-  const { lastSuccessHostTime, created, lastSweepBegan, clockSkew = 0 } = stored.ledger.sync
-  const monotonicOf = (time: number) => now - Math.max(0, clock.wall() - time)
-  const times: Times = {
-    polled: monotonicOf(lastSuccessHostTime ?? created),
-    swept: lastSweepBegan && monotonicOf(lastSweepBegan - clockSkew),
-    evaluated: now,
-    awaited: now + FIRST_POLL_INTERVALS * poll.interval,
-  }
+  const times = timesOf(stored.ledger.sync, options)
   const ends = missedWebhooksOf(options, stored.ledger)
   const target: Target = {
     name: config.name,
@@ -165,6 +160,24 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     runExclusive,
   }
   return target
+}
+
+function timesOf(sync: SyncState, { clock, settings, before }: OpenTargetOptions): Times {
+  const now = clock.monotonic()
+  const { lastSuccessHostTime, created, lastSweepBegan, clockSkew = 0 } = sync
+  const monotonicOf = (time: number) => now - Math.max(0, clock.wall() - time)
+  return {
+    opened: before?.times.opened ?? now,
+    polled: monotonicOf(lastSuccessHostTime ?? created),
+    swept: lastSweepBegan && monotonicOf(lastSweepBegan - clockSkew),
+    evaluated: now,
+    awaited: now + FIRST_POLL_INTERVALS * settings.poll.interval,
+  }
+}
+
+/** When this process opened a target, by the host's clock as it is set now (UNIX seconds). */
+export function hostOpened({ clock, times }: Pick<Target, 'clock' | 'times'>): number {
+  return wholeMilliseconds(clock.wall() - (clock.monotonic() - times.opened))
 }
 
 export function identityOf(config: TargetConfig): TargetIdentity {

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { readHttpDate } from '../clock/times.ts'
-import { isMap } from '../schema/path.ts'
+import { isMap, mapsIn } from '../schema/path.ts'
 import { header } from './answer-headers.ts'
 import { kindOf } from './answer-fields.ts'
-import { callPath, UNKNOWN_ID } from './calls-client.ts'
+import { callPath, rowsOf, UNKNOWN_ID } from './calls-client.ts'
 import { isEnvelope, type Exchange } from './exchange.ts'
 import { standIns } from './stand-ins.ts'
 
@@ -27,21 +27,65 @@ const [SECONDS, MILLISECONDS, NO_TIME] = [1e9, 1e11, 1e14]
 export type Replaced = Record<'ids' | 'texts' | 'keys' | 'numbers' | 'times', number>
 
 /**
- * The exchanges without what could identify somebody. Only documented names of fields, words and numbers stay. Stand-ins
+ * The exchanges without what could identify somebody. Only names of fields, documented words and numbers stay. Stand-ins
  * replace all else, the same one for the same text, and all times are shifted by the same number of seconds.
  */
 export function anonymize(exchanges: readonly Exchange[]): { answers: Exchange[]; replaced: Replaced } {
-  const texts = new Set<string>()
+  const [texts, values] = [new Set<string>(), new Set<string>()]
   const shift = -randomInt(LEAST_SHIFT, MOST_SHIFT)
-  rewrite(exchanges, shift, (text) => (texts.add(text), text))
-  return rewrite(exchanges, shift, standIns(texts))
+  rewrite(exchanges, { shift, names: new Set() }, (text, kind) => {
+    texts.add(text)
+    if (kind !== 'keys') values.add(text)
+    return text
+  })
+  return rewrite(exchanges, { shift, names: namesOfFields(exchanges, values) }, standIns(texts))
 }
 
-function rewrite(exchanges: readonly Exchange[], shift: number, standIn: (text: string) => string) {
+/** What a name of a field looks like. */
+const NAME = /^[a-z][a-z_]{1,31}$/i
+const wordsOf = (text: string) => text.match(/\p{Lu}?\p{Ll}+|\p{L}+/gu)?.map((word) => word.toLowerCase()) ?? []
+
+/**
+ * The undocumented names of fields that stay, with the form of their object, such as `call.endReason`. A key may as well be the id or the
+ * name of a person. So a name stays only
+ *
+ * - in a call, in an entry of its participants or in one of its recordings, which have documented fields as well. Below any other field, an
+ *   app may write what it wants.
+ * - if several calls have it: the schema of the service is the same for all.
+ * - if it looks like a name of a field, and neither it nor its words are values of these answers, as an id of a user would be.
+ */
+function namesOfFields(exchanges: readonly Exchange[], values: ReadonlySet<string>): ReadonlySet<string> {
+  const words = new Set([...values].flatMap((value) => [value.toLowerCase(), ...wordsOf(value)]))
+  const isName = (key: string) =>
+    NAME.test(key) && !words.has(key.toLowerCase()) && !wordsOf(key).every((word) => words.has(word))
+  const sessions = new Map<string, Set<unknown>>()
+  const add = (form: string, object: object, session: unknown) => {
+    const keys = Object.keys(object)
+    if (keys.every((key) => kindOf(form, key) === undefined)) return
+    for (const name of keys.filter(isName).map((key) => `${form}.${key}`))
+      sessions.set(name, (sessions.get(name) ?? new Set()).add(session))
+  }
+  for (const row of exchanges.flatMap(({ body }) => rowsOf(body)).filter(isMap)) {
+    const { sessionId, participants, recordings } = row
+    if (sessionId === undefined) continue
+    add('call', row, sessionId)
+    for (const entry of mapsIn(participants)) add('participant', entry, sessionId)
+    for (const entry of mapsIn(recordings)) add('recording', entry, sessionId)
+  }
+  return new Set([...sessions].flatMap(([name, { size }]) => (size > 1 ? name : [])))
+}
+
+type Rewriting = { shift: number; names: ReadonlySet<string> }
+
+function rewrite(
+  exchanges: readonly Exchange[],
+  { shift, names }: Rewriting,
+  standIn: (text: string, kind: keyof Replaced) => string,
+) {
   const replaced: Replaced = { ids: 0, texts: 0, keys: 0, numbers: 0, times: 0 }
   const replace = (kind: keyof Replaced, text: string) => {
     replaced[kind] += 1
-    return standIn(text)
+    return standIn(text, kind)
   }
   const ofNumber = (value: number, kind: string): number => {
     const size = Math.abs(value)
@@ -55,13 +99,16 @@ function rewrite(exchanges: readonly Exchange[], shift: number, standIn: (text: 
     if (kind === 'number' && NUMBER.test(value)) return value
     if (kind === 'label' && value.split('_').every(isWord)) return value
     if (kind === 'time' && /^\d+(?:\.\d+)?$/.test(value)) return String(ofNumber(Number(value), kind))
+    // The beginning of the ids that the service makes.
+    if (kind === 'id' && value.startsWith('v1.')) return `v1.${replace('ids', value.slice(3))}`
     return replace(kind === 'id' ? 'ids' : 'texts', value)
   }
   const ofMap = (value: object, form: string): Record<string, unknown> =>
     Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
         const kind = kindOf(form, key)
-        return [kind === undefined ? replace('keys', key) : key, ofValue(item, kind ?? 'text')]
+        const isName = kind !== undefined || names.has(`${form}.${key}`)
+        return [isName ? key : replace('keys', key), ofValue(item, kind ?? 'text')]
       }),
     )
   const ofValue = (value: unknown, kind: string): unknown => {

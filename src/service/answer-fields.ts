@@ -1,7 +1,7 @@
 const MINUTES = 'totalAudioMinutes totalVideoMinutes totalDurationInMinutes totalDuration'
 
 /**
- * The documented fields of answers: for each form of an object, the names of its fields by kind. A kind is another form, or what a
+ * The documented fields of answers, and those that were seen: for each form of an object, the names of its fields by kind. A kind is another form, or what a
  * value is: `id`, `label`, `number` (also a flag, and `HH:MM:SS`), `time`, or `text`, which callwatch does not read.
  */
 const FORMS: Record<string, Record<string, string>> = {
@@ -19,12 +19,18 @@ const FORMS: Record<string, Record<string, string>> = {
     entities: 'data',
     text: 'transcriptions tags metaData',
   },
-  participant: { id: 'uid deviceId mid', label: 'state', number: `${MINUTES} isJoined`, time: 'joinedAt leftAt' },
+  participant: {
+    id: 'uid deviceId mid',
+    label: 'state',
+    number: `${MINUTES} isJoined`,
+    time: 'joinedAt leftAt',
+    text: 'name avatar',
+  },
   recording: { id: 'rid recording_url', number: 'duration', time: 'startTime endTime' },
   entities: { entities: 'entities initiator receiver entity' },
 }
 
-/** The kind of a field of such an object; undefined if the field is not documented. */
+/** The kind of a field of such an object; undefined if the field is neither documented nor seen before. */
 export function kindOf(form: string, field: string): string | undefined {
   return Object.entries(FORMS[form] ?? {}).find(([, names]) => names.split(' ').includes(field))?.[0]
 }

@@ -12,14 +12,23 @@ export const MEANINGS = {
   values: 'callwatch counts them as other; if one is a spelling of a status, add it to poll.status_map',
   session_ids: 'callwatch counts each call of them, and gives the second and later ones ids of its own (call_id)',
   initiated_at: 'a call without it has no answer delay, and its duration includes the ringing',
+  ended_at:
+    'callwatch takes when the last participant left, startedAt and totalDuration, or initiatedAt for the end of a call without it',
+  meeting_ids: 'webhooks name these with that prefix, too',
   mid: 'only their starts tell calls of one session apart',
   get_call: 'callwatch cannot read it: a call that leaves the list stays open until a sweep shows it',
   unknown_id: 'callwatch does not learn that the service deleted a call: the call stays open',
   clock: 'callwatch uses the clock of the service, or without a Date that of this machine',
   rate_limit: 'callwatch sends up to max_requests_per_minute, whatever your other programs need',
   compression: 'the counts are the same, but answers are longer',
+  webhooks:
+    "check in the service's dashboard: the URL, user name and password; whether the app has the legacy webhooks, which tell nothing of calls, in place of the new ones; whether the box of each trigger is checked; and whether the plan of the app includes webhooks",
   stopped: 'nothing more was requested; the other lines show what the answers before it did',
 }
+
+/** What may be wrong if the list is empty or refused. */
+export const NO_CALL_LOGS =
+  'call logs are themselves a feature of a plan: check whether the plan of the app includes them'
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are its keys
 const CHECKS = Object.keys(MEANINGS) as readonly (keyof typeof MEANINGS)[]
@@ -62,7 +71,7 @@ const probe = z.object({
   kind: z.enum(PROBE_KINDS),
   message: z.string().describe('A sentence that also says what to do'),
   warnings: z
-    .array(z.object({ kind: z.enum(['clock_skew', 'empty_for_user']), message: z.string() }))
+    .array(z.object({ kind: z.enum(['clock_skew', 'empty_for_user', 'empty_list']), message: z.string() }))
     .describe('Probable mistakes, although the target works'),
   calls: z.number().optional().describe('In the list, according to the total of the service'),
   clock_skew_seconds: z.number().optional().describe('How far its clock is ahead of the one of this machine'),

@@ -12,6 +12,7 @@ import type { TargetStatus } from '../pipeline/target.ts'
 import { isMap, parseMap } from '../schema/path.ts'
 import { formatSlow } from '../text/format.ts'
 import { withoutNoise } from '../text/without-noise.ts'
+import { MEANINGS } from './check.ts'
 import { rule, ruleView } from './rule.ts'
 import { byName, byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './shapes.ts'
 
@@ -140,7 +141,7 @@ function currentView(target: TargetStatus): CurrentView {
 /** Webhooks of the service that are accepted, and of which none has ever come. */
 function webhookWarnings({ recent, ledger }: TargetStatus): NonNullable<CurrentView['warnings']> {
   if (recent.ends === undefined || ledger.sync.webhooks !== undefined) return []
-  const message = 'no webhook of the calls service has come yet: check its URL, user name and password in the dashboard'
+  const message = `no webhook of the calls service has come yet: ${MEANINGS.webhooks}`
   return [{ kind: 'no_webhooks', message }]
 }
 

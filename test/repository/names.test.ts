@@ -28,6 +28,7 @@ const FOREIGN = [
   'http_500',
   'missing_scope',
   'not_in_channel',
+  'recorded_minutes',
   'idle_in_transaction_session_timeout',
   'pg_dump',
   'pg_restore',

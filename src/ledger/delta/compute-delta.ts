@@ -70,7 +70,7 @@ export function computeDelta(
   const draft = newDraft(state.sync)
   const { delta } = draft
   const [first] = observation.answers
-  if (first !== undefined) delta.sync = setClock(delta.sync, first, observation.clockSkew)
+  if (first !== undefined) delta.sync = setClock(delta.sync, first, observation)
   const oldest = horizon(delta.sync, options.lookback)
   const find = (id: string) => delta.calls.get(id) ?? state.calls.get(id)
   const computation = { state, draft, options, evictedCalls, oldest, find }
@@ -247,11 +247,17 @@ function steadyTime(
 }
 
 /**
- * `created` was read from the host's clock, but is compared with the service's times. So the first answer corrects it, if the
- * clocks differ by more than the resolution of the `Date` header. After that only `clockSkew` changes, when one of the clocks
- * steps.
+ * The first answer decides when the target was set up, by the service's clock: when this process opened it, so that a call counts as
+ * ended since then although the first polls failed. Neither what the host's clock was then is used, since it may have been set
+ * meanwhile, nor when another process opened it before: nothing but a host's clock, which may have been days behind, says how long
+ * ago that was. After that only `clockSkew` changes, when one of the clocks steps. A difference within the resolution of the `Date` header is
+ * none.
  */
-function setClock(sync: SyncState, { serviceTime, hostTime }: ServiceAnswer, clockSkew: number | undefined): SyncState {
+function setClock(
+  sync: SyncState,
+  { serviceTime, hostTime }: ServiceAnswer,
+  { clockSkew, opened = sync.created }: Observation,
+): SyncState {
   if (sync.clockSkew !== undefined) {
     const hasStepped = clockSkew !== undefined && Math.abs(clockSkew - sync.clockSkew) >= 2
     return hasStepped ? { ...sync, clockSkew, clockSkewSince: hostTime } : sync
@@ -259,5 +265,5 @@ function setClock(sync: SyncState, { serviceTime, hostTime }: ServiceAnswer, clo
   const difference = clockSkew ?? serviceTime - hostTime
   const skew = Math.abs(difference) < 2 ? 0 : difference
   const since = skew === 0 ? {} : { clockSkewSince: hostTime }
-  return { ...sync, clockSkew: skew, ...since, created: Math.min(sync.created + skew, hostTime + difference) }
+  return { ...sync, clockSkew: skew, ...since, created: Math.min(opened + skew, hostTime + difference) }
 }

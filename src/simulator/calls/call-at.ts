@@ -119,7 +119,7 @@ function recordingOf(life: Life, fromMs: number): NonNullable<Call['recordings']
   const rid = `${life.mid}-1`
   return {
     rid,
-    duration: minutes(life.endedMs - fromMs),
+    duration: (life.endedMs - fromMs) / 1000,
     startTime: seconds(fromMs),
     endTime: seconds(life.endedMs),
     recording_url: `https://recordings.invalid/${rid}.mp4`,

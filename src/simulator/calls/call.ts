@@ -57,5 +57,5 @@ export type Participant = {
 /** A user or a group. */
 type Entity = { uid: string; name: string; avatar: string } | { guid: string; name: string; icon: string }
 
-/** `duration` is in minutes; times are whole UNIX seconds. */
+/** `duration` is in seconds; times are whole UNIX seconds. */
 type Recording = { rid: string; duration: number; startTime: number; endTime: number; recording_url: string }

@@ -71,7 +71,7 @@ export async function compareRun(run: Run): Promise<void> {
   const most = Math.max(LONGEST_BLIND * slowness, 4500 / run.drawn.settings.maxRequestsPerMinute)
   if (longest > most) problems.push(`no successful poll for ${report.blind} s though the service could be read`)
   const { created } = target.ledger.sync
-  if (Math.abs(created - START) > 5) problems.push(`the set-up was at ${START}, and is dated ${created}`)
+  if (Math.abs(created - run.setUp) > 5) problems.push(`the set-up was at ${run.setUp}, and is dated ${created}`)
   if ((await run.store.waiting()).size > 0) problems.push('messages were left in the outbox')
   report.differences.push(...problems)
 }

@@ -51,9 +51,10 @@ export type DrawnRun = {
   suppresses: boolean
   /** How many calls there were before the set-up, of these how many are open then, and how many groups meet; undefined: as the simulator has it. */
   past: { history: number; open?: number; groups?: number }
-  /** By how much the host's clock is ahead of every other one (seconds), from a moment on (seconds after the start). */
+  /** By how much the host's clock is ahead of every other one (seconds), and from when to when (seconds after the start). */
   hostAhead: number
   hostAheadFrom: number
+  hostAheadTo: number
   /** The highest intensity of what is drawn again, and whether the service may be away for hours. */
   mostIntensity: number
   outages: boolean
@@ -112,6 +113,7 @@ export function drawRun(
     suppresses: false,
     hostAhead: 0,
     hostAheadFrom: 0,
+    hostAheadTo: Infinity,
     mostIntensity: 1,
     outages: true,
   }

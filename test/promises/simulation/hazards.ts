@@ -504,6 +504,33 @@ export const hazards = {
       }
     },
   },
+  /** At the very first start the host's clock is days behind, and it is set before the first answer, or before the first that is believed. */
+  hostSetLate: {
+    probability: 0.3,
+    // Silences, mutes, the ages of what is deleted, and when a webhook was heard are by the host's clock.
+    suits: ({ hazards }) =>
+      ![
+        'wrongDates',
+        'oddDates',
+        'hostClock',
+        'hostFarAhead',
+        'farDates',
+        'suppressed',
+        'trimmedHistory',
+        'webhooks',
+      ].some((name) => hazards.includes(name)),
+    change: ({ kind }, stream, { seconds }) => {
+      const to = between(stream, 0.02, 0.15) * seconds
+      // The replay of a calm run does not know of the host's clock.
+      const isDown = kind === 'calm' || chance(stream, 0.5)
+      return {
+        hostAhead: -whole(stream, 1, 30) * DAY,
+        hostAheadTo: to,
+        standing: { date: 'given', dateOffset: 0 },
+        spells: [{ from: 0, to: to + between(stream, 0.01, 0.1) * seconds, switches: { outage: isDown } }],
+      }
+    },
+  },
 } satisfies Record<string, Hazard>
 
 type HazardName = keyof typeof hazards

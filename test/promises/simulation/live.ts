@@ -34,9 +34,9 @@ const RELOADS = 1
 const INTERVALS_TO_END = 5
 
 /** The host's clock (UNIX seconds). */
-export function hostTime({ clock, drawn: { hostAhead, hostAheadFrom } }: Pick<Run, 'clock' | 'drawn'>): number {
+export function hostTime({ clock, drawn }: Pick<Run, 'clock' | 'drawn'>): number {
   const now = clock.wall()
-  return now - START < hostAheadFrom ? now : now + hostAhead
+  return drawn.hostAheadFrom <= now - START && now - START < drawn.hostAheadTo ? now + drawn.hostAhead : now
 }
 
 /** One life of the process: until it dies, or `continues` answers that it must stop. Each begins with settings of its own. */
@@ -84,11 +84,12 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   run.settings = drawSettings(run.drawn, draw)
   const config$ = new BehaviorSubject(simulatedConfig(run))
   const opened = { isReady: false }
-  const from = clock.wall()
+  const [from, opens] = [clock.wall(), run.clock.wall()]
   void targets.open(config$.value).then(() => (opened.isReady = true))
   await run.clock.advance(0)
   while (!opened.isReady && process.died() === undefined) await run.clock.advance(1)
   run.target = targets.loaded()[0] ?? run.target
+  if (run.target?.ledger.sync.clockSkew === undefined) run.setUp = opens
   listen(run, process, { targets, from })
   const state = { hasEnded: false }
   const polls = targets.run(config$).subscribe({

@@ -105,6 +105,8 @@ export type Run = {
   latest: string[]
   /** What was committed of calls that finished, of evaluations, and of notifications. */
   history: { evaluations: EvaluationRecord[]; finishes: Finish[]; notified: Notification[] }
+  /** When the process opened the target that got the first answer which is believed (UNIX seconds). */
+  setUp: number
   target: Target | undefined
   report: RunReport
 }
@@ -190,6 +192,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     cycles: [],
     latest: [],
     history: { evaluations: [], finishes: [], notified: [] },
+    setUp: START,
     target: undefined,
     report: {
       seed,

@@ -168,7 +168,8 @@ poll: { timeout: ${timeout} }
     [
       'a key of scope authOnly',
       withKey(({ authOnly }) => authOnly),
-      'use a key of scope fullAccess, not authOnly; if it is one, a firewall or a proxy',
+      'use a key of scope fullAccess, not authOnly; if it is one, a firewall or a proxy in between refuses, or the plan of the app does: ' +
+        'call logs are themselves a feature of a plan',
     ],
     [
       'a rate limit',
@@ -226,6 +227,7 @@ poll: { timeout: ${timeout} }
   test.each([
     ['AUTH_ERR_INVALID_APPID', 401, 'unknown_app', 'the service has no such app; check app_id and region, or base_url'],
     ['ERR_PLAN_QUOTA_RESTRICTION', 429, 'plan', "the quota of the app's plan is used up; raise it in"],
+    ['ERR_PLAN_RESTRICTION', 403, 'plan', 'the plan of the app does not include this; change the plan in'],
   ])('explains %s with the status %i, which is not about the key', async (code, status, kind, words) => {
     const { url } = await answering(status, errorOf(code))()
     const { code: exit, verdicts } = await probe(url)
@@ -233,6 +235,7 @@ poll: { timeout: ${timeout} }
     expect(verdicts).toEqual([expect.stringContaining(`✗ production: ${words}`)])
     expect(verdicts[0]).toContain(`(${url})`)
     expect(verdicts[0]).not.toContain('api_key')
+    expect(verdicts[0]!.includes('; call logs are themselves a feature of a plan: ')).toBe(kind === 'plan')
     const env = { CALLWATCH_BASE_URL: url, CALLWATCH_API_KEY: KEY }
     expect(JSON.parse((await callwatch(['check', '--probe', '--json'], { env })).stdout)).toMatchObject({
       probes: [{ kind }],
@@ -267,6 +270,23 @@ poll: { timeout: ${timeout} }
       `✓ production: List Calls works at ${url}; its list has no calls`,
       expect.stringContaining('# production: warning: the user nobody-of-this-name sees no calls; check the uid'),
     ])
+  })
+
+  test('warns of an empty list, which an app has, too, whose plan does not include call logs', async () => {
+    const { url } = await localServer((_request, response) => void response.end('{"data":[],"meta":{}}'))
+    const { code, verdicts } = await probe(url)
+    expect([code, verdicts]).toEqual([
+      0,
+      [
+        `✓ production: List Calls works at ${url}; its list has no calls`,
+        '# production: warning: the list is empty; if there have been calls, call logs are themselves a feature of a plan: check whether ' +
+          'the plan of the app includes them',
+      ],
+    ])
+    const env = { CALLWATCH_BASE_URL: url, CALLWATCH_API_KEY: KEY }
+    expect(JSON.parse((await callwatch(['check', '--probe', '--json'], { env })).stdout)).toMatchObject({
+      probes: [{ warnings: [{ kind: 'empty_list' }] }],
+    })
   })
 
   test('masks a key that the service shows as a label', async () => {

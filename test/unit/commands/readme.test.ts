@@ -1,6 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { MEANINGS, NO_CALL_LOGS } from '../../../src/views/check.ts'
 import { SECRET } from '../../kit/events/webhooks/any-webhook.ts'
 import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 
@@ -137,6 +138,13 @@ describe('README, guides and policies', () => {
     )
     expect(links.length).toBeGreaterThan(5)
     expect(links.filter(({ at, to }) => !headings(at).includes(to))).toEqual([])
+  })
+
+  test('explain the lines of check --probe, and have its reasons', () => {
+    const text = read('docs/troubleshooting.md')
+    const names = Object.keys(MEANINGS).filter((check) => check !== 'stopped')
+    expect(names.filter((check) => !text.includes(`\`${check.replaceAll('_', ' ')}\``))).toEqual([])
+    expect([MEANINGS.webhooks, NO_CALL_LOGS].filter((reason) => !text.includes(reason))).toEqual([])
   })
 
   test('explain only log lines that the program writes', () => {

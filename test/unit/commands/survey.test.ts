@@ -1,14 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { FakeService } from './surveyed.ts'
 import { rowsOf, START, surveyed } from './surveyed.ts'
 
 const TOO_MANY = { status: 429, body: '{"error":{"code":"ERR_TOO_MANY_REQUESTS","message":"slow down"}}' }
+const meeting = (row: object, i: number) => ({ ...row, mode: 'meet', sessionId: `v1.eu.app.room-${i}` })
 const lines = (findings: readonly { check: string; result: string; message: string }[]) =>
   findings.map(({ check, result, message }) => `${result} ${check}: ${message}`)
 
 describe('the survey of a service', () => {
   test('finds nothing to say against one that does as callwatch prefers, with seven requests', async () => {
-    const { findings, paths } = await surveyed()
+    const { findings, paths } = await surveyed({
+      rows: rowsOf(250, (row, i) => (i % 10 === 0 ? meeting(row, i) : row)),
+    })
     expect(lines(findings)).toEqual([
       'ok order: newest first',
       'ok page_size: 100 calls of 100 requested, 250 of 1000',
@@ -19,6 +24,8 @@ describe('the survey of a service', () => {
       'ok values: all are known',
       'ok session_ids: 0 of 250 are used for several calls',
       'ok initiated_at: in 250 of 250 sessions',
+      'ok ended_at: absent in 0 of 250 ended',
+      'ok meeting_ids: 25 of 25 begin with v1.<region>.<appId>.',
       'ok mid: in 250 of 250 sessions',
       'ok get_call: 200, object',
       'ok unknown_id: 404 with ERR_CALL_SESSION_NOT_FOUND',
@@ -28,7 +35,7 @@ describe('the survey of a service', () => {
     ])
     expect(paths).toEqual([
       '/calls?page=1&perPage=100',
-      '/calls/session%200%2F%C3%BC',
+      '/calls/v1.eu.app.room-0',
       '/calls/callwatch-knows-no-such-call',
       '/calls?page=2&perPage=100',
       '/calls?page=3&perPage=100',
@@ -162,6 +169,50 @@ describe('the survey of a service', () => {
     expect(of('rate_limit')?.message).toBe('499 requests are left')
   })
 
+  test('says how many final calls of each status have no end, each once, and how callwatch dates them', async () => {
+    const without = ({ endedAt: _none, ...row }: Record<string, unknown>, status: string) => ({ ...row, status })
+    const rows = rowsOf(240, (row, i) => {
+      if (i === 7) return { ...without(row, 'ongoing'), startedAt: START }
+      if (i % 10 === 0) return without(row, 'rejected')
+      return i % 100 === 9 ? without(row, 'Missed') : row
+    })
+    const { of } = await surveyed({ rows })
+    expect(of('ended_at')).toEqual({
+      check: 'ended_at',
+      result: 'ok',
+      message:
+        'absent in 24 of 24 rejected, 3 of 3 unanswered, 0 of 212 ended; callwatch takes when the last participant left, startedAt and ' +
+        'totalDuration, or initiatedAt for the end of a call without it',
+    })
+  })
+
+  test('says in which form ids of meetings come', async () => {
+    const rows = rowsOf(20, (row, i) => (i < 3 ? meeting(row, i) : i < 8 ? { ...row, mode: 'presenter' } : row))
+    const message =
+      '3 of 8 begin with v1.<region>.<appId>., 5 are ids that the app chose; webhooks name these with that prefix, too'
+    expect((await surveyed({ rows })).of('meeting_ids')).toEqual({ check: 'meeting_ids', result: 'ok', message })
+    expect((await surveyed({ rows: rowsOf(20) })).of('meeting_ids')?.result).toBe('not_checked')
+  })
+
+  test('knows a rejected call as it was seen on the live service', async () => {
+    const file = join(import.meta.dirname, '../service/seen/call-rejected.json')
+    const { list }: { list: { data: Record<string, unknown>[] } } = JSON.parse(readFileSync(file, 'utf8'))
+    const { of, findings } = await surveyed({ rows: list.data })
+    expect([of('fields'), of('values')].map((one) => one?.message)).toEqual(['all are known', 'all are known'])
+    expect(of('ended_at')?.message).toMatch(/^absent in 1 of 1 rejected; /)
+    expect(JSON.stringify(findings)).not.toMatch(/Name of|avatars|uid-/)
+  })
+
+  test('says that it cannot know of webhooks, if they are configured, and why none may come', async () => {
+    const webhook = { username: 'vendor', password: 'of-the-webhooks' }
+    expect((await surveyed({}, {}, { webhook })).of('webhooks')).toEqual({
+      check: 'webhooks',
+      result: 'not_checked',
+      message: expect.stringMatching(/^not checked: .*`callwatch status`.*legacy webhooks.*trigger.*plan/),
+    })
+    expect((await surveyed()).of('webhooks')).toBeUndefined()
+  })
+
   test('does not show keys of what should be a list, which may be ids of users', async () => {
     const rows = rowsOf(250, (row) => ({ ...row, participants: { 'zoe.quist': { isJoined: true } } }))
     expect(JSON.stringify((await surveyed({ rows })).findings)).not.toContain('zoe')
@@ -198,6 +249,8 @@ describe('the survey of a service', () => {
       'values',
       'session_ids',
       'initiated_at',
+      'ended_at',
+      'meeting_ids',
       'mid',
       'get_call',
     ])

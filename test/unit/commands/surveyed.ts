@@ -36,6 +36,7 @@ export function rowsOf(count: number, change: (row: Row, index: number) => Row =
         initiator: 'uid-of-alice',
         totalAudioMinutes: 1.5,
         initiatedAt: START - 60 * index,
+        endedAt: START - 60 * index + 50,
         participants: [{ uid: 'uid-of-alice', isJoined: true, joinedAt: START - 60 * index, state: 'ended' }],
       },
       index,
@@ -46,7 +47,7 @@ export function rowsOf(count: number, change: (row: Row, index: number) => Row =
 const ERROR = { error: { code: 'ERR_CALL_SESSION_NOT_FOUND', message: 'none' } }
 
 /** What the survey finds out of the service, and the paths that it requested. */
-export async function surveyed(changes: Partial<FakeService> = {}, poll: object = {}) {
+export async function surveyed(changes: Partial<FakeService> = {}, poll: object = {}, target: object = {}) {
   const service: FakeService = {
     rows: rowsOf(250),
     most: 1000,
@@ -66,7 +67,7 @@ export async function surveyed(changes: Partial<FakeService> = {}, poll: object 
     const { status, body } = answer(service, path)
     return { status, headers: service.headers, body: JSON.stringify(body), ...instead }
   }
-  const config = configOf({ targets: [{ name: 'a', base_url: 'https://a.example/v3', api_key: 'k' }], poll })
+  const config = configOf({ targets: [{ name: 'a', base_url: 'https://a.example/v3', api_key: 'k', ...target }], poll })
   const findings = await survey({
     target: config.targets[0]!,
     poll: config.poll,

@@ -168,6 +168,75 @@ describe('an anonymous answer', () => {
     expect(replaced).toEqual({ ids: 1, texts: 11, keys: 13, numbers: 3, times: 1 })
   })
 
+  test('keeps that an id begins with v1., which shows its form', () => {
+    const ids = ['v1.eu.app-anastasia7.room of Anastasia', 'v1.', 'v1.eu', 'room-v1.anastasia']
+    const kept = textsIn(bodyOf(ids.map((sessionId) => ({ sessionId })))).filter((text) => text !== 'sessionId')
+    expect(kept).toEqual([
+      expect.stringMatching(/^v1\.[a-z]{2}\.[a-z]{3}-[a-z]{9}\d\.[a-z]{4} [a-z]{2} [A-Z][a-z]{8}$/),
+      'v1.',
+      expect.stringMatching(/^v1\.[a-z]{2}$/),
+      expect.stringMatching(/^[a-z]{4}-[a-z]\d\.[a-z]{9}$/),
+    ])
+    expect(kept.join(' ')).not.toMatch(/anastasia/i)
+  })
+
+  describe('has an undocumented name of a field', () => {
+    /** The rows of two calls, with these fields and entries. */
+    const twice = (row: object, participant: object = {}, recording: object = {}) => ({
+      data: ['s-1', 's-2'].map((sessionId) => ({
+        sessionId,
+        participants: [{ uid: 'ana', ...participant }],
+        recordings: [{ rid: 'r1', ...recording }],
+        ...row,
+      })),
+    })
+
+    test('if the rows of several calls have it, but none of its values', () => {
+      const row = { endReason: 'hung up by Anastasia', last_seen: NOW, device: { Anastasia: 'phone' } }
+      const text = JSON.stringify(bodyOf(twice(row, { networkType: 'wifi of Anastasia' }, { codec: 'h264' })))
+      for (const name of ['endReason', 'last_seen', 'device', 'networkType', 'codec'])
+        expect(text).toContain(`"${name}":`)
+      expect(text).not.toMatch(/Anastasia|hung|phone|wifi|h264|1790000000/)
+    })
+
+    test('not if one call alone has it, in whatever number of answers and rows', () => {
+      const row = { sessionId: 's-1', endReason: 'x' }
+      const { answers } = anonymize([exchange({ data: [row, row] }), exchange({ data: row }, { path: '/calls/s-1' })])
+      expect(JSON.stringify(answers)).not.toContain('endReason')
+    })
+
+    test.each<[string, object]>([
+      ['below metaData', { metaData: { zoequist: 1 } }],
+      ['below data', { data: { entities: { zoequist: { entity: { zoequist: 1 } } } } }],
+      ['below a field that is not documented', { votes: { zoequist: 1 } }],
+      ['in a list below such a field', { votes: [{ zoequist: 1 }] }],
+      [
+        'in an object in place of a list',
+        { participants: { zoequist: { isJoined: true } }, recordings: { zoequist: {} } },
+      ],
+      ['in an entry without a documented field', { participants: [{ zoequist: { isJoined: true } }] }],
+      ['with a digit', { zoequist7: 1 }],
+      ['with a space', { 'zoequist braun': 1 }],
+      ['with another letter than those of English', { zoequistë: 1 }],
+      ['of more than 32 letters', { ['zoequist'.repeat(5)]: 1 }],
+    ])('not %s', (_where, row) => {
+      expect(JSON.stringify(bodyOf(twice(row)))).not.toContain('zoequist')
+    })
+
+    test('not of one letter', () => {
+      expect(textsIn(bodyOf(twice({ z: 1 })))).not.toContain('z')
+    })
+
+    test.each([
+      ['the id of a user', { zoequist: 1, initiator: 'zoequist' }],
+      ['one in another case', { zoequist: 1, receiver: 'ZOEQUIST' }],
+      ['a word of a name', { zoequist: 1, data: { entities: { initiator: { entity: { name: 'Zoequist Braun' } } } } }],
+      ['the words of a name', { zoequistBraun: 1, zoequist_braun: 1, tags: ['Braun, Zoequist'] }],
+    ])('not if it is %s', (_what, row) => {
+      expect(JSON.stringify(bodyOf(twice(row)))).not.toMatch(/zoequist/i)
+    })
+  })
+
   test.each([
     ['ERR_CALL_SESSION_NOT_FOUND', /^ERR_CALL_SESSION_NOT_FOUND$/],
     ['AUTH_ERR_APIKEY_NOT_FOUND', /^AUTH_ERR_APIKEY_NOT_FOUND$/],
@@ -283,6 +352,38 @@ describe('of any answer', () => {
         expect(secrets.filter((secret) => kept.has(secret))).toEqual([])
       }),
       { numRuns: 1000 },
+    )
+  })
+
+  test('no name of a person stays that is a key where an app writes what it wants, however many calls have it', () => {
+    const people = constantFrom('zoequist', 'anaTorres', 'li_wei_hua', 'Bobbington')
+    const { free } = letrec((tie) => ({
+      free: oneof(
+        { maxDepth: 3 },
+        people,
+        integer(),
+        array(tie('free'), { maxLength: 2 }),
+        dictionary(people, tie('free'), { minKeys: 1 }),
+      ),
+    }))
+    const place = constantFrom(
+      'metaData',
+      'data',
+      'tags',
+      'transcriptions',
+      'votes',
+      'initiator',
+      'type',
+      'totalDuration',
+      'startedAt',
+    )
+    assert(
+      property(array(dictionary(place, free, { minKeys: 1 }), { minLength: 2, maxLength: 6 }), (rows) => {
+        const calls = rows.map((row, i) => ({ sessionId: `s-${i}`, ...row }))
+        expect(
+          textsIn(bodyOf({ data: calls })).filter((text) => /zoequist|anaTorres|li_wei_hua|Bobbington/i.test(text)),
+        ).toEqual([])
+      }),
     )
   })
 

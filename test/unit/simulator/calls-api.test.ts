@@ -77,6 +77,13 @@ describe('List Calls', () => {
   })
 })
 
+test('a recording has its duration in seconds', async () => {
+  const recordings = (await everyCall()).flatMap((call) => call.recordings ?? [])
+  expect(recordings.length).toBeGreaterThan(5)
+  for (const { duration, startTime, endTime } of recordings)
+    expect(Math.abs(duration - (endTime - startTime))).toBeLessThanOrEqual(1)
+})
+
 describe('Get Call', () => {
   test('gives each call within data, by its percent-encoded id', async () => {
     const all = await everyCall()

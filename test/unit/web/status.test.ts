@@ -96,6 +96,21 @@ test('/api/v1/status has warnings about the list and the clocks', async () => {
   expect(fine.warnings).toBeUndefined()
 })
 
+test('/api/v1/status says why no webhook of the service may have come, where some are accepted', async () => {
+  const target = shownTarget()
+  const accepting = { ...target, recent: { ...target.recent, ends: () => ({ all: 0, wrong: 0 }) } }
+  const { status } = await statusOf(accepting, shownTarget({ target: 'b' }))
+  expect(status.targets.map(({ warnings }: { warnings?: object }) => warnings)).toEqual([
+    [
+      {
+        kind: 'no_webhooks',
+        message: expect.stringMatching(/^no webhook .* has come yet: .*password.*legacy webhooks.*each trigger.*plan/),
+      },
+    ],
+    undefined,
+  ])
+})
+
 test('/api/v1/status has the progress of a sweep', async () => {
   const { status } = await statusOf({ ...shownTarget(), progress: () => ({ pagesRead: 12, pages: undefined }) })
   expect(status.targets[0].listing).toEqual({ pages_read: 12, pages: null, seconds_left: null })
