@@ -100,7 +100,7 @@ export function evaluate(
 /** Whether requests were answered for a while and none failed. */
 function isQuiet(tick: Tick, interval: number): boolean {
   const seconds = Math.max(MIN_PAST_FAILURE_SECONDS, PAST_FAILURE_INTERVALS * interval)
-  return wrongShare(tick, 1, (recent) => recent.requests(seconds)) === 0
+  return wrongShare(tick, 1, seconds) === 0
 }
 
 type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared' | 'labels'>

@@ -10,7 +10,6 @@ import { minutes } from './signals/minutes.ts'
 import { pollAge } from './signals/poll-age.ts'
 import { recorded } from './signals/recorded.ts'
 import { requestErrors } from './signals/request-errors.ts'
-import { serviceWebhooksMissed } from './signals/service-webhooks-missed.ts'
 import { shortCalls } from './signals/short-calls.ts'
 import { stuckCalls } from './signals/stuck-calls.ts'
 
@@ -28,7 +27,6 @@ export const signals = [
   stuckCalls,
   pollAge,
   requestErrors,
-  serviceWebhooksMissed,
   budgetMinutes,
 ] as const
 

@@ -38,21 +38,19 @@ export type Tick = {
 export type Recent = {
   /** The requests to the service, and those that it failed to answer. */
   requests: (seconds: number) => Share
-  /** The ends of calls of which callwatch knows whether a webhook announced them, and those without one; absent without webhooks. */
-  ends?: (seconds: number) => Share
 }
 
 /** How many there are in all, and how many of them went wrong. */
 export type Share = { all: number; wrong: number }
 
-/** How much of what happened lately went wrong; NaN of fewer than `least`, undefined if the trigger does not know it. */
-export function wrongShare(trigger: Trigger, least: number, of: (recent: Recent) => Share | undefined) {
+/** How many of the requests of the last seconds failed; NaN of fewer than `least`, undefined if the trigger does not know it. */
+export function wrongShare(trigger: Trigger, least: number, seconds: number) {
   if (trigger.kind === 'poll' || trigger.recent === undefined) return undefined
-  const { all, wrong } = of(trigger.recent) ?? { all: 0, wrong: 0 }
+  const { all, wrong } = trigger.recent.requests(seconds)
   return all < least ? NaN : wrong / all
 }
 
-/** How far back requests and webhooks are known. */
+/** How far back requests are known. */
 export const KEPT_SECONDS = 1800
 
 /**

@@ -83,11 +83,6 @@ export const COUNTERS = {
   ),
   recorded: counter('callwatch_calls_recorded_total', 'Finished calls with a recording'),
   anomalies: counter('callwatch_call_anomalies_total', ANOMALIES.join(', '), { kind: ANOMALIES }),
-  webhookEnds: counter(
-    'callwatch_service_webhook_ends_total',
-    'Ends of calls by whether a webhook of the calls service announced them within a minute: yes, no, unknown (this daemon did not listen from a minute before); absent without webhooks',
-    { announced: [] },
-  ),
   invalidItems: counter(
     'callwatch_invalid_items_total',
     `Items of a list that could not be used: ${INVALID_REASONS.join(', ')}`,

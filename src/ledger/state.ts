@@ -6,7 +6,6 @@ import {
   type KeptFinishes,
   type ReplacedFinish,
 } from './finished-calls.ts'
-import type { WebhookTrigger } from './hint.ts'
 import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
@@ -67,11 +66,6 @@ export type SyncState = {
   readonly lastSuccessHostTime?: number | undefined
   /** The list after the last successful poll; undefined before the first one. */
   readonly list?: KnownList | undefined
-  /**
-   * When a webhook of each trigger came with the id of a call, and when any webhook came: first, and last to a day, by the host's
-   * clock. After 30 days without one, the next is the first.
-   */
-  readonly webhooks?: Readonly<Partial<Record<WebhookTrigger | 'any', readonly [first: number, last: number]>>>
   /** Whether the service has shown a session with several calls (identity.ts). */
   readonly reusesSessions?: true
   /** How many calls the last complete sweep excluded. */

@@ -74,8 +74,6 @@ export const MARK = {
   ambiguous_session: 1 << 12,
   /** The call was final when the target was created, but is counted. It has no events. */
   overAtSetUp: 1 << 13,
-  /** Whether a webhook announced its end is counted. The last bit of its column. */
-  endCounted: 1 << 14,
 } as const
 
 /** Whether the call is in the counters. Then its row is kept after its eviction. */

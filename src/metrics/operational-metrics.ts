@@ -56,10 +56,11 @@ export const COUNTER_DEFINITIONS = {
     values: { trigger: Object.keys(TRIGGERS), outcome: HOOK_OUTCOMES },
     isSparse: true,
   },
-  serviceWebhookUnlisted: {
-    name: 'callwatch_service_webhook_unlisted_total',
-    help: 'Calls that a webhook of the calls service named, and that no poll has shown within the lookback',
-    labels: ['target'],
+  serviceWebhookEnds: {
+    name: 'callwatch_service_webhook_ends_total',
+    help: 'Ends of calls by whether a webhook of the calls service announced them, at the latest a minute after they were found: yes, no. Only ends for which this daemon has listened since a minute before; absent without webhooks',
+    labels: ['target', 'announced'],
+    values: { announced: ['yes', 'no'] },
     isSparse: true,
   },
   loginFailures: {

@@ -30,8 +30,12 @@ export function recordRequests(metrics: OperationalMetrics, target: string, requ
 export function recordCommit(metrics: OperationalMetrics, { target, ledger, seconds, ends }: Committed): void {
   metrics.storeWritable.set(1)
   metrics.commitDuration.observe(seconds)
-  if (ends !== undefined) metrics.serviceWebhookUnlisted.inc({ target }, ends.unlisted.length)
-  for (const lag of ends?.lags ?? []) metrics.serviceWebhookLag.observe({ target }, lag)
+  if (ends !== undefined) {
+    // Also 0: `rate()` then sees the first increment.
+    metrics.serviceWebhookEnds.inc({ target, announced: 'yes' }, ends.announced)
+    metrics.serviceWebhookEnds.inc({ target, announced: 'no' }, ends.missed)
+    for (const lag of ends.lags) metrics.serviceWebhookLag.observe({ target }, lag)
+  }
   const finishes = new Set(ledger.finishes)
   for (const { finish, endedAt, marks } of ledger.calls.values()) {
     if (finish === undefined || endedAt === undefined || !finishes.has(finish)) continue

@@ -5,10 +5,11 @@ import type { Period } from '../ledger/finished-calls.ts'
 import type { PollSuccess } from '../ledger/observation.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Decision } from './decide.ts'
+import type { WebhookEnds } from './missed-webhooks.ts'
 import { hostOpened, type Target } from './target.ts'
 
-/** What was committed of a target, and how long the commit took (seconds). */
-export type Committed = Pick<Decision, 'ledger' | 'alerts' | 'ends'> & { target: string; seconds: number }
+/** What was committed of a target, how long that took (seconds), and what webhooks announced of it. */
+export type Committed = Pick<Decision, 'ledger' | 'alerts'> & { target: string; seconds: number; ends?: WebhookEnds }
 
 /**
  * Writes a decision to the store, completely or not at all.
@@ -34,7 +35,8 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
     target.lastCommitUnknown = store.cluster !== undefined
     throw error
   }
-  return { target: name, ...decision, seconds: clock.monotonic() - begun }
+  const ends = target.ends?.count(decision.ledger)
+  return { target: name, ...decision, seconds: clock.monotonic() - begun, ...(ends && { ends }) }
 }
 
 /** Whether what the poll finds may have happened long ago, because nothing was polled before, or not for a while. */
@@ -82,7 +84,6 @@ const NEXT_PAGE_SECONDS = 60
 export function apply(target: Target, committed: Committed, success?: PollSuccess): Committed {
   const { ledger, alerts, times, clock } = target
   applyDelta(ledger, committed.ledger, target.longestWindow)
-  if (committed.ends !== undefined) target.ends?.apply(committed.ends, ledger)
   for (const instance of committed.alerts.changed) alerts.set(instance.key, instance)
   for (const { key } of committed.alerts.ended) alerts.delete(key)
   // The first poll may read thousands of pages.

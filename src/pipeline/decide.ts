@@ -8,13 +8,12 @@ import { knownSince, type Delta, type LedgerState } from '../ledger/state.ts'
 import { computeDelta, type EvictedCalls } from '../ledger/delta/compute-delta.ts'
 import type { Observation, PollSuccess } from '../ledger/observation.ts'
 import { usedSince } from '../ledger/usage.ts'
-import type { WebhookCounts } from './missed-webhooks.ts'
 import type { Target } from './target.ts'
 
 /** What an observation or a tick changes. */
-export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord; ends?: WebhookCounts }
+export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord }
 
-type DecidedFor = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings' | 'ends'>
+type DecidedFor = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings'>
 
 /**
  * Computes what an observation changes of the calls, and at the end of a poll of the alerts. Pure.
@@ -31,14 +30,12 @@ export function decide(
 ): Decision | undefined {
   const delta = computeDelta(target.ledger, observation, target.settings.poll, evicted)
   if (delta === undefined) return undefined
-  const ends = target.ends?.count(delta, target.ledger, wall, observation.success && target.settings.poll.lookback)
-  const decided = { ledger: delta, ...(ends && { ends }) }
-  if (observation.success === undefined) return { ...decided, alerts: { changed: [], ended: [], notifications: [] } }
+  if (observation.success === undefined) return { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } }
   const poll = evaluatedPoll(target.ledger, delta, observation.success)
   const at = wholeMilliseconds(wall)
   const { kind, now, previousSuccess, limited } = poll
   const evaluated: EvaluationRecord = { kind, at, now, previousSuccess, limited }
-  return { ...decided, alerts: evaluateRules(target, poll, at), evaluated }
+  return { ledger: delta, alerts: evaluateRules(target, poll, at), evaluated }
 }
 
 /**

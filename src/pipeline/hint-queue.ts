@@ -2,9 +2,8 @@ import { defer, EMPTY, startWith, Subject, switchMap, timer } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { TRIGGERS, type Hint, type WebhookTrigger } from '../ledger/hint.ts'
 import type { LedgerState } from '../ledger/state.ts'
-import { unnamedEnds } from './unnamed-ends.ts'
 
-type Shown = Pick<LedgerState, 'calls' | 'open' | 'counters' | 'sync'>
+type Shown = Pick<LedgerState, 'calls'>
 /** `due` is when the next request for it is due (monotonic seconds), after so many `requests`. */
 type Entry = { shows: (typeof TRIGGERS)[WebhookTrigger]; due: number; requests: number }
 
@@ -18,9 +17,6 @@ const DROPPED: Pick<Entry, 'shows' | 'requests'> = { shows: 'change', requests: 
 /** Of more hints, the oldest are dropped. The request for the others finds their calls as well, or else the next poll. */
 const MAX_HINTS = 1000
 
-/** The sessions to request, and whether a Get Call for one of them is not enough. */
-export type TakenHints = { sessions: string[]; needsPoll: boolean }
-
 export type HintQueue = ReturnType<typeof hintQueue>
 
 /**
@@ -31,24 +27,18 @@ export type HintQueue = ReturnType<typeof hintQueue>
  */
 export function hintQueue(clock: Clock) {
   const entries = new Map<string, Entry>()
-  const unnamed = unnamedEnds(clock)
   const changed$ = new Subject<void>()
   let notBefore = -Infinity
   /** When the next hinted request is due (monotonic seconds). */
   let next = Infinity
 
   function schedule(): void {
-    next = Math.max(notBefore, Math.min(unnamed.due(), ...entries.values().map(({ due }) => due)))
+    next = Math.max(notBefore, Math.min(Infinity, ...entries.values().map(({ due }) => due)))
     changed$.next()
   }
 
   return {
-    /** @param ledger the state of the target, if it is loaded */
-    add: ({ id, trigger }: Hint, ledger?: Shown) => {
-      if (id === undefined) {
-        unnamed.add(ledger)
-        return schedule()
-      }
+    add: ({ id, trigger }: Hint) => {
       const shows = TRIGGERS[trigger]
       const before = entries.get(id)
       if (shows === 'change' || (before?.shows === 'end' && before.requests === 0)) return
@@ -66,16 +56,11 @@ export function hintQueue(clock: Clock) {
         ),
       ),
     ),
-    /**
-     * The sessions to request, without those that already show what was announced. For an end without an id these are all that ring,
-     * and only a poll shows it: the call may be one that callwatch has not seen.
-     */
-    takeDue: (ledger: Shown): TakenHints => {
+    /** The sessions to request, without those that already show what was announced. */
+    takeDue: (ledger: Shown): string[] => {
       const now = clock.monotonic()
       for (const [id, { shows }] of entries) if (isShown(id, shows, ledger)) entries.delete(id)
-      const named = [...entries].flatMap(([id, { due, requests }]) => (requests === 0 || due <= now ? [id] : []))
-      const { isDue: needsPoll, ringing } = unnamed.takeDue(ledger)
-      return { sessions: [...new Set([...named, ...ringing])], needsPoll }
+      return [...entries].flatMap(([id, { due, requests }]) => (requests === 0 || due <= now ? [id] : []))
     },
     /**
      * After a hinted request. Ends that it did not show are due again later.
@@ -85,7 +70,6 @@ export function hintQueue(clock: Clock) {
     requested: (sessions: readonly string[], ledger: Shown, requestsMade: number) => {
       const now = clock.monotonic()
       notBefore = now + SECONDS_PER_REQUEST * requestsMade
-      unnamed.requested(ledger)
       for (const id of sessions) {
         // It may have been dropped during the request.
         const { shows, requests } = entries.get(id) ?? DROPPED

@@ -109,8 +109,7 @@ export function lifecycle(options: LifecycleOptions) {
         ),
       ),
     /** Takes a hint about a call of a target that this daemon owns. */
-    hint: (name: string, hint: Hint) =>
-      takeHint(ownership.owns(name) ? managedTargets.get(name) : undefined, hint, clock),
+    hint: (name: string, hint: Hint) => takeHint(ownership.owns(name) ? managedTargets.get(name) : undefined, hint),
     /** Applies the rate limit pauses that other daemons received. Call it every second. */
     replicatePauses: limits.replicatePauses,
   }
@@ -149,10 +148,10 @@ async function loadAll(
   await lastValueFrom(from(added).pipe(mergeMap(load, LOADED_AT_A_TIME)), { defaultValue: undefined })
 }
 
-function takeHint(managed: ManagedTarget | undefined, hint: Hint, { wall }: Clock): void {
-  const target = managed && loadedOf(managed)
-  managed?.hints.add(hint, target?.ledger)
-  target?.ends?.note(hint, wall(), target.ledger)
+function takeHint(managed: ManagedTarget | undefined, hint: Hint): void {
+  if (managed === undefined) return
+  managed.hints.add(hint)
+  loadedOf(managed)?.ends?.note(hint)
 }
 
 function loadingOf(managed: ManagedTarget) {

@@ -31,7 +31,7 @@ import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
 import { readEarlierCalls } from './earlier-calls.ts'
-import type { HintQueue, TakenHints } from './hint-queue.ts'
+import type { HintQueue } from './hint-queue.ts'
 import type { Health } from './health.ts'
 import { hostOpened, type Target } from './target.ts'
 
@@ -76,14 +76,14 @@ function hintedOf(options: PipelineOptions): ExclusiveJob<PipelineEvent> {
       hints.postpone(Math.max(RECHECK_SECONDS, target.rateLimiter.pausedFor()))
       return EMPTY
     }
-    const taken = hints.takeDue(target.ledger)
+    const sessions = hints.takeDue(target.ledger)
     let requestCount = 0
-    return fromGenerator((...state) => runHinted(options, taken, ...state), aborted$).pipe(
+    return fromGenerator((...state) => runHinted(options, sessions, ...state), aborted$).pipe(
       tap((event) => {
         if (event.kind === 'polled') requestCount = event.report.requests.length
         if (event.kind === 'hinted') requestCount = event.requests.length
       }),
-      finalize(() => hints.requested(taken.sessions, target.ledger, requestCount)),
+      finalize(() => hints.requested(sessions, target.ledger, requestCount)),
     )
   })
   return { kind: 'hinted', run$ }
@@ -134,13 +134,13 @@ function observeOptions({ target, client, random }: RunOptions) {
  */
 async function* runHinted(
   options: RunOptions,
-  { sessions, needsPoll }: TakenHints,
+  sessions: readonly string[],
   ...state: [aborted: AbortSignal, isUnsubscribed?: () => boolean]
 ): AsyncGenerator<PipelineEvent, void> {
-  if (sessions.length === 0 && !needsPoll) return
+  if (sessions.length === 0) return
   const [session, ...others] = sessions
   const open = options.target.ledger.open.values().find((call) => sessionOf(call) === session)
-  if (open !== undefined && others.length === 0 && !needsPoll) yield* requestCall(options, open, ...state)
+  if (open !== undefined && others.length === 0) yield* requestCall(options, open, ...state)
   else yield* runPoll({ ...options, hinted: new Set(sessions) }, ...state)
 }
 

@@ -50,6 +50,8 @@ export type TargetStatus = {
   readonly evaluationAge: () => number
   readonly health: () => Health
   readonly recent: Recent
+  /** Whether webhooks announced its ends; absent if it accepts none. */
+  readonly ends?: MissedWebhooks
   /** The name of the daemon that polls the target, if several daemons share the store and one of them polls it. */
   readonly owner: () => string | undefined
   /** The progress of the running sweep. */
@@ -75,8 +77,6 @@ export type Target = TargetStatus & {
   readonly times: Times
   /** The answer to the last commit was lost. Nothing more is committed until the store says whether that commit was made. */
   lastCommitUnknown: boolean
-  /** Whether webhooks announced its ends; absent if it accepts none. */
-  readonly ends?: MissedWebhooks
   readonly record: HealthRecord
   rateLimiter: RateLimiter
   readonly store: Store
@@ -126,7 +126,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     return opened
   })
   const times = timesOf(stored.ledger.sync, options)
-  const ends = missedWebhooksOf(options, stored.ledger)
+  const ends = missedWebhooksOf(options)
   const target: Target = {
     name: config.name,
     settings,
@@ -138,7 +138,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     ...(ends && { ends }),
     record,
     health: record.current,
-    recent: { requests: record.requestsWithin, ...(ends && { ends: ends.within }) },
+    recent: { requests: record.requestsWithin },
     owner,
     rateLimiter: UNLIMITED,
     pollAge: () => clock.monotonic() - times.polled,

@@ -67,8 +67,6 @@ export const switchTable = {
   },
   /** Applies to every webhook that the service sends. */
   webhookFault: probabilities('faults of a webhook', webhookFaultNames, 1),
-  /** The published webhooks of calls that failed name no session. */
-  webhookIds: drawn(oneOf('webhooks with a session id', ['published', 'all'])),
   outage: oneOf('every connection to the service is reset', [true, false], false),
 } satisfies SwitchTable
 

@@ -20,7 +20,7 @@ const sizeOf = (hint: PassedHint) => JSON.stringify(hint).length + 1
 
 const received = z.strictObject({
   target: z.string(),
-  hint: z.strictObject({ id: z.string().optional(), trigger: z.custom<WebhookTrigger>(isTrigger) }),
+  hint: z.strictObject({ id: z.string(), trigger: z.custom<WebhookTrigger>(isTrigger) }),
 })
 
 /** Hints that the daemons on one database pass to each other, outside of transactions. */
@@ -32,7 +32,7 @@ export function hintChannel(clock: Clock) {
     onNotify: (text: string) => hints$.next(readHints(text)),
     listen: async (connection: Connection): Promise<void> => {
       if (!connection.isDirect()) return
-      const begin = () => void (listening = { connection, since: clock.wall() })
+      const begin = () => void (listening = { connection, since: clock.monotonic() })
       await connection.run(LISTEN).then(begin, onlyStoreErrors(undefined))
     },
     channelOn: (sql: Sql) => {
@@ -47,7 +47,7 @@ export function hintChannel(clock: Clock) {
         /** The hints of all daemons, this one included. */
         hints$: hints$.asObservable(),
         /**
-         * Since when this daemon has heard all hints (UNIX seconds by the host's clock). It is Infinity without a connection, and behind
+         * Since when this daemon has heard all hints (monotonic seconds). It is Infinity without a connection, and behind
          * a pooler in transaction mode, which has no LISTEN.
          */
         hearsSince: () => (listening?.connection.isDropped() === false ? listening.since : Infinity),

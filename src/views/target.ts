@@ -69,10 +69,6 @@ const committed = z.object({
   participants_in_progress: count,
   started: count,
   finished: z.object({ ...outcomes, lost: count }),
-  service_webhook_ends: z
-    .object({ announced: count, missed: count, unknown: count })
-    .optional()
-    .describe('Ends of calls, by whether a webhook of the calls service announced them; absent without webhooks'),
   minutes,
   participant_minutes: minutes,
   participant_minutes_today: used,
@@ -138,10 +134,10 @@ function currentView(target: TargetStatus): CurrentView {
   }
 }
 
-/** Webhooks of the service that are accepted, and of which none has ever come. */
-function webhookWarnings({ recent, ledger }: TargetStatus): NonNullable<CurrentView['warnings']> {
-  if (recent.ends === undefined || ledger.sync.webhooks !== undefined) return []
-  const message = `no webhook of the calls service has come yet: ${MEANINGS.webhooks}`
+/** Webhooks of the service are accepted, and none has come since the start, although calls have ended. */
+function webhookWarnings({ ends }: TargetStatus): NonNullable<CurrentView['warnings']> {
+  if (ends?.isSilent() !== true) return []
+  const message = `calls have ended, and no webhook of the calls service has come: ${MEANINGS.webhooks}`
   return [{ kind: 'no_webhooks', message }]
 }
 
@@ -184,7 +180,6 @@ function viewOfCommit(target: TargetStatus): CommittedView {
       ...byOutcome((status) => byLast(COUNTERS.finished, status)),
       lost: sumOf(ledger, COUNTERS.lost),
     },
-    service_webhook_ends: webhookEndsOf(ledger),
     minutes: media(COUNTERS.callMinutes),
     participant_minutes: media(COUNTERS.participantMinutes),
     ...usedMinutes(ledger.usage, serviceNow(target)),
@@ -192,12 +187,6 @@ function viewOfCommit(target: TargetStatus): CommittedView {
     rules: rules.map((rule) => ruleView(rule, ledger)),
     max_requests_per_minute: poll.maxRequestsPerMinute,
   }
-}
-
-function webhookEndsOf(ledger: LedgerState): CommittedView['service_webhook_ends'] {
-  const ends = (announced: string) => sumOf(ledger, COUNTERS.webhookEnds, ([value]) => value === announced)
-  const counts = { announced: ends('yes'), missed: ends('no'), unknown: ends('unknown') }
-  return counts.announced + counts.missed + counts.unknown === 0 ? undefined : counts
 }
 
 function toMilliseconds(seconds: number | undefined): number | null {

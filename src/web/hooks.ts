@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { unzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
-import { isEnd, isTrigger, type Hint, type WebhookTrigger } from '../ledger/hint.ts'
+import { isTrigger, type Hint, type WebhookTrigger } from '../ledger/hint.ts'
 import { parseMap, valueAt } from '../schema/path.ts'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { QueryError } from '../schema/query-error.ts'
@@ -16,18 +16,14 @@ const ID_PLACES = [
 ]
 const MAX_ID_LENGTH = 1000
 
-/**
- * The trigger and the call of a webhook; undefined if the body is not a JSON object. Without the id of a call only an end is a
- * hint: the vendor's samples of calls that failed have none.
- */
+/** The trigger and the hint of a webhook, if it has the id of a call; undefined if the body is not a JSON object. */
 export function readWebhook(body: Buffer) {
   const tree = parseMap(body.toString())
   if (tree === undefined) return undefined
   const { trigger: name, appId } = tree
   const trigger = isTrigger(name) ? name : 'other'
   const id = ID_PLACES.map((place) => valueAt(tree, place)).find((value) => typeof value === 'string' && value !== '')
-  const isCall = typeof id === 'string' && id.length <= MAX_ID_LENGTH
-  const hint: Hint | undefined = isCall ? { id, trigger } : isEnd({ trigger }) ? { trigger } : undefined
+  const hint: Hint | undefined = typeof id === 'string' && id.length <= MAX_ID_LENGTH ? { id, trigger } : undefined
   return { trigger, appId: typeof appId === 'string' ? appId : undefined, hint }
 }
 

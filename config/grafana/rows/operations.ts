@@ -1,5 +1,5 @@
 import { stat, graph, healthTimeline, list } from '../panels.ts'
-import { during, quantiles, T, WINDOW } from '../queries.ts'
+import { quantiles, T, WINDOW } from '../queries.ts'
 
 export function alerts() {
   return [
@@ -111,8 +111,8 @@ export function webhooks() {
 
 /** Webhooks of the calls service, which any daemon receives. */
 export function serviceWebhooks() {
-  const ends = (announced: string) =>
-    `sum by (target) (increase(${during(WINDOW, 'callwatch_service_webhook_ends_total', `announced=~"${announced}"`)}))`
+  const ends = (matchers: string) =>
+    `sum by (target) (increase(callwatch_service_webhook_ends_total{${matchers}}[${WINDOW}]))`
   return [
     graph({
       title: 'Webhooks received',
@@ -124,22 +124,12 @@ export function serviceWebhooks() {
       },
     }),
     graph({
-      title: 'Calls that only webhooks named',
-      about:
-        'Calls that a webhook named, and that no poll has shown within the lookback: the list has lost them, or this key may not see them.',
-      width: 6,
-      unit: 'short',
-      queries: {
-        '{{target}}': `sum by (target) (increase(callwatch_service_webhook_unlisted_total{${T}}[$__rate_interval]))`,
-      },
-    }),
-    graph({
       title: 'Ends without a webhook',
       about:
-        'Share of the ends of calls that no webhook announced within a minute. The shipped rule CallwatchServiceWebhooksMissed fires above 5%.',
+        'Share of the ends of calls that no webhook announced within a minute: programs that rely on webhooks miss them.',
       width: 6,
       unit: 'percentunit',
-      queries: { '{{target}}': `${ends('no')} / ${ends('yes|no')}` },
+      queries: { '{{target}}': `${ends(`announced="no", ${T}`)} / ${ends(T)}` },
     }),
     graph({
       title: 'Delay of webhooks',

@@ -15,7 +15,7 @@ export const requestErrors = targetSignal({
     ...aboveShare,
   },
   unit: 'share',
-  value: (trigger, { window, minRequests }) => wrongShare(trigger, minRequests, (recent) => recent.requests(window)),
+  value: (trigger, { window, minRequests }) => wrongShare(trigger, minRequests, window),
   describe: ({ value }, signal) =>
     `${formatIn('share', value)} of the requests to the calls service failed ${inWindow(signal)}`,
   inWords: (rule) => `${beyond(rule, 'share')} of the requests to the calls service ${inWindow(rule.signal)} failed`,

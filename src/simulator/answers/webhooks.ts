@@ -3,7 +3,6 @@ import { between, hex } from '../random.ts'
 import { insert } from '../sorted.ts'
 import { drawFault, webhookFaultNames, type WebhookFault } from './faults.ts'
 import type { CallsService } from './service.ts'
-import type { Switches } from '../switches.ts'
 
 /** A webhook to send at a time (milliseconds since 1970). */
 export type SimulatedWebhook = { ms: number; body: string; isForged: boolean; attempts: number }
@@ -48,14 +47,13 @@ export function newWebhooks(service: CallsService) {
     insert(planned, { ms, body, isForged, attempts }, (a, b) => a.ms <= b.ms)
   }
 
-  const body = (event: LedgerEvent, appId = SIMULATED_APP) => bodyOf({ event, appId, ids: service.switches.webhookIds })
   const effects: Record<WebhookFault, (ms: number, event: LedgerEvent) => void> = {
     lost: (_ms, event) => void sent.lost.push({ sessionId: event.sessionId, trigger: triggerOf(event)! }),
-    late: (ms, event) => plan(ms + between(random, 5000, 60_000), body(event)),
-    reordered: (ms, event) => plan(ms + between(random, 500, 3000), body(event)),
-    twice: (ms, event) => plan(ms + 10_000, body(event)),
-    other_app: (ms, event) => plan(ms, body(event, 'another')),
-    forged: (ms, event) => plan(ms, body({ ...event, sessionId: hex(random, 24) }), true),
+    late: (ms, event) => plan(ms + between(random, 5000, 60_000), bodyOf(event)),
+    reordered: (ms, event) => plan(ms + between(random, 500, 3000), bodyOf(event)),
+    twice: (ms, event) => plan(ms + 10_000, bodyOf(event)),
+    other_app: (ms, event) => plan(ms, bodyOf(event, 'another')),
+    forged: (ms, event) => plan(ms, bodyOf({ ...event, sessionId: hex(random, 24) }), true),
   }
 
   return {
@@ -66,7 +64,7 @@ export function newWebhooks(service: CallsService) {
         const event = world.ledger[position]!
         if (triggerOf(event) === undefined) continue
         const fault = drawFault(random, webhookFaultNames, service.switches.webhookFault)
-        if (!REPLACED.includes(fault)) plan(event.at * 1000, body(event))
+        if (!REPLACED.includes(fault)) plan(event.at * 1000, bodyOf(event))
         if (fault !== undefined) effects[fault](event.at * 1000, event)
       }
       const later = planned.findIndex(({ ms }) => ms > world.nowMs)
@@ -105,19 +103,12 @@ export function sendWebhooks({ due, failed }: Webhooks, to: URL, now: () => numb
 
 const TEAM = { uid: 'user-1', name: 'Name of user-1', avatar: 'https://avatars.invalid/user-1.png' }
 
-/**
- * The published bodies: session events have the id at the top, `call_initiated` far below, and calls that failed have none. All
- * have users' names.
- *
- * @param ids with `all`, calls that failed have an id where `call_initiated` has it
- */
-function bodyOf({ event, ids, appId }: { event: LedgerEvent; ids: Switches['webhookIds']; appId: string }): string {
+/** The bodies as they were seen: session events have the id at the top, ringing events far below. All have users' names. */
+function bodyOf(event: LedgerEvent, appId = SIMULATED_APP): string {
   const trigger = triggerOf(event)!
   const { mode } = event
   const isSession = ['started', 'ended'].some((what) => trigger.endsWith(`_${what}`))
-  const data = isSession
-    ? sessionData(event)
-    : { call: ringingData(event, ids === 'all' || trigger === 'call_initiated') }
+  const data = isSession ? sessionData(event) : { call: ringingData(event) }
   const kind = isSession ? { type: mode === 'call' ? 'call' : 'meet' } : {}
   return JSON.stringify({ trigger, data, appId, region: 'us', webhook: 'simulated-webhook', ...kind })
 }
@@ -128,8 +119,8 @@ function sessionData({ sessionId, event, at, startedAt }: LedgerEvent): object {
   return { sessionId, ...times, occupant: TEAM, all_occupants: [TEAM] }
 }
 
-function ringingData({ sessionId, event, at, type, mode, status, receiverType }: LedgerEvent, hasId: boolean): object {
-  const on = { entity: { ...(hasId && { sessionid: sessionId }), type, status, mode }, entityType: 'call' }
+function ringingData({ sessionId, event, at, type, mode, status, receiverType }: LedgerEvent): object {
+  const on = { entity: { sessionid: sessionId, type, status, mode }, entityType: 'call' }
   return {
     id: String(Math.floor(at * 1000)),
     conversationId: 'user-1_user_user-2',

@@ -164,11 +164,6 @@ export const SIGNALS = {
     { name: 'request_errors', window: 900, minRequests: 20 },
     { value: 0.51, threshold: 0.25, peak: 0.6 },
   ),
-  service_webhooks_missed: firingOf(
-    'WebhooksMissed',
-    { name: 'service_webhooks_missed', window: 1800, minEnds: 20 },
-    { value: 0.12, threshold: 0.1, peak: 0.2 },
-  ),
   budget_minutes: firingOf(
     'MinutesUsedUp',
     { name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'Europe/Berlin' },

@@ -1,6 +1,5 @@
 import { Subject } from 'rxjs'
 import { pino } from 'pino'
-import { COUNTERS, seriesKey } from '../../../src/ledger/series.ts'
 import { connect } from '../../../src/pipeline/connection.ts'
 import { hintQueue } from '../../../src/pipeline/hint-queue.ts'
 import { pipeline } from '../../../src/pipeline/pipeline.ts'
@@ -51,13 +50,10 @@ export async function watched({
     rules: [],
   }
   let running: { target: Target; hints: ReturnType<typeof hintQueue>; stop: () => void } | undefined
-  const restarts: number[] = []
-  /** When a webhook of each trigger first named a call. */
-  const named = new Map<string, number>()
+  const counted = { announced: 0, missed: 0 }
 
   async function start() {
     running?.stop()
-    restarts.push(clock.wall())
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
     const hints = hintQueue(clock)
     const client = connect(settings, () => target, {
@@ -68,7 +64,11 @@ export async function watched({
     })
     const never$ = new Subject<void>()
     const options = { target, client, hints, random: () => 0.5, offset: 1, draining$: never$, aborted$: never$ }
-    const subscription = pipeline({ ...options, mask: (text) => text }).subscribe()
+    const subscription = pipeline({ ...options, mask: (text) => text }).subscribe((event) => {
+      if (event.kind !== 'committed') return
+      counted.announced += event.committed.ends!.announced
+      counted.missed += event.committed.ends!.missed
+    })
     running = { target, hints, stop: () => subscription.unsubscribe() }
   }
 
@@ -82,21 +82,17 @@ export async function watched({
       const { appId, hint } = readWebhook(Buffer.from(body))!
       if (isForged || appId !== 'simulator') continue
       const { hints, target } = running!
-      hints.add(hint!, target.ledger)
-      target.ends?.note(hint!, clock.wall(), target.ledger)
-      const { id, trigger } = hint!
-      if (id !== undefined && !named.has(trigger)) named.set(trigger, clock.wall())
+      hints.add(hint!)
+      target.ends?.note(hint!)
     }
   }
   running!.stop()
-  const counted = (announced: string) =>
-    running!.target.ledger.counters.get(seriesKey(COUNTERS.webhookEnds, announced)) ?? 0
   const ended = service.world.ledger.filter(({ event }) => END.test(`_${event.replace('canceled', 'cancelled')}`))
-  return { counted, ended, lost: webhooks.sent.lost, named, restarts, target: running!.target }
+  const knownOf = (id: string) => running!.target.ledger.calls.get(id)?.finish?.known ?? Infinity
+  /** How long the ends of calls with a status took to be known, sorted (seconds). */
+  const lagsOf = (status: string) =>
+    ended
+      .flatMap(({ sessionId, event, at }) => (event === status ? [knownOf(sessionId) - at] : []))
+      .toSorted((a, b) => a - b)
+  return { counted, ended, lost: webhooks.sent.lost, lagsOf, target: running!.target }
 }
-
-/** How long the ends of calls with a status took to be known, sorted (seconds). */
-export const lagsOf = ({ ledger }: Target, status: string) =>
-  [...ledger.calls.values()]
-    .flatMap(({ finish }) => (finish?.status === status ? [finish.known - finish.at] : []))
-    .toSorted((a, b) => a - b)

@@ -54,6 +54,14 @@ export function lessCorrections(series: Series): Series {
   return result
 }
 
+/** The sum over the series whose names match. */
+export function sumOf(series: Series, pattern: RegExp): number {
+  return [...series].reduce((sum, [name, value]) => sum + (pattern.test(name) ? value : 0), 0)
+}
+
+/** The webhooks of the service that were hints. */
+export const hintsIn = (exported: Series) => sumOf(exported, /^callwatch_service_webhooks_total\{.*outcome="hint"/)
+
 function belongs(series: string, family: string): boolean {
   const metric = metricOf(series)
   return metric === family || ['_bucket', '_sum', '_count'].some((suffix) => metric === family + suffix)

@@ -28,7 +28,7 @@ export function isAllCovered(run: ChaosRun): boolean {
 }
 
 /** What must occur for the run to be meaningful, with how often it did. */
-export function coverageRows(run: ChaosRun, busyness: number, announced: number): Row[] {
+export function coverageRows(run: ChaosRun, busyness: number, hints: number): Row[] {
   const counts = countsOf(run)
   const rows = Object.entries(WANTED).map(([name, wanted]) => {
     const figures = wanted.map((what) => `${what.split('.')[1]} ${counts.get(what) ?? 0}`)
@@ -41,8 +41,8 @@ export function coverageRows(run: ChaosRun, busyness: number, announced: number)
     ...rows,
     row(
       'webhooks of the service',
-      `${sent} sent, ${lost.length} lost, ${announced} announced an end`,
-      lost.length > 0 && announced > 0,
+      `${sent} sent, ${lost.length} lost, ${hints} taken by the last process`,
+      lost.length > 0 && hints > 0,
     ),
     row('requests near their limit', `${(busyness * 100).toFixed(0)} %`, busyness >= BUSY),
   ]

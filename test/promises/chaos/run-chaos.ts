@@ -5,8 +5,7 @@ import { random } from '../../../src/simulator/random.ts'
 import { freePort } from '../../kit/postgres/start-postgres.ts'
 import { startWorld } from '../../kit/world/start-world.ts'
 import { eventually } from '../../kit/eventually.ts'
-import { parseExposition } from '../../kit/replay/exposition.ts'
-import { seriesName, type Series } from '../../../src/simulator/expected/expected-series.ts'
+import { hintsIn, parseExposition } from '../../kit/replay/exposition.ts'
 import { chaosConfig, MAX_REQUESTS_PER_MINUTE } from './chaos-config.ts'
 import { startDaemon, stopDaemon, type ChaosRun } from './chaos-run.ts'
 import { chaosSwitches } from './chaos-switches.ts'
@@ -47,10 +46,6 @@ const REQUESTS_BETWEEN = 10
 const LONGEST_BETWEEN = 4
 /** A run in which something has not occurred continues for so many seconds at most. */
 const EXTRA_TIME = 60
-
-/** The ends of calls that a webhook of the service announced. */
-const announcedIn = (exported: Series) =>
-  exported.get(seriesName('callwatch_service_webhook_ends_total', { announced: 'yes' })) ?? 0
 
 /** One run: the service and the receiver in this process, the daemon in its own, until it is settled and compared. */
 export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<ChaosReport> {
@@ -182,7 +177,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
         alerts,
         reportRow(reported),
       ],
-      coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE, announcedIn(exported)),
+      coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE, hintsIn(exported)),
     }
   } finally {
     clearInterval(switching)

@@ -56,7 +56,7 @@ export async function compareRun(run: Run): Promise<void> {
     ...alertProblems(run),
     ...(await historyProblems(run)),
     ...replayProblems(run, target),
-    ...(run.hooks?.problems(target.ledger, run.rows.values()) ?? []),
+    ...(run.hooks?.problems() ?? []),
     ...paceProblems(run, target),
   ]
   const { lastSuccess } = target.ledger.sync

@@ -84,7 +84,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   run.settings = drawSettings(run.drawn, draw)
   const config$ = new BehaviorSubject(simulatedConfig(run))
   const opened = { isReady: false }
-  const [from, opens] = [clock.wall(), run.clock.wall()]
+  const [from, opens] = [clock.monotonic(), run.clock.wall()]
   void targets.open(config$.value).then(() => (opened.isReady = true))
   await run.clock.advance(0)
   while (!opened.isReady && process.died() === undefined) await run.clock.advance(1)
@@ -125,12 +125,12 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
 /** The webhooks of the service reach this process, until it dies. @param from when its targets began to open */
 function listen(
   { hooks }: Run,
-  { clock: { wall }, died }: MortalProcess,
+  { clock: { monotonic }, died }: MortalProcess,
   { targets, from }: { targets: Lifecycle; from: number },
 ): void {
   if (hooks === undefined || died() !== undefined) return
   const hear = (hint: Hint) => targets.hint('simulated', hint)
-  hooks.listener = { since: { from, to: wall() }, hear, now: wall, isAlive: () => died() === undefined }
+  hooks.listener = { since: { from, to: monotonic() }, hear, isAlive: () => died() === undefined }
 }
 
 /** Notes alerts that a receiver was notified of while they were silenced or muted, or while another one fired that inhibits them. */
@@ -206,6 +206,7 @@ function showsNewest({ service: { switches, world }, settings: { pageSize }, tar
 function note(run: Run, event: TargetEvent): void {
   const { report, clock } = run
   if (event.kind === 'internal error') report.differences.push(`at ${clock.wall()}: ${inspect(event.error)}`)
+  if (event.kind === 'committed') run.hooks?.committed(event.committed)
   if (event.kind !== 'polled') return
   const { outcome, requests, problem, successful, refusedFrom } = event.report
   report.polls[outcome] = (report.polls[outcome] ?? 0) + 1

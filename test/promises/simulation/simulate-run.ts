@@ -154,7 +154,6 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
         throw new StoreError('unavailable', 'database is locked')
       }
       await memory.commit(target, commit)
-      run.hooks?.committed(commit, hostTime(run))
       for (const call of commit.ledger.calls.values()) run.rows.set(call.id, call)
       for (const oracle of oracles.values()) oracle.committed(commit, clock.wall())
       if (commit.evaluated !== undefined) run.history.evaluations.push(commit.evaluated)

@@ -1,22 +1,19 @@
 import { interval } from 'rxjs'
 import type { Hint } from '../../../src/ledger/hint.ts'
-import { COUNTERS, seriesKey } from '../../../src/ledger/series.ts'
-import type { LedgerState } from '../../../src/ledger/state.ts'
-import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { sessionOf } from '../../../src/ledger/identity.ts'
+import { hasEvents } from '../../../src/ledger/tracked-call.ts'
+import type { Committed } from '../../../src/pipeline/commit.ts'
 import { newWebhooks, SIMULATED_APP, type SimulatedWebhook } from '../../../src/simulator/answers/webhooks.ts'
 import { advance } from '../../../src/simulator/calls/world.ts'
-import type { Commit } from '../../../src/store/store.ts'
 import { readWebhook } from '../../../src/web/hooks.ts'
 import type { VirtualClock } from '../../kit/virtual-clock.ts'
 import type { WorldService } from '../../kit/world/start-world.ts'
-import { sessionOf } from '../../../src/ledger/identity.ts'
 
-/** One life of the daemon's process, as the service's webhooks reach it. Times are UNIX seconds by the host's clock. */
+/** One life of the daemon's process, as the service's webhooks reach it. */
 export type Listener = {
-  /** When it began to listen: between these two times. */
+  /** When it began to listen: between these two times (monotonic seconds). */
   since: { from: number; to: number }
   hear: (hint: Hint) => void
-  now: () => number
   isAlive: () => boolean
 }
 
@@ -24,52 +21,40 @@ export type Listener = {
 export type SimulatedHooks = {
   /** The process that gets the webhooks from now on; undefined while there is none. */
   listener: Listener | undefined
-  /** Notes the ends that a commit counts. */
-  committed: (commit: Commit, now: number) => void
-  /** How many ends of calls were expected with each outcome, at most. */
+  /** Notes what the process counted. */
+  committed: (committed: Committed) => void
+  /** How many ends of calls were counted in all. */
   reached: () => [string, number][]
-  /** What differs from what the daemon counted, a line each. */
-  problems: (ledger: LedgerState, rows: Iterable<TrackedCall>) => string[]
+  /** What differs from what each process counted, a line each. */
+  problems: () => string[]
   stop: () => void
 }
 
-/** The triggers that announce the end of a session: of a call, of a meeting. */
-const SESSION = ['call_ended', 'meeting_ended']
-/** The triggers that announce that a call failed, by its status. */
-const OF_FAILED: Readonly<Record<string, readonly string[]>> = {
-  unanswered: ['call_unanswered'],
-  rejected: ['call_rejected', 'call_busy'],
-  canceled: ['call_cancelled'],
+/** An end that a commit found (monotonic seconds). */
+type Found = { session: string; at: number; found: number }
+/** What a process heard of ends, by session, and found, and counted. */
+type Life = {
+  since: Listener['since']
+  heard: Map<string, number[]>
+  ends: Found[]
+  counted: Counts
+  lastCommit: number
 }
-const RINGING = Object.values(OF_FAILED).flat()
+type Counts = { announced: number; missed: number }
 
-/** Sessions with several calls. */
+/** Sessions with several calls: which of them a webhook is about depends on when it comes. */
 const OF_ROOM = /^(?:cw:)?group-/
-
-type Outcome = 'yes' | 'no' | 'unknown'
-
+/** The triggers that announce an end. */
+const END = /^(?:call_(?:ended|busy|cancelled|rejected|unanswered)|meeting_ended)$/
 /** How often due webhooks are sent (milliseconds). */
 const SEND_MS = 500
-/** How long before and after an end its webhook is listened for (seconds). */
+/** How long before an end and after it was found its webhook is listened for (seconds). */
 const WINDOW = 60
-/** By how much the clocks may differ (seconds). */
-const CLOCK_TOLERANCE = 10
 
 /** Sends the service's webhooks without a network. Forged ones and those of other apps do not get past the receiver. */
 export function simulatedHooks(service: WorldService, clock: VirtualClock): SimulatedHooks {
   const webhooks = newWebhooks(service)
-  const heard = new WeakMap<Listener, Map<string, number[]>>()
-  const differences: string[] = []
-  const counted = new Set<string>()
-  /** When each trigger first named a call, as this process knows it, and which of them the store has. */
-  const first = new Map<string, number>()
-  const stored = new Set<string>()
-  /** How often each outcome is expected, at least and at most. */
-  const expected: Record<Outcome, [least: number, most: number]> = { yes: [0, 0], no: [0, 0], unknown: [0, 0] }
-  /** When calls ended that are not counted yet, as this process knows it, and the known skew of the service's clock. */
-  let ends = new Map<string, number>()
-  let skew = 0
-  let uncounted: TrackedCall[] = []
+  const lives: Life[] = []
 
   function deliver(webhook: SimulatedWebhook): void {
     if (webhook.isForged) return
@@ -77,37 +62,9 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     if (listener?.isAlive() !== true) return webhooks.failed(webhook)
     const { appId, hint } = readWebhook(Buffer.from(webhook.body))!
     if (appId !== SIMULATED_APP || hint === undefined) return
-    const { id, trigger } = hint
-    const now = listener.now()
-    const key = `${trigger} ${id}`
-    const times = heard.get(listener)!
-    if (id !== undefined) times.set(key, [...(times.get(key) ?? []), now])
-    if (id !== undefined && !first.has(trigger)) first.set(trigger, now)
+    const { heard } = lives.at(-1)!
+    if (END.test(hint.trigger)) heard.set(hint.id, [...(heard.get(hint.id) ?? []), clock.monotonic()])
     listener.hear(hint)
-  }
-
-  function outcomesOf(call: TrackedCall, ended: number, now: number): Outcome[] {
-    const { status, labels, began } = call.finish!
-    const session = sessionOf(call)
-    // A webhook names the session: which call of it has ended, depends on when it comes.
-    if (OF_ROOM.test(session)) return ['yes', 'no', 'unknown']
-    const announcing = status === 'ended' || status === 'other' ? SESSION : RINGING
-    // A session may have had another call before.
-    const least = call.session !== undefined && began < call.finish!.at ? began - skew - CLOCK_TOLERANCE : -Infinity
-    const times = announcing.flatMap((one) => heard.get(hooks.listener!)!.get(`${one} ${session}`) ?? [])
-    const isAnnounced = times.some((at) => at >= least && at <= ended + WINDOW)
-    if (isAnnounced) return ['yes']
-    if (now <= ended + WINDOW) return []
-    const { from, to } = hooks.listener!.since
-    const expected = status === 'ended' ? [SESSION[labels.mode === 'call' ? 0 : 1]!] : (OF_FAILED[status] ?? [])
-    const isExpected = expected.some((one) => (first.get(one) ?? Infinity) <= ended)
-    const mayNo = isExpected && from <= ended - WINDOW
-    return [...(mayNo ? ['no' as const] : []), ...(!isExpected || to > ended - WINDOW ? ['unknown' as const] : [])]
-  }
-
-  function count(outcomes: readonly Outcome[]): void {
-    for (const outcome of outcomes) expected[outcome][1] += 1
-    if (outcomes.length === 1) expected[outcomes[0]!][0] += 1
   }
 
   const sending = interval(SEND_MS, clock.scheduler).subscribe(() => {
@@ -121,53 +78,48 @@ export function simulatedHooks(service: WorldService, clock: VirtualClock): Simu
     },
     set listener(listener) {
       current = listener
-      for (const trigger of first.keys()) if (!stored.has(trigger)) first.delete(trigger)
       if (listener === undefined) return
-      heard.set(listener, new Map())
-      // Another process knows only what the store has.
-      ends = new Map(uncounted.map((call) => [call.id, call.finish!.at - skew]))
+      const counted = { announced: 0, missed: 0 }
+      lives.push({ since: listener.since, heard: new Map(), ends: [], counted, lastCommit: -Infinity })
     },
-    committed: ({ ledger: { calls, sync } }, now) => {
-      skew = sync.clockSkew ?? 0
-      for (const trigger of Object.keys(sync.webhooks ?? {})) {
-        stored.add(trigger)
-        if (trigger !== 'any' && !first.has(trigger))
-          differences.push(`no ${trigger} named a call, but the store says so`)
-      }
+    committed: ({ ledger: { calls, finishes }, ends }) => {
+      const { counted, ...life } = lives.at(-1)!
+      const now = clock.monotonic()
+      lives.at(-1)!.lastCommit = now
+      counted.announced += ends!.announced
+      counted.missed += ends!.missed
       for (const call of calls.values()) {
-        if (call.finish === undefined || counted.has(call.id) || (call.marks & MARK.overAtSetUp) !== 0) continue
-        const ended = ends.get(call.id) ?? call.finish.at - skew
-        ends.set(call.id, ended)
-        uncounted = uncounted.filter(({ id }) => id !== call.id)
-        if ((call.marks & MARK.endCounted) === 0) {
-          uncounted.push(call)
-          continue
-        }
-        counted.add(call.id)
-        ends.delete(call.id)
-        const outcomes = outcomesOf(call, ended, now)
-        if (outcomes.length === 0)
-          differences.push(`the end of ${call.id} at ${ended} was counted at ${now}: too early`)
-        count(outcomes)
+        const { finish } = call
+        if (finish === undefined || !finishes.includes(finish) || !hasEvents(call)) continue
+        life.ends.push({ session: sessionOf(call), at: now - (finish.known - finish.at), found: now })
       }
     },
-    problems: ({ counters }, rows) => {
-      const all = [...rows].filter(({ finish, marks }) => finish !== undefined && (marks & MARK.overAtSetUp) === 0)
-      const missing = all.filter(({ id }) => !counted.has(id)).map(({ id }) => `the end of ${id} was not counted`)
-      const actual = (outcome: Outcome) => counters.get(seriesKey(COUNTERS.webhookEnds, outcome)) ?? 0
-      const wrong = (['yes', 'no', 'unknown'] as const).flatMap((outcome) => {
-        const [least, most] = expected[outcome]
-        const is = actual(outcome)
-        return is >= least && is <= most
-          ? []
-          : [`ends announced "${outcome}": ${least} to ${most} are right, ${is} counted`]
-      })
-      const sum = actual('yes') + actual('no') + actual('unknown')
-      const total = sum === all.length ? [] : [`${sum} ends are counted by their webhooks, of ${all.length}`]
-      return [...differences, ...missing, ...wrong, ...total]
-    },
-    reached: () => Object.entries(expected).map(([outcome, [, most]]) => [`webhook.${outcome}`, most]),
+    problems: () => lives.flatMap((life, i) => problemsOf(life).map((problem) => `process ${i + 1}: ${problem}`)),
+    reached: () =>
+      (['announced', 'missed'] as const).map((outcome) => {
+        return [`webhook.${outcome}`, lives.reduce((sum, { counted }) => sum + counted[outcome], 0)]
+      }),
     stop: () => sending.unsubscribe(),
   }
   return hooks
+}
+
+function problemsOf(life: Life): string[] {
+  const outcomes = life.ends.map((end) => outcomesOf(end, life))
+  return (['announced', 'missed'] as const).flatMap((outcome) => {
+    const most = outcomes.filter((possible) => possible.includes(outcome)).length
+    const least = outcomes.filter((possible) => possible.length === 1 && possible[0] === outcome).length
+    const is = life.counted[outcome]
+    return is >= least && is <= most ? [] : [`${least} to ${most} ends were ${outcome}, and ${is} were counted`]
+  })
+}
+
+/** As what an end may be counted. */
+function outcomesOf({ session, at, found }: Found, { since, heard, lastCommit }: Life): (keyof Counts | 'not')[] {
+  if (at - WINDOW < since.from) return ['not']
+  if (OF_ROOM.test(session)) return ['announced', 'missed', 'not']
+  const mayBeNot = at - WINDOW < since.to ? (['not'] as const) : []
+  const came = (heard.get(session) ?? []).find((time) => time >= at - WINDOW && time <= found + WINDOW)
+  if (came === undefined) return lastCommit > found + WINDOW ? ['missed', ...mayBeNot] : ['not']
+  return lastCommit > Math.max(came, found) || came <= found ? ['announced', ...mayBeNot] : ['not']
 }

@@ -15,19 +15,6 @@ test('ServiceErrors ends although a healthy service gets too few requests for a 
   expect(target.state('ServiceErrors')).toBe('inactive')
 })
 
-test('service_webhooks_missed ends once its target accepts no webhooks', () => {
-  const rule = ruleOn({ name: 'service_webhooks_missed', window: 900, minEnds: 4 }, { name: 'Missed' })
-  const target = evaluatedTarget([rule])
-  const requests = () => ({ all: 40, wrong: 0 })
-  target.evaluate({ kind: 'tick', pollAge: 4, recent: { requests, ends: () => ({ all: 10, wrong: 9 }) } }, at(0))
-  expect(target.kinds()).toEqual(['firing'])
-  for (let t = 15; t <= 86_400; t += 15) {
-    target.evaluate(pollAt(at(t), {}), at(t))
-    target.evaluate({ kind: 'tick', pollAge: 4, recent: { requests } }, at(t + 7))
-  }
-  expect(target.state('Missed')).toBe('inactive')
-})
-
 test('an alert on a type that is not documented ends when its rule fires below a threshold', () => {
   const started = { name: 'calls_finished', window: 900 } as const
   const above = ruleOn(started, { name: 'Calls', by: ['type'], threshold: 2 })

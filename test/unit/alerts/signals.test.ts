@@ -110,17 +110,13 @@ describe('each signal', () => {
     expect(ruleValueOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
   })
 
-  test('is evaluated at a tick only if it is poll_age, request_errors or service_webhooks_missed', () => {
+  test('is evaluated at a tick only if it is poll_age or request_errors', () => {
     const some = (seconds: number) => ({ all: seconds / 10, wrong: seconds / 20 })
-    const tick = { kind: 'tick', pollAge: 42, recent: { requests: some, ends: some } } as const
+    const tick = { kind: 'tick', pollAge: 42, recent: { requests: some } } as const
     const errors = { name: 'request_errors', window: 300, minRequests: 30 } as const
     expect(ruleValueOf(ruleOn(errors), tick)).toMatchObject({ value: 0.5, tooFew: false })
     expect(ruleValueOf(ruleOn({ ...errors, minRequests: 31 }), tick)).toMatchObject({ value: NaN, tooFew: true })
     expect(ruleValueOf(ruleOn(errors), pollAt(NOW, {}))).toBeUndefined()
-    const missed = { name: 'service_webhooks_missed', window: 300, minEnds: 30 } as const
-    expect(ruleValueOf(ruleOn(missed), tick)).toMatchObject({ value: 0.5, tooFew: false })
-    expect(ruleValueOf(ruleOn({ ...missed, minEnds: 31 }), tick)).toMatchObject({ value: NaN, tooFew: true })
-    expect(ruleValueOf(ruleOn(missed), { ...tick, recent: { requests: some } })).toMatchObject({ tooFew: true })
     expect(ruleValueOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
     expect(ruleValueOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
     expect(

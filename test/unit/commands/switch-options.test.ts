@@ -27,7 +27,6 @@ const GIVEN: Record<keyof Switches, { args: string[]; value: unknown }> = {
     value: { http_500: 0.1, reset: 0.05, hang: 0.02 },
   },
   webhookFault: { args: ['--webhook-fault', 'lost=0.1,twice=0.2'], value: { lost: 0.1, twice: 0.2 } },
-  webhookIds: { args: ['--webhook-ids', 'all'], value: 'all' },
   outage: { args: ['--outage'], value: true },
 }
 

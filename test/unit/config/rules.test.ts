@@ -109,12 +109,6 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
       on({ name: 'request_errors', window: 300, minRequests: 4 }, 'above', 0.5, 0.2),
     ],
   ],
-  service_webhooks_missed: [
-    [
-      'window: 5m, min_ends: 4, above: 0.1, clear: 0.05',
-      on({ name: 'service_webhooks_missed', window: 300, minEnds: 4 }, 'above', 0.1, 0.05),
-    ],
-  ],
   budget_minutes: [
     ['limit: 100000', on({ name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'UTC' }, 'above', 1)],
     [
@@ -222,7 +216,7 @@ test('the warning of a shipped rule says how far it looks back', () => {
   expect(leftOutWarnings(load('alerts: []\nstore: { history: 1h }'))).toEqual([])
 })
 
-test.each(['short_calls', 'request_errors', 'service_webhooks_missed', 'failure_ratio'])(
+test.each(['short_calls', 'request_errors', 'failure_ratio'])(
   'a rule on %s above 1 is refused, since it could never fire',
   (signal) => {
     const cwd = folderWith({ 'callwatch.yaml': `${target}alerts: [{ name: All, signal: ${signal}, above: 1 }]\n` })

@@ -20,7 +20,7 @@ const RELATIVE = { name: 'calls_finished', window: 900, relativeTo: 1800, minCal
 /** An exposition in which every metric has a value. */
 async function exposition(): Promise<string> {
   const target = handMadeTarget({
-    counters: { 'callwatch_calls_total|other|other|other|other': 1, 'callwatch_service_webhook_ends_total|yes': 1 },
+    counters: { 'callwatch_calls_total|other|other|other|other': 1 },
     calls: [openCall('a')],
     finished: [...Array.from({ length: 5 }, () => finish('ended')), finish('ended', 2000)],
     sync: POLLED,
@@ -42,7 +42,7 @@ async function exposition(): Promise<string> {
   }
   operational.serviceWebhooks.inc({ target: 'production', trigger: 'call_ended', outcome: 'hint' })
   operational.serviceWebhookLag.observe({ target: 'production' }, 1)
-  operational.serviceWebhookUnlisted.inc({ target: 'production' })
+  operational.serviceWebhookEnds.inc({ target: 'production', announced: 'yes' })
   const requests = [{ operation: 'list_calls' as const, code: '200', seconds: 0.1 }]
   recordPoll(operational, 'production', {
     outcome: 'complete',

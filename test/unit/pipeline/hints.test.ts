@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
 import type { Hint } from '../../../src/ledger/hint.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
+import { readWebhook } from '../../../src/web/hooks.ts'
 import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { running } from './running.ts'
 
@@ -136,102 +138,20 @@ test('a poll that is due during a hinted request follows it', async () => {
   expect([outcomes().length, skipped()]).toEqual([2, 0])
 })
 
-describe('an end that names no call', () => {
-  const rings = (id: string) => seen(id, 'initiated', { initiatedAt: CREATED })
-  const rejected = (id: string) => ({ ...rings(id), status: 'rejected' as const, endedAt: CREATED + 10 })
-  const failed: Hint = { trigger: 'call_rejected' }
-  const polls = (asked: readonly (number | string)[]) => asked.filter((page) => page === 1).length
-
-  test('is found by a poll within a second, also of a call that callwatch has not seen', async () => {
-    const { clock, service, hints, target } = await polledOnce(['a'])
-    service.calls = [rejected('new'), ...service.calls]
-    hints.add(failed, target.ledger)
-    await clock.advance(1)
-    expect([service.asked, target.ledger.calls.get('new')?.finish?.status]).toEqual([[1], 'rejected'])
-    await clock.advance(30)
-    expect(service.asked).toEqual([1])
-  })
-
-  test('is found by requests for the calls that ring and that the poll did not list', async () => {
-    const { clock, service, hints, target, isOpen } = await polledOnce(['a', 'b', 'c'], { pageSize: 2 })
-    service.calls = [...service.calls, rings('d')]
-    await clock.advance(INTERVAL)
-    service.calls = service.calls.map((call) => (call.id === 'd' ? rejected('d') : call))
-    service.asked.length = 0
-    hints.add(failed, target.ledger)
-    await clock.advance(1)
-    expect([isOpen('d'), service.asked.length <= 3]).toEqual([false, true])
-  })
-
-  test('is searched again until as many calls as were announced have failed', async () => {
-    const { clock, service, hints, target } = await polledOnce([])
-    hints.add(failed, target.ledger)
-    hints.add(failed, target.ledger)
-    service.calls = [rejected('one')]
-    await clock.advance(1.5)
-    expect(polls(service.asked)).toBe(1)
-    service.calls = [rejected('two'), rejected('one')]
-    await clock.advance(30)
-    expect([polls(service.asked), target.ledger.calls.size]).toEqual([2, 2])
-    hints.add(failed, target.ledger)
-    await clock.advance(18)
-    // After 5 s again, and then no more.
-    expect(polls(service.asked)).toBe(4)
-    await clock.advance(INTERVAL - 20)
-    service.asked.length = 0
-    await clock.advance(15)
-    expect(service.asked).toEqual([])
-  })
-
-  test('does not request calls that have rung for more than five minutes, or are answered', async () => {
-    const { clock, service, hints, target } = await polledOnce(['a', 'b', 'c'], { pageSize: 2 })
-    service.calls = [...service.calls, rings('d')]
-    await clock.advance(INTERVAL)
-    await clock.advance(300)
-    service.asked.length = 0
-    hints.add(failed, target.ledger)
-    await clock.advance(1)
-    expect(service.asked.filter((one) => typeof one === 'string')).toEqual([])
-  })
-
-  test('of a group in which many reject one call costs two polls for each, and at most 45 requests a minute', async () => {
-    const { clock, service, hints, target } = await polledOnce(['a'], { maxRequestsPerMinute: 400 })
-    for (let i = 0; i < 10; i++) {
-      hints.add(failed, target.ledger)
-      await clock.advance(4)
-    }
-    expect(polls(service.asked)).toBeLessThanOrEqual(21)
+test.each(['unanswered', 'rejected', 'cancelled', 'busy'])(
+  'a webhook call_%s as it was seen causes one Get Call, which shows the end',
+  async (trigger) => {
+    const file = new URL(`../service/published/webhook-call_${trigger}.json`, import.meta.url)
+    const { webhook } = JSON.parse(readFileSync(file, 'utf8'))
+    const { hint } = readWebhook(Buffer.from(JSON.stringify(webhook)))!
+    const { clock, service, hints, target } = await polledOnce(['v1.us.app.1', 'b'])
+    service.calls = [seen('v1.us.app.1', 'rejected', { initiatedAt: CREATED, endedAt: CREATED + 10 }), ongoing('b')]
+    hints.add(hint!)
     await clock.advance(20)
-    service.asked.length = 0
-    await clock.advance(25)
-    expect(polls(service.asked)).toBeLessThanOrEqual(1)
-  })
-
-  test('is found at once although an earlier webhook was about no end', async () => {
-    const { clock, service, hints, target } = await polledOnce([])
-    hints.add(failed, target.ledger)
-    await clock.advance(3)
-    for (const id of ['a', 'b', 'c']) {
-      service.calls = [rejected(id), ...service.calls]
-      hints.add(failed, target.ledger)
-      await clock.advance(1)
-      expect(target.ledger.calls.has(id)).toBe(true)
-      await clock.advance(7)
-    }
-    // The first is searched once more.
-    expect(polls(service.asked)).toBe(5)
-  })
-
-  test('causes no request if as many calls have failed before it', async () => {
-    const { clock, service, hints, target } = await polledOnce([])
-    await clock.advance(INTERVAL - 10.3)
-    service.asked.length = 0
-    hints.add(failed, target.ledger)
-    service.calls = [rejected('a')]
-    await clock.advance(10)
-    expect([polls(service.asked), target.ledger.calls.size]).toEqual([1, 1])
-  })
-})
+    expect(service.asked).toEqual(['v1.us.app.1'])
+    expect(target.ledger.calls.get('v1.us.app.1')?.finish?.status).toBe('rejected')
+  },
+)
 
 test('hinted requests are at most 45 requests a minute, however many calls end', async () => {
   const ids = Array.from({ length: 120 }, (_, i) => `call-${i}`)

@@ -355,25 +355,6 @@ describe('a target', () => {
     expect(await quietAfter(1)).toEqual([true])
   })
 
-  test('fires on ends of calls that no webhook announced', async () => {
-    const signal = { name: 'service_webhooks_missed', window: 900, minEnds: 4 } as const
-    const { target, clock } = await opened(undefined, [{ ...RATIO, name: 'Missed', signal }])
-    await commitObservation(target, completePoll(0))
-    const ends = (missed: number, all = 4) => ({
-      ...target,
-      recent: { ...target.recent, ends: () => ({ all, wrong: missed }) },
-    })
-    expect(notified(await tick(ends(0)))).toBeUndefined()
-    expect(notified(await tick(ends(4)))).toEqual([['firing', 'Missed']])
-    // Fewer ends than are enough do not show that it is over, for a window.
-    for (let passed = 0; passed < 900; passed += 15) {
-      await clock.advance(15)
-      expect(notified(await tick(ends(0, 3))) ?? []).toEqual([])
-    }
-    await clock.advance(15)
-    expect(notified(await tick(ends(0, 3)))).toEqual([['expired', 'Missed']])
-  })
-
   test('fires on a poll that hangs, and resolves at the next successful poll', async () => {
     const { clock, target } = await opened()
     await clock.advance(301)

@@ -12,12 +12,9 @@ import { START } from '../../kit/world/request-service.ts'
 type Body = { trigger: string; appId: string; data: { sessionId?: string; call?: unknown } }
 
 /** What the service sends in ten minutes, read each second. */
-function sentIn10Minutes(fault?: WebhookFault, webhookIds: 'published' | 'all' = 'all') {
+function sentIn10Minutes(fault?: WebhookFault) {
   const webhookFault = fault === undefined ? {} : { [fault]: 1 }
-  const service = createService(
-    { history: 50, callsPerMinute: 20, speed: 10, switches: { webhookFault, webhookIds } },
-    START,
-  )
+  const service = createService({ history: 50, callsPerMinute: 20, speed: 10, switches: { webhookFault } }, START)
   const webhooks = newWebhooks(service)
   const all: { at: number; isForged: boolean; body: Body }[] = []
   for (let at = START; at < START + 600; at += 1) {
@@ -44,16 +41,6 @@ describe('webhooks of the simulator', () => {
         'meeting_ended',
         ...['initiated', 'started', 'ended', 'unanswered', 'rejected', 'cancelled'].map((name) => `call_${name}`),
       ]),
-    )
-  })
-
-  test('have the id of a call as published: not those of calls that failed', () => {
-    const { all } = sentIn10Minutes(undefined, 'published')
-    const without = all.filter(({ body }) => sessionOf(body) === undefined).map(({ body }) => body.trigger)
-    expect(new Set(without)).toEqual(new Set(['call_unanswered', 'call_rejected', 'call_cancelled']))
-    const named = all.filter(({ body }) => sessionOf(body) !== undefined).map(({ body }) => body.trigger)
-    expect(new Set(named)).toEqual(
-      new Set(['call_initiated', 'call_started', 'call_ended', 'meeting_started', 'meeting_ended']),
     )
   })
 

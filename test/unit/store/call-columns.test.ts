@@ -148,7 +148,6 @@ describe('the values of a call stay as stores contain them:', () => {
       too_many_participants: 0x800,
       ambiguous_session: 0x1000,
       overAtSetUp: 0x2000,
-      endCounted: 0x4000,
     })
   })
 })

@@ -19,7 +19,6 @@ const GIVEN: Readonly<Record<string, unknown>> = {
   limit: 1000,
   min_calls: 7,
   min_requests: 8,
-  min_ends: 9,
   confidence: 0.95,
 }
 

@@ -93,15 +93,15 @@ test('what is not a JSON object is refused, and anything else is accepted, also 
   expect(noted).toEqual([])
 })
 
-test.each(['call_busy', 'call_cancelled', 'call_rejected', 'call_unanswered', 'call_ended', 'meeting_ended'])(
-  'a webhook %s without the id of a call is a hint that a call has ended',
-  async (trigger) => {
-    const { post, hints, outcomes } = await serveHooks()
-    const call = { id: '7', conversationId: 'a_user_b', sender: 'a', receiver: 'b', data: { action: 'rejected' } }
-    expect((await post(JSON.stringify({ trigger, appId: 'app', data: { call } }))).status).toBe(200)
-    expect([hints, outcomes()]).toEqual([[{ trigger }], [`${trigger} hint`]])
-  },
-)
+test('the webhook of a call that failed names the call, and without its id is accepted and is no hint', async () => {
+  const { post, hints, outcomes } = await serveHooks()
+  const trigger = 'call_rejected'
+  const rejected = (entity: object) =>
+    JSON.stringify({ trigger, appId: 'app', data: { call: { id: '7', data: { entities: { on: { entity } } } } } })
+  expect((await post(rejected({ sessionid: 'v1.a' }))).status).toBe(200)
+  expect((await post(rejected({}))).status).toBe(200)
+  expect([hints, outcomes()]).toEqual([[{ id: 'v1.a', trigger }], [`${trigger} hint`, `${trigger} invalid`]])
+})
 
 test('a webhook that no daemon can take is refused, and is no duplicate when it comes again', async () => {
   const { post, hints, outcomes, daemons } = await serveHooks()

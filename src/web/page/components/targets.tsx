@@ -100,7 +100,6 @@ export function TargetFacts({ state }: { state: State }) {
         ['Requests in the last minute', requestsOf(target)],
         ['Last complete sweep', sweep === null ? 'none yet' : `${formatSeconds(sweep + age)} ago`],
         ['Tracked calls', count(target.tracked_calls)],
-        missedOf(target),
         [`Started since ${moment(target.counted_since, now)} ${zone(now)}`, count(target.started)],
         ...OUTCOMES.map((outcome) => [capital(outcome), count(finished[outcome])] as const),
         ['Audio min', count(minutes.audio)],
@@ -120,13 +119,6 @@ function ownerOf({ snapshot }: State, { owner }: Target) {
 }
 
 const NO_OWNER = <b class="bad">no owner</b>
-
-/** How many ends no webhook of the service announced, of those of which callwatch knows it. */
-function missedOf({ service_webhook_ends: ends }: Target) {
-  if (ends === undefined) return false
-  const all = ends.announced + ends.missed
-  return ['Ends without a webhook', all === 0 ? '–' : `${formatNumber(ends.missed)} of ${formatNumber(all)}`] as const
-}
 
 const requestsOf = ({ name, requests_last_minute: requests, max_requests_per_minute: most }: Target) => [
   `${formatNumber(requests)} of ${formatNumber(most)}`,

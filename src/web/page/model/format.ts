@@ -133,7 +133,6 @@ const UNITS: Record<string, 'ratio' | 'seconds'> = {
   recorded: 'ratio',
   poll_age: 'seconds',
   request_errors: 'ratio',
-  service_webhooks_missed: 'ratio',
 }
 
 /** What an alert measures. The values of a rule with `relative_to` are ratios to the usual or, of shares, differences. */

@@ -9,7 +9,6 @@ import { TRIGGERS } from '../../../../src/ledger/hint.ts'
 import type { TrackedCall } from '../../../../src/ledger/tracked-call.ts'
 import { callOfRow } from '../../../../src/store/call-columns.ts'
 import { connect, type Connection } from '../../../../src/store/postgres/connection.ts'
-import { BEGIN_SNAPSHOT, transaction } from '../../../../src/store/postgres/postgres-sql.ts'
 import { startPostgres, startStandby } from '../../../kit/postgres/start-postgres.ts'
 import { eventually } from '../../../kit/eventually.ts'
 import { parseExposition } from '../../../kit/replay/exposition.ts'
@@ -156,7 +155,7 @@ export async function runClusterChaos({
     const undone = await settleCluster(run)
     await audit.read()
     const compared = await compareTargets(run, await database.get())
-    const hooks = await endsRow(run, await database.get(), relay)
+    const hooks = await endsRow(run, relay)
     const views = await viewsOf(run)
     const messages = clusterTargets.map(({ name }) =>
       compareMessages(
@@ -318,24 +317,11 @@ async function viewsOf({ daemons }: ClusterRun): Promise<number> {
   return eventually(async () => ((await views()) === 1 ? 1 : undefined), 30).catch(views)
 }
 
-/** What was counted of the ends of calls, at one moment: the daemons still count. */
-async function endsRow({ targets }: ClusterRun, connection: Connection | undefined, relay: HooksRelay): Promise<Row> {
-  const counted = await transaction(
-    connection!,
-    async () => {
-      const counters = await countersOf(async () => connection)
-      return Promise.all(
-        targets.map(async ({ name }) => ({
-          name,
-          counters: counters.get(name) ?? new Map<string, number>(),
-          calls: await callsOf(connection, name),
-        })),
-      )
-    },
-    BEGIN_SNAPSHOT,
-  )
+/** What living daemons counted of the ends of calls. */
+async function endsRow({ targets, daemons }: ClusterRun, relay: HooksRelay): Promise<Row> {
+  const texts = await Promise.all(daemons.map(({ url }) => textAt(`${url}metrics`)))
   const lost = targets.flatMap(({ simulator }) => simulator.webhooks().lost)
-  return hooksRow(counted, lost.filter(isOfEnd).length + relay.doubtful(), Date.now() / 1000)
+  return hooksRow(texts, lost.filter(isOfEnd).length + relay.doubtful())
 }
 
 /** Whether a webhook announces the end of a call. */

@@ -297,7 +297,6 @@ test('a rule is said in plain words', () => {
       "a call open for longer than 3h",
       "no successful poll for 5m",
       "more than 25% of the requests to the calls service in the last 15m failed",
-      "more than 10% of the ends of calls in the last 30m had no webhook",
       "more than 80% of the 100,000 participant minutes of a month used",
     ]
   `)

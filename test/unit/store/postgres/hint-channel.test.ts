@@ -50,7 +50,7 @@ inPostgres('hints that daemons pass to each other', (postgres) => {
   test('are heard without a gap only since the last connection', async () => {
     const url = await newDatabase()
     let now = 1000
-    const one = await joined(url, 'one', { clock: { ...systemClock, wall: () => now } })
+    const one = await joined(url, 'one', { clock: { ...systemClock, monotonic: () => now } })
     const { hints } = one.cluster
     expect(hints.hearsSince()).toBe(1000)
     const connection = await connect(url)

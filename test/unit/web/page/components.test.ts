@@ -844,22 +844,3 @@ describe('the webhooks of the page', () => {
     expect(shown(given)).toBe(expected)
   })
 })
-
-describe('the targets of the page', () => {
-  const counters = {
-    'callwatch_service_webhook_ends_total|yes': 117,
-    'callwatch_service_webhook_ends_total|no': 3,
-    'callwatch_service_webhook_ends_total|unknown': 9,
-  }
-
-  test('show how many ends no webhook of the service announced, of those that it could have', () => {
-    expect(textOf(render(TargetFacts, stateOf([shownTarget({ counters })])), { class: 'facts' })).toMatch(
-      / Ends without a webhook 3 of 120 /,
-    )
-  })
-
-  test('do not mention webhooks where there are none', () => {
-    const headings = render(TargetFacts, stateOf([shownTarget()])).map(({ text }) => text)
-    expect(headings).not.toContain('Ends without a webhook')
-  })
-})
