@@ -49,7 +49,7 @@ export const switchTable = {
   /** With `startedAt`, that is when the call began to ring, also while it rings. */
   times: drawn(oneOf('times of a beginning', ['both', 'startedAt'])),
   /** As seen on the live service, a call that failed has no `endedAt`. */
-  failedEnds: drawn(oneOf('endedAt of calls that failed', ['absent', 'given'])),
+  failedEnds: drawn(oneOf('endedAt of failed calls', ['absent', 'given'])),
   empty: drawn(oneOf('fields without a value', ['omitted', 'null'])),
   receiverTypes: drawn(oneOf('receiver types', ['user', 'users'])),
   /** `raw`: of the characters that a path segment may contain, none is decoded (RFC 3986 §3.3). */
