@@ -3,6 +3,7 @@ import { type Series, exactFamilies } from '../../../src/simulator/expected/expe
 import type { SimulatedWorld } from '../../kit/world/start-world.ts'
 import { callsOf } from '../../kit/world/oracle/call-of.ts'
 import { expectedSeries } from '../../kit/world/oracle/expected-series.ts'
+import { setAside } from '../../kit/world/oracle/set-aside.ts'
 import { sessionOf } from '../../../src/ledger/identity.ts'
 import { contribution, FAMILIES_OBSERVED_ONCE } from '../simulation/row-sums.ts'
 import { difference, lessCorrections } from '../../kit/replay/exposition.ts'
@@ -29,7 +30,8 @@ export function compareExact(
   exported: Series,
   { calls, created }: { calls: ReadonlyMap<string, TrackedCall>; created: number },
 ): ExactComparison {
-  const reasons = simulator.setAside()
+  const { withoutEndedAt } = setAside(simulator.ledger(), created)
+  const reasons = { ...simulator.setAside(), withoutEndedAt }
   const aside = new Set(Object.values(reasons).flat())
   const expected = lessCorrections(
     expectedSeries(simulator.ledger(), { created, baseline: 'skip', now: Infinity, except: aside }),
