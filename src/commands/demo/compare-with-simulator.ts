@@ -24,13 +24,19 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
   const events = simulator.ledger()
   const at = polled?.at ?? Infinity
   const options = { created, baseline, horizon, now: at }
-  const recorded = new Map([...expectedSeries(events, options), ...recordedRatios(target, events, options)])
+  const ratios = new Map(recordedRatios(target, events, options))
+  const recorded = new Map([
+    ...expectedSeries(events, options),
+    ...[...ratios].map(([name, { value }]) => [name, value] as const),
+  ])
   const counted = exportedSeries(target, [...exactFamilies, FAILURE_RATIO])
   const names = new Set([...recorded.keys(), ...counted.keys()])
   const differences = [...names].flatMap((series) => {
     const expected = recorded.get(series) ?? 0
     const actual = counted.get(series) ?? 0
-    return isEqual(expected, actual) ? [] : [{ series, recorded: expected, counted: actual }]
+    const tolerance = ratios.get(series)?.tolerance ?? 0
+    const isSame = isEqual(expected, actual) || Math.abs(expected - actual) <= tolerance
+    return isSame ? [] : [{ series, recorded: expected, counted: actual }]
   })
   return { at, series: names.size, differences }
 }
@@ -39,9 +45,12 @@ export function compareWithSimulator(target: TargetStatus, simulator: Simulator)
 function recordedRatios(target: TargetStatus, events: ReturnType<Simulator['ledger']>, options: CountOptions) {
   const { lastSuccess = 0, previousSuccess = lastSuccess } = target.ledger.sync
   return Object.entries(EXPORTED_WINDOWS).flatMap(([window, seconds]) => {
-    const { ratio } = failureRatio(events, { ...options, from: Math.min(lastSuccess - seconds, previousSuccess) })
+    const { ratio, tolerance } = failureRatio(events, {
+      ...options,
+      from: Math.min(lastSuccess - seconds, previousSuccess),
+    })
     return Object.entries(ratio ?? {}).map(
-      ([reason, value]) => [seriesName(FAILURE_RATIO, { window, reason }), value] as const,
+      ([reason, value]) => [seriesName(FAILURE_RATIO, { window, reason }), { value, tolerance }] as const,
     )
   })
 }

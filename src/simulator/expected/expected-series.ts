@@ -92,8 +92,11 @@ function observe(series: Series, metric: string, buckets: number[], labels: Labe
 
 type FailureReason = 'any' | 'unanswered' | 'rejected' | 'canceled'
 
-/** `ratio` is from 0 to 1, by reason; absent for fewer than five finished calls. */
-type FailureRatio = { calls: number; ratio?: Record<FailureReason, number> }
+/**
+ * `ratio` is from 0 to 1, by reason; absent for fewer than five finished calls. It may be off by `tolerance`, because of calls that
+ * failed without `endedAt` and rang when the window began.
+ */
+type FailureRatio = { calls: number; ratio?: Record<FailureReason, number>; tolerance: number }
 
 const MIN_CALLS = 5
 
@@ -103,12 +106,14 @@ const MIN_CALLS = 5
  * @param from UNIX seconds, included; the window ends at `options.now`, included
  */
 export function failureRatio(events: readonly LedgerEvent[], options: CountOptions & { from: number }): FailureRatio {
-  const finished = countedCalls(events, options).filter((call) => {
-    const time = finishedAt(call, options.now)
-    return time !== undefined && time >= options.from
-  })
+  const { from, now } = options
+  const finished = countedCalls(events, options).filter((call) => (finishedAt(call, now) ?? -Infinity) >= from)
   const calls = finished.length
-  if (calls < MIN_CALLS) return { calls }
+  const rang = finished.filter(
+    ({ final }) => final!.endedAt === undefined && (final!.initiatedAt ?? from) < from,
+  ).length
+  const tolerance = rang / Math.max(1, calls - rang)
+  if (calls < MIN_CALLS) return { calls, tolerance }
   const share = (...reasons: string[]): number =>
     finished.filter(({ final }) => reasons.includes(final!.status)).length / calls
   return {
@@ -119,6 +124,7 @@ export function failureRatio(events: readonly LedgerEvent[], options: CountOptio
       rejected: share('rejected'),
       canceled: share('canceled'),
     },
+    tolerance,
   }
 }
 

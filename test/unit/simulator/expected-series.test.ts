@@ -123,6 +123,7 @@ describe('the failure ratio', () => {
     expect(failureRatio(finished, { ...window, from: 110 })).toEqual({
       calls: 8,
       ratio: { any: 0.5, unanswered: 0.25, rejected: 0.125, canceled: 0.125 },
+      tolerance: 0,
     })
   })
 
@@ -131,7 +132,14 @@ describe('the failure ratio', () => {
   })
 
   test('is absent below five finished calls', () => {
-    expect(failureRatio(finished, { ...window, from: 114 })).toEqual({ calls: 4 })
+    expect(failureRatio(finished, { ...window, from: 114 })).toEqual({ calls: 4, tolerance: 0 })
+  })
+
+  test('may be off by the calls that failed without endedAt and rang when the window began', () => {
+    const rang = ['unanswered', 'rejected'].map((status) => event(112, status, status, { initiatedAt: 105 }))
+    const failed = event(120, 'later', 'canceled', { initiatedAt: 115 })
+    const { calls, tolerance } = failureRatio([...finished, ...rang, failed], { ...window, from: 110 })
+    expect([calls, tolerance]).toEqual([11, 2 / 9])
   })
 
   test('leaves out calls that are still open and those of the baseline', () => {
