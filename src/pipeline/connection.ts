@@ -37,7 +37,7 @@ export function connect(
     participants,
     wall: clock.wall,
     clockSkew: () => skewInUse(loaded()),
-    known: (session) => loaded().ledger.calls.ofSession(session),
+    known: (session, times) => loaded().ledger.calls.withTimes(session, times),
     identify: (rows, now) => {
       const { ledger, memory } = loaded()
       // Before the first commit, nothing is too old: `created` is by the host's clock.

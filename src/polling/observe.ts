@@ -66,7 +66,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   let storeProblem: StoreError | undefined
 
   memory.regressions.startPoll()
-  memory.identities.startPoll(memory.list.catchUp?.began?.serviceTime, ledger.open)
+  memory.identities.startPoll(memory.list.catchUp !== undefined)
   try {
     for await (const chunk of ahead(inChunks(pages(parts)), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining

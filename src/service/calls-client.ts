@@ -3,12 +3,13 @@ import { wholeMilliseconds } from '../clock/times.ts'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
+import type { Keys } from '../ledger/session-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { isMap, parseMap } from '../schema/path.ts'
 import { rateLimitWindow, serviceClock, type RateLimitWindow } from './answer-headers.ts'
 import { networkError, ServiceError } from './service-error.ts'
 import { readAnswer } from './read-answer.ts'
-import { isUnchanged } from './unchanged-item.ts'
+import { isUnchanged, timesIn } from './unchanged-item.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 import { readCall, readSessionId, type ReadCallOptions } from './wire-call.ts'
 
@@ -25,8 +26,8 @@ export type CallsClientOptions = {
   wall: () => number
   /** How far the service's clock is ahead of the host's (seconds), if known. */
   clockSkew?: () => number | undefined
-  /** Finds the tracked calls of a session. An item that does not differ from one of them need not be parsed. */
-  known?: (session: string) => Iterable<TrackedCall>
+  /** Finds the tracked calls of a session with these times. An item that does not differ from one of them need not be parsed. */
+  known?: (session: string, times: Keys) => Iterable<TrackedCall>
   /** Sets the ids of the rows of an answer. Default: a call has the id of its session. @param now the service's clock (UNIX seconds) */
   identify?: (rows: readonly ListedCall[], now: number) => void
   /** Whether to read the participants of calls. */
@@ -104,7 +105,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
   /** The tracked call, if the item does not differ from it. */
   function unchanged(item: unknown, now: number): TrackedCall | undefined {
     if (!isMap(item) || typeof item['sessionId'] !== 'string') return undefined
-    for (const known of options.known?.(item['sessionId']) ?? [])
+    for (const known of options.known?.(item['sessionId'], timesIn(item)) ?? [])
       if (!readOptions.statusMap.has(known.status) && isUnchanged(item, known, now)) return known
     return undefined
   }

@@ -8,7 +8,7 @@ import { compareCall, difference, isMissed, type Verdict } from '../../ledger/de
 import type { TrackedCalls } from '../../ledger/tracked-calls.ts'
 import { newLedger, type SyncState } from '../../ledger/state.ts'
 import { horizon } from '../../ledger/horizon.ts'
-import { identify, knownOf } from '../../ledger/identity.ts'
+import { identify } from '../../ledger/identity.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { requestWithRetries, type RequestOptions } from '../../polling/request-with-retries.ts'
 import { isOrderVerified } from '../../ledger/known-list.ts'
@@ -58,7 +58,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
 
   // The daemon may have counted some of them meanwhile.
   const again = (...calls: SeenCall[]) => {
-    identities.startPoll(undefined, rows)
+    identities.startPoll(false)
     identifyAll(calls, clock.wall() + (latest.clockSkew ?? 0))
   }
   again(...seen)
@@ -109,9 +109,9 @@ async function markMissed(calls: ComparedCall[], { target, reader }: AuditTarget
   const missed = calls.filter(({ verdict, seen }) => verdict.kind === 'ignored' && isMissed(seen, sync, expired))
   const sessions = missed.map(({ seen }) => seen.session)
   const evicted = sessions.length === 0 ? undefined : await reader.evictedCalls(target, sessions)
-  const answer = { now: Infinity, isReused: false, isTooOld: () => true }
+  const answer = { now: Infinity, isReused: false, isTooOld: () => true, isShown: () => false }
   for (const call of missed) {
-    const known = (evicted?.get(call.seen.session) ?? []).map((one) => knownOf(one))
+    const known = evicted?.get(call.seen.session) ?? []
     const [id] = identify([call.seen], known, answer)
     if (!known.some((one) => one.id === id)) call.verdict = difference('call', 'unknown', call.seen.status)
   }

@@ -3,7 +3,6 @@ import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type See
 import type { DeltaDraft } from './delta-draft.ts'
 import { MEASURES, minutesAfter, servedMinutes } from './minutes.ts'
 import { callSeries, type HistogramSeries } from '../call-series.ts'
-import { isAmbiguous } from '../identity.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
 import type { ChangedCall } from '../state.ts'
 import { beganAt, hasEvents, MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
@@ -253,7 +252,6 @@ function countAnomalies(
     bad_value: seen.badValue,
     time_reversed: areReversed(call),
     too_many_participants: (call.totalParticipants ?? 0) > MAX_PARTICIPANTS,
-    ambiguous_session: before !== undefined && isAmbiguous(seen, before),
   }
   for (const kind of ANOMALIES) {
     if (!present[kind] || (call.marks & MARK[kind]) !== 0) continue
