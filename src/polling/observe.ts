@@ -77,7 +77,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       yield { answers, clockSkew: memory.clock.accepted }
       memory.identities.committed()
     }
-    yield* conclude(poll, await singleCalls(parts))
+    yield* conclude(poll, await singleCalls(parts), options)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     storeProblem = error
@@ -176,8 +176,15 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
 }
 
 /** The last observations of the poll. */
-function* conclude(poll: RunningPoll, answers: ServiceAnswer[]): Generator<Observation, void> {
-  const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime }
+function* conclude(
+  poll: RunningPoll,
+  answers: ServiceAnswer[],
+  { memory: { replaced }, ledger }: ObserveOptions,
+): Generator<Observation, void> {
+  for (const id of replaced) if (!ledger.open.has(id)) replaced.delete(id)
+  const isSwept = poll.success?.endsSweep === true && poll.success.isConfirmed === true
+  const unlisted = isSwept ? [...replaced].filter((id) => !poll.success!.listed.has(id) && !poll.listed.has(id)) : []
+  const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, replaced: unlisted }
   let rest = answers
   for (; rest.length > MAX_CALLS; rest = rest.slice(MAX_CALLS)) yield { answers: rest.slice(0, MAX_CALLS) }
   if (success === undefined && rest.length === 0) return

@@ -17,6 +17,8 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined) {
   return {
     list: newListMemory(sync, sweptAt),
     requestedAt: new Map<string, number>(),
+    /** Open calls of whose session Get Call showed others alone, the last time that it showed any. */
+    replaced: new Set<string>(),
     regressions: statusRegressions(),
     identities: callIdentities(),
     clock: UNKNOWN_SKEW,

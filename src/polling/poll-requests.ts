@@ -66,7 +66,12 @@ export function pollRequests(options: ObserveOptions, aborted: AbortSignal) {
         return requestWithRetries('get_call', (signal) => client.getCall(session, signal), requestOptions)
       })
       const answer = await answerOf(request$)
-      for (const id of ids) memory.regressions.answered(id)
+      for (const id of ids) {
+        memory.regressions.answered(id)
+        const isReplaced = answer.calls.length > 0 && !answer.calls.some((call) => call.id === id)
+        if (isReplaced) memory.replaced.add(id)
+        else memory.replaced.delete(id)
+      }
       return answer
     },
     /** If the clock skew is unknown, reads the first page to measure it. Returns whether it is known. */

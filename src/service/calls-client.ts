@@ -7,6 +7,7 @@ import type { Keys } from '../ledger/session-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { isMap, parseMap } from '../schema/path.ts'
 import { rateLimitWindow, serviceClock, type RateLimitWindow } from './answer-headers.ts'
+import { oneRowACall } from './one-row-a-call.ts'
 import { networkError, ServiceError } from './service-error.ts'
 import { readAnswer } from './read-answer.ts'
 import { isUnchanged, timesIn } from './unchanged-item.ts'
@@ -80,7 +81,11 @@ export async function getCallText(transport: Transport, options: CallsClientOpti
 
 export function callsClient(transport: Transport, options: CallsClientOptions) {
   const get = getFrom(transport, options)
-  const { identify = () => undefined } = options
+  /** The rows with the ids of their calls, one for each call. */
+  function identified<Row extends ListedCall>(rows: Row[], now: number): Row[] {
+    options.identify?.(rows, now)
+    return options.identify === undefined ? rows : oneRowACall(rows)
+  }
 
   const readOptions = {
     statusMap: new Map(Object.entries(options.statusMap)),
@@ -123,9 +128,9 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
       refuseTooLarge(items, options.pageSize)
       const readAt = { ...readOptions, now: latest(answered) }
       const { rows, ...found } = readItems(items, (item) => unchanged(item, readAt.now) ?? readCall(item, readAt))
-      identify(found.calls, answered.serviceTime)
+      const calls = identified(found.calls, answered.serviceTime)
       const keys = rows.map((row) => (typeof row === 'string' ? row : row.id))
-      return { ...answered, page, ...found, keys, ...readTotals(body['meta']) }
+      return { ...answered, page, ...found, calls, keys, ...readTotals(body['meta']) }
     },
     /**
      * Get Call. Rejects with kind `not_found` for an unknown session, and with `invalid` for an answer without a readable call.
@@ -137,8 +142,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
       const rows = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, isBare: row === body }))
       const calls = rows.filter((row) => typeof row === 'object')
       if (calls.length === 0 && !isEmptyList(body)) throw unreadable(rows)
-      identify(calls, answered.serviceTime)
-      return { ...answered, calls }
+      return { ...answered, calls: identified(calls, answered.serviceTime) }
     },
   }
 }

@@ -107,12 +107,15 @@ function readAnswer(
     // An evicted call is tracked again even if the answer shows nothing new.
     if (after !== undefined && after !== before) recordChange(delta, before ?? evicted, after)
   }
-  for (const id of notFound) {
-    const before = find(id)
-    const after = before && observeNotFound(before, serviceTime, draft)
-    if (after !== undefined && after !== before) recordChange(delta, before, after)
-  }
+  for (const id of notFound) recordAbsence(id, serviceTime, computation)
   for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
+}
+
+/** Records that a call was not found, or that a sweep has not shown it. */
+function recordAbsence(id: string, now: number, { draft, find }: Computation): void {
+  const before = find(id)
+  const after = before && observeNotFound(before, now, draft)
+  if (after !== undefined && after !== before) recordChange(draft.delta, before, after)
 }
 
 /**
@@ -186,9 +189,10 @@ function isBaseline(own: number | undefined, { created, lastSweepBegan }: SyncSt
 }
 
 function recordSuccess(success: PollSuccess, computation: Computation): void {
-  const { endsSweep, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, list } = success
+  const { endsSweep, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, list, replaced = [] } = success
   const { state, draft, options, find } = computation
   const { delta } = draft
+  for (const id of replaced) recordAbsence(id, serviceTime, computation)
   const { lastSuccess: previousSuccess, confirmedSweep } = state.sync
   const times = { lastSuccess: serviceTime, lastSuccessHostTime: hostTime }
   delta.sync = { ...delta.sync, ...times, previousSuccess, list }

@@ -101,8 +101,8 @@ function reportLater(before: TrackedCall, change: ChangedCall, draft: DeltaDraft
 }
 
 /**
- * Records that the service does not know a call. After two such answers in a row an open call is lost. For a final call no
- * further details are requested.
+ * Records that the service does not know a call, or that a sweep has not shown one that was replaced. After two of these in a row an
+ * open call is lost. For a final call no further details are requested.
  */
 export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDraft): TrackedCall {
   if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }

@@ -71,7 +71,7 @@ export function sessionDaemon(options: Parameters<typeof ledgerBook>[0] = {}) {
     const calls = identify(rows, now)
     commit({
       answers: [
-        { ...asked(CREATED + now, undefined), calls, notFound: ids.filter((id) => !calls.some((c) => c.id === id)) },
+        { ...asked(CREATED + now, undefined), calls, notFound: calls.length === 0 ? ids : [] },
       ],
     })
   }

@@ -20,6 +20,8 @@ export type Known = {
   /** When it was first seen as final, or was lost. */
   finalSince?: number
   missedInCycle?: number
+  /** Of its session, Get Call showed others alone, the last time that it showed any. */
+  isReplaced?: boolean
   /** The cycle in which the list showed it further back than it was known to be, and nothing has contradicted that since. */
   setBackInCycle?: number
 }
@@ -55,6 +57,7 @@ export function observe(state: State, id: string, seen: SeenCall, source: 'list'
   call.lastListed = state.now
   if (seen.ownTime !== undefined) call.ownTime = seen.ownTime
   delete call.missedInCycle
+  if (source === 'get') delete call.isReplaced
   call.isFinal = seen.final
   if (!call.counted) return
 

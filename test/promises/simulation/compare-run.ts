@@ -188,7 +188,7 @@ function onceProblems({ service, rows, drawn }: Run, target: Target): string[] {
     })
 }
 
-function observedProblems({ service, settings: { lookback }, cycles, drawn }: Run, target: Target): string[] {
+function observedProblems({ service, settings: { lookback }, cycles, sweeps, drawn }: Run, target: Target): string[] {
   const { created } = target.ledger.sync
   const callOf = callsOf(service.world.ledger)
   const expected = replay(service.recorder.responses, {
@@ -196,6 +196,7 @@ function observedProblems({ service, settings: { lookback }, cycles, drawn }: Ru
     baseline: drawn.settings.baseline,
     lookback,
     cycles,
+    sweeps,
     callOf,
   })
   return difference(expected, exportedSeries(target, COUNTED), observedFamilies).map(
