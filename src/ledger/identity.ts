@@ -141,7 +141,9 @@ function mayBe(row: Row, call: KnownCall): boolean {
   const isPart = row.mid === undefined && shareNoStart(row, call) && (initiatedAt ?? NaN) <= (startedAt ?? NaN)
   const isUndecided = call.mid === undefined || isPart
   const moved = (beganAt(row) ?? NaN) - (beganAt(call) ?? NaN)
-  return isOpen(call) && call.phase !== 'lost' && isUndecided && Math.abs(moved) <= MOVED_SECONDS && !areApart(row, call)
+  return (
+    isOpen(call) && call.phase !== 'lost' && isUndecided && Math.abs(moved) <= MOVED_SECONDS && !areApart(row, call)
+  )
 }
 
 /** Whether one has no start, and nothing else tells them apart. */

@@ -2,7 +2,15 @@ import { phaseOf } from './call-codes.ts'
 import { CALL_COLUMNS, CALL_FIELDS, callOfNumbers, orUndefined, type CallColumn } from './call-fields.ts'
 import { type EvictionTimes, type TrackedCall, evictAfter } from './tracked-call.ts'
 import { ownTime } from './call.ts'
-import { addCall, candidates, removeCall, withTimes, type Access, type Keys, type SessionCalls } from './session-calls.ts'
+import {
+  addCall,
+  candidates,
+  removeCall,
+  withTimes,
+  type Access,
+  type Keys,
+  type SessionCalls,
+} from './session-calls.ts'
 
 /*
  * A call without its id, as bytes in memory: its fields in the order of CALL_FIELDS. An object would take three times as much
@@ -83,11 +91,11 @@ export function trackedCalls() {
   const access = accessTo((slot) => [blockOf(slot), offsetOf(slot)])
 
   /** The slots of a session, as `chosen` chooses them if it has several calls. */
-  function* slotsOf(session: string, chosen: (calls: SessionCalls<number>) => Iterable<number>): Generator<number> {
+  function slotsOf(session: string, chosen: (calls: SessionCalls<number>) => Iterable<number>): Iterable<number> {
     const several = ofSessions.get(session)
-    if (several !== undefined) return yield* chosen(several)
+    if (several !== undefined) return chosen(several)
     const slot = slots.get(session)
-    if (slot !== undefined && !sessions.has(slot)) yield slot
+    return slot === undefined || sessions.has(slot) ? [] : [slot]
   }
 
   /** Adds a call to those of its session. Only sessions with a call that has another id are kept. */

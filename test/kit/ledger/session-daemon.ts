@@ -70,9 +70,7 @@ export function sessionDaemon(options: Parameters<typeof ledgerBook>[0] = {}) {
     const ids = [...state.open.keys()]
     const calls = identify(rows, now)
     commit({
-      answers: [
-        { ...asked(CREATED + now, undefined), calls, notFound: calls.length === 0 ? ids : [] },
-      ],
+      answers: [{ ...asked(CREATED + now, undefined), calls, notFound: calls.length === 0 ? ids : [] }],
     })
   }
   const result = () => ({ started: book.started(), finished: book.finished(), lost: book.lost() })

@@ -85,9 +85,18 @@ describe('if each row replaces the one before, each call counts that a poll coul
     ['with one mid, of which the ends are missed', { mids: 'room', polls: every(600, 4800) }],
     ['without mids', { mids: 'none' }],
     ['that keeps its initiatedAt', { times: 'kept' }],
-    ['of a robot that rings each quarter of an hour', { calls: Array.from({ length: 5 }, (_, i) => failing(100 + 900 * i, 45)) }],
-    ['of redials of a second, each alone', { calls: [100, 103, 107, 130].map((begins) => failing(begins, 1)), polls: every(1, 200) }],
-    ['with a ringing call that got stuck, and a meeting the next day', { calls: [failing(100, 1e6), meeting(86_500, 300)], mids: 'none', polls: every(600, 90_000) }],
+    [
+      'of a robot that rings each quarter of an hour',
+      { calls: Array.from({ length: 5 }, (_, i) => failing(100 + 900 * i, 45)) },
+    ],
+    [
+      'of redials of a second, each alone',
+      { calls: [100, 103, 107, 130].map((begins) => failing(begins, 1)), polls: every(1, 200) },
+    ],
+    [
+      'with a ringing call that got stuck, and a meeting the next day',
+      { calls: [failing(100, 1e6), meeting(86_500, 300)], mids: 'none', polls: every(600, 90_000) },
+    ],
     ['with Get Call of the newest alone', { getCall: 'newest', polls: every(330, 4800) }],
   ] satisfies [string, Partial<SessionWorld>][])('%s', (_name, world) => {
     const { counted, truth } = countWorld({ ...PLAIN, form: 'B', ...world })
