@@ -27,6 +27,7 @@ export function connect(
   { ownership, clock, log, transportTo = undiciTransport }: ConnectionOptions,
 ): CallsClient {
   const { name } = target
+  const logUnknown = unknownLog(log, name)
   const send = transportTo(target.baseUrl, poll.maxAnswerBytes)
   // A process that was suspended for longer than its lease must not continue with its poll.
   const sendWhileOwned: Transport = (request) =>
@@ -44,7 +45,10 @@ export function connect(
       const oldest = ledger.sync.clockSkew === undefined ? -Infinity : horizon(ledger.sync, poll.lookback)
       memory.identities.identify(rows, ledger, oldest, now)
     },
-    onUnknown: unknownLog(log, name),
+    onUnknown: (field, text) => {
+      if (field === 'time') loaded().memory.unreadTime = text
+      else logUnknown(field, text)
+    },
   })
 }
 

@@ -65,6 +65,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   let remaining: number | undefined
   let storeProblem: StoreError | undefined
 
+  memory.unreadTime = undefined
   memory.regressions.startPoll()
   memory.identities.startPoll(memory.list.catchUp !== undefined)
   try {
@@ -87,7 +88,8 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     deadline.dispose()
   }
   const measured = { seconds: clock.monotonic() - begun, requests: [...requests.sent], remaining }
-  return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
+  const { unreadTime } = memory
+  return { ...reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured), unreadTime }
 }
 
 type Begun = ReturnType<typeof beginPoll>

@@ -22,6 +22,8 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined) {
     regressions: statusRegressions(),
     identities: callIdentities(),
     clock: UNKNOWN_SKEW,
+    /** A time of a call that has none which can be read, if this poll or the last one has read such a call. */
+    unreadTime: undefined as string | undefined,
   }
 }
 
