@@ -89,7 +89,10 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   }
   const measured = { seconds: clock.monotonic() - begun, requests: [...requests.sent], remaining }
   const { unreadTime } = memory
-  return { ...reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured), unreadTime }
+  return {
+    ...reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured),
+    unreadTime,
+  }
 }
 
 type Begun = ReturnType<typeof beginPoll>
@@ -165,10 +168,13 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
     poll.success = undefined
     forgetReadings(memory.list, ledger.sync)
   }
-  const answers = [
+  const answered = [
     ...(await followUps(due, poll.listed, { ...callOptions, onDistrust })),
     ...(await requestCalls(rest, callOptions)),
   ]
+  // A call that is listed with an earlier status is requested, too. It is not lost if Get Call lags behind the list.
+  const isUnlisted = (id: string) => !poll.listed.has(id)
+  const answers = answered.map((answer) => ({ ...answer, notFound: answer.notFound.filter(isUnlisted) }))
   if (answers.length > 0 || failed !== undefined)
     poll.singleCalls = { answered: answers.length, problem: failed?.message }
   checkShrunkList(poll, options, answers, missing)

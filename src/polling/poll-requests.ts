@@ -67,10 +67,10 @@ export function pollRequests(options: ObserveOptions, aborted: AbortSignal) {
       })
       const answer = await answerOf(request$)
       for (const id of ids) {
-        memory.regressions.answered(id)
-        const isReplaced = answer.calls.length > 0 && !answer.calls.some((call) => call.id === id)
-        if (isReplaced) memory.replaced.add(id)
-        else memory.replaced.delete(id)
+        const isShown = answer.calls.some((call) => call.id === id)
+        if (isShown) memory.regressions.answered(id)
+        if (isShown || answer.calls.length === 0) memory.replaced.delete(id)
+        else memory.replaced.add(id)
       }
       return answer
     },

@@ -1,9 +1,9 @@
 import { ANSWERED } from '../ledger/call-fields.ts'
 import { FINAL_STATUSES, ownTime } from '../ledger/call.ts'
-import { midOf, TIMES } from '../ledger/identity.ts'
+import { TIMES } from '../ledger/identity.ts'
 import type { Keys } from '../ledger/session-calls.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
-import { isPossible, MAX_MINUTES, readSessionId } from './wire-call.ts'
+import { isPossible, MAX_MINUTES, readMid } from './wire-call.ts'
 
 type Item = Readonly<Record<string, unknown>>
 
@@ -22,7 +22,7 @@ export function timesIn(item: Item): Keys {
 export function isUnchanged(item: Item, known: TrackedCall, now: number): boolean {
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
   const hasAnswered = (name: (typeof ANSWERED)[number]) =>
-    name === 'mid' ? midOf(readSessionId(item['mid'])) === known.mid : item[name] === known[name]
+    name === 'mid' ? readMid(item['mid']) === known.mid : item[name] === known[name]
   // A baseline call that is open again, or another call of its session, must be counted.
   if (known.phase === 'baseline')
     return (

@@ -130,7 +130,7 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   const call: SeenCall = {
     id: session,
     session,
-    mid: midOf(readSessionId(item['mid'])),
+    mid: readMid(item['mid']),
     status: readStatus(status, options),
     type: readLabel('type', item['type'], TYPES, options),
     mode: readLabel('mode', item['mode'], MODES, options),
@@ -207,6 +207,11 @@ export function readSessionId(value: unknown): string | undefined {
     text !== '' && text.length <= MAX_ID_CHARACTERS && text.isWellFormed() && !text.includes('\0')
   if (typeof value === 'string') return isUsable(value) ? value : undefined
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
+}
+
+/** A digest of the service's `mid`, which is a UUID: anything but a text is no `mid`. */
+export function readMid(value: unknown): number | undefined {
+  return midOf(toText(value))
 }
 
 function readStatus(value: string, { statusMap, onUnknown }: ReadCallOptions): CallStatus {

@@ -26,7 +26,14 @@ export function setUpOf(target: TargetStatus) {
   return { name: target.name, created, past, isSwept: confirmedSweep !== undefined, serviceNow: serviceNow(target) }
 }
 
-const warningKind = z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks', 'slow_service', 'unread_times'])
+const warningKind = z.enum([
+  'clock_skew',
+  'order_unverified',
+  'order_refuted',
+  'no_webhooks',
+  'slow_service',
+  'unread_times',
+])
 const warning = z.object({ kind: warningKind, message: z.string() })
 
 /** The part of a target's view that changes without a commit. */

@@ -317,12 +317,9 @@ describe('a time of a call', () => {
       expect(readWith({ participants: [{ [name]: value }] })).toMatchObject({ badValue: true })
   })
 
-  test.each([-5, 'yesterday', 'Infinity', '1e400', {}, false])(
-    '%j is missing and a bad value',
-    (value) => {
-      expect(readWith({ endedAt: value })).toEqual({ ...BARE, badValue: true })
-    },
-  )
+  test.each([-5, 'yesterday', 'Infinity', '1e400', {}, false])('%j is missing and a bad value', (value) => {
+    expect(readWith({ endedAt: value })).toEqual({ ...BARE, badValue: true })
+  })
 })
 
 const minutesOf = (...participants: unknown[]) => readWith({ participants }).participantMinutes
