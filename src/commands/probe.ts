@@ -1,10 +1,13 @@
 import { systemClock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
-import { callsClient } from '../service/calls-client.ts'
+import { isMap } from '../schema/path.ts'
+import { callsClient, rowsOf } from '../service/calls-client.ts'
 import { collecting, type Exchange } from '../service/exchange.ts'
 import { ServiceError, type ServiceErrorKind } from '../service/service-error.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
+import { unreadTime } from '../service/wire-call.ts'
+import { formatUnreadTime } from '../text/format.ts'
 import { NO_CALL_LOGS, type Probe, type ProbeKind } from '../views/check.ts'
 import { MAX_SKEW_SECONDS, survey } from './survey.ts'
 
@@ -30,6 +33,7 @@ export async function probe(target: TargetConfig, poll: PollConfig, exchanges: E
     const warnings = [...clockSkew(serviceTime - hostTime), ...(calls === 0 ? emptyList(target) : [])]
     const skew = Math.round(serviceTime - hostTime)
     const findings = await survey({ target, poll, transport, exchanges })
+    warnings.push(...unreadTimes(exchanges))
     return { ...base, works: true, kind: 'works', message, warnings, calls, clock_skew_seconds: skew, findings }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
@@ -99,6 +103,13 @@ function clockSkew(ahead: number): Probe['warnings'] {
     `this machine's clock is ${size} ${ahead > 0 ? 'behind' : 'ahead of'} the service's; correct it (NTP), ` +
     'or reminders, silences and certificates use a wrong time'
   return [{ kind: 'clock_skew', message }]
+}
+
+/** Calls of which no time can be read. */
+function unreadTimes(exchanges: readonly Exchange[]): Probe['warnings'] {
+  const time = exchanges.flatMap(({ body }) => rowsOf(body)).find((row) => isMap(row) && unreadTime(row) !== undefined)
+  if (!isMap(time)) return []
+  return [{ kind: 'unread_times', message: formatUnreadTime(unreadTime(time)!) }]
 }
 
 function emptyList({ onBehalfOf }: TargetConfig): Probe['warnings'] {

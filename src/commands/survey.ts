@@ -48,7 +48,8 @@ type Seen = Awaited<ReturnType<typeof requestAll>>
 
 async function requestAll({ target, poll, transport, exchanges }: Surveyed) {
   const unknown = new Set<string>()
-  const onUnknown = (field: string, value: string) => void unknown.add(`${field} ${value}`)
+  // Of times that cannot be read, a warning tells.
+  const onUnknown = (field: string, value: string) => void (field !== 'time' && unknown.add(`${field} ${value}`))
   const client = (pageSize: number) =>
     callsClient(transport, { ...target, ...poll, pageSize, wall: systemClock.wall, onUnknown })
   const seen: { stop?: string } = {}

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { finalStatus, type SeenCall } from './call.ts'
-import type { SyncState } from './state.ts'
 import type { TrackedCall } from './tracked-call.ts'
 
 /*
@@ -13,245 +12,174 @@ import type { TrackedCall } from './tracked-call.ts'
 const MARKER = 'cw:'
 
 /** What tells the calls of a session apart. Times are UNIX seconds. */
-export type Row = Pick<SeenCall, 'session' | 'mid' | 'status' | 'initiatedAt' | 'startedAt' | 'endedAt' | 'ahead'> & {
-  /** Its `mid`, unless that is the one of a room. Only `identify` sets it. */
-  ownMid?: number | undefined
-}
+export type Row = Pick<SeenCall, 'session' | 'ahead'> & Values
+type Values = Pick<SeenCall, 'mid' | 'status' | (typeof TIMES)[number]>
 
-/** A call of the session that callwatch knows. */
-export type KnownCall = Omit<Row, 'session'> &
-  Pick<TrackedCall, 'id' | 'firstSeen'> & {
-    /** The last time at which a poll certainly showed it. No further call of the session began before. */
-    shownUntil: number
-    /** Whether the reading to which the answer belongs has shown it with the start that is known. */
-    isInReading: boolean
-  }
+/** A call of the session that callwatch knows, as it was shown last. It may be given twice, as it was shown before that. */
+export type KnownCall = Values & Pick<TrackedCall, 'id' | 'firstSeen'> & { phase?: TrackedCall['phase'] }
 
-/** The answer that shows the rows. Times are UNIX seconds by the service's clock. */
+/** What decides together with the rows. */
 export type Answer = {
+  /** The service's clock (UNIX seconds). */
   now: number
-  /** Whether a row is too old to be counted. It is another call unless it has the start or the `mid` of a known one. */
+  /** Whether a row is too old to be counted. */
   isTooOld: (row: Row) => boolean
   /** Whether the target has shown a session that was used again. */
   isReused: boolean
+  /** Whether the reading to which the answer belongs has shown a call. */
+  isShown: (id: string) => boolean
 }
 
 /** Times of one call in two answers differ by at most this (seconds). */
 const SAME_SECONDS = 1
-/** A call begins at least so long after one of its session that was seen open; a shorter difference is a correction (seconds). */
-const LEAST_APART_SECONDS = 5
-/** All times of a call may be corrected by so much (seconds), or by quarters of an hour, as those of a wrong time zone. */
-const CORRECTED_SECONDS = 30
-const ZONE_SECONDS = 900
-/** When somebody joins, the start of an open call may move by so much while its `mid` stays (seconds). */
-const MOVED_SECONDS = 60
-/** The service's clock may be behind the times of its calls by so much (seconds). */
-const AHEAD_SECONDS = 10
+/** A ringing call is answered, and the start of an open call is corrected, by at most this (seconds). */
+const MOVED_SECONDS = 50
+
+export const TIMES = ['initiatedAt', 'startedAt', 'endedAt'] as const
 
 /** The session of a call. A tracked call has it only where it is not the id of the call. */
 export function sessionOf({ id, session = id }: { id: string; session?: string | undefined }): string {
   return session
 }
 
-/** A digest of the service's `mid` in 32 bits, with a sign (FNV-1a). Only those of one session are compared. */
+/** A digest of the service's `mid` in 53 bits (cyrb53). Only those of one session are compared. */
 export function midOf(mid: string | undefined): number | undefined {
   if (mid === undefined) return undefined
-  let digest = 0x811c9dc5
-  for (let i = 0; i < mid.length; i++) digest = Math.imul(digest ^ mid.charCodeAt(i), 0x01000193)
-  return digest | 0
+  let [a, b] = [0xdeadbeef, 0x41c6ce57]
+  for (let i = 0; i < mid.length; i++) {
+    const code = mid.charCodeAt(i)
+    a = Math.imul(a ^ code, 0x9e3779b1)
+    b = Math.imul(b ^ code, 0x5f356495)
+  }
+  const mixed = (one: number, other: number) =>
+    Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35)
+  return 2 ** 32 * (mixed(b, a) & 0x1fffff) + (mixed(a, b) >>> 0)
 }
 
 /**
- * Decides which calls the rows of one session in one answer are. The first of these rules that fits a row decides, and each call is at
- * most one row, or several with the same start:
+ * Decides which calls the rows of one session in one answer are. The first of these steps that fits decides, each for all rows before
+ * the next one:
  *
- * 1. the call with the same `mid`, unless the `mid` is that of a room
- * 2. the call with the same start, whatever its `mid`: a media server that restarts changes it
- * 3. the nearest call that is not certainly another one: the service has changed its times
- * 4. a new call
+ * 1. an equal start, a `mid` that does not differ, and no value that contradicts a row of this answer which is that call already; first
+ *    where the end is equal, too
+ * 2. the same `mid`, if row and call are not apart, and the reading has not shown the call
+ * 3. an open call without a `mid` that the reading has not shown, if the row begins near it: it was answered, or its start was
+ *    corrected. A row or a call without a start is near if nothing contradicts that.
+ * 4. a further call
  *
  * @param known the calls of the session
- * @param shownUnchanged the ids of those that the answer shows unchanged
+ * @param unchanged those that the answer shows unchanged
  * @returns the id of the call of each row
  */
 export function identify(
   rows: readonly Row[],
   known: readonly KnownCall[],
   answer: Answer,
-  shownUnchanged: readonly string[] = [],
+  unchanged: readonly KnownCall[] = [],
 ): string[] {
   // The usual case: one row of a session that is not known.
   if (rows.length === 1 && known.length === 0) return [newId(rows[0]!, known, answer)]
-  const shown = new Set(shownUnchanged)
-  const rooms = midsOfRooms([...rows, ...known.filter(({ id }) => shown.has(id))], known)
-  const withOwnMid = <One extends Pick<Row, 'mid'>>(one: One) => {
-    return { ...one, ownMid: rooms.has(one.mid) ? undefined : one.mid }
-  }
-  const compared = rows.map(withOwnMid)
-  const calls: KnownCall[] = known.map(withOwnMid)
+  const calls = [...known]
+  const shown = new Map<string, Values[]>(Map.groupBy(unchanged, ({ id }) => id))
   const ids = new Map<Row, string>()
-  const assign = (row: Row, call: KnownCall | undefined) => {
-    if (call === undefined) return
-    ids.set(row, call.id)
-    shown.add(call.id)
-    // The answer may show this row twice.
-    calls.push({ ...call, ...row, id: call.id })
+  const assign = (row: Row, { id }: KnownCall) => {
+    ids.set(row, id)
+    shown.set(id, [...(shown.get(id) ?? []), row])
   }
-  const unassigned = () => compared.filter((row) => !ids.has(row))
-  for (const row of unassigned()) assign(row, withSameMid(row, calls, answer))
-  for (const row of unassigned()) assign(row, calls.find((call) => isSameStart(row, call))) // oxfmt-ignore
-  for (const row of unassigned()) {
-    const again = calls.find((call) => isSameStart(row, call) && shown.has(call.id))
-    const others = calls.filter((call) => !isOther(row, call, shown, answer))
-    assign(row, again ?? nearest(row, others) ?? add(row))
-  }
-  return compared.map((row) => ids.get(row)!)
-
-  function add(row: Row): KnownCall {
-    const call = {
-      ...row,
-      id: newId(row, calls, answer),
-      firstSeen: answer.now,
-      shownUntil: answer.now,
-      isInReading: true,
+  const isNew = ({ id }: KnownCall) => !shown.has(id) && !answer.isShown(id)
+  const isSame = (row: Row, call: KnownCall) =>
+    isSameStart(row, call) &&
+    !shown.get(call.id)?.some((other) => contradict(row, other)) &&
+    // Another page of the reading may have shown it at another time.
+    !calls.some((other) => other.id === call.id && !isSameStart(row, other) && areApart(row, other))
+  const steps: ((row: Row, call: KnownCall) => boolean)[] = [
+    (row, call) => isSame(row, call) && areNear(row.endedAt, call.endedAt),
+    isSame,
+    (row, call) => hasSameMid(row, call) && isNew(call),
+    (row, call) => mayBe(row, call) && isNew(call),
+    (row, call) => lacksStart(row, call) && (isNew(call) || isOpen(row) === isOpen(call)),
+  ]
+  for (const step of steps) {
+    for (const row of rows) {
+      const call = ids.has(row) ? undefined : nearest(row, calls.filter((one) => step(row, one))) // oxfmt-ignore
+      if (call !== undefined) assign(row, call)
     }
-    calls.push(call)
-    return call
   }
+  for (const row of rows) {
+    if (ids.has(row)) continue
+    const again = calls.find((call) => isSame(row, call))
+    const call = again ?? { ...row, id: newId(row, calls, answer), firstSeen: answer.now }
+    if (again === undefined) calls.push(call)
+    assign(row, call)
+  }
+  return rows.map((row) => ids.get(row)!)
 }
 
-type Dated = Times & Pick<Row, 'mid'>
-
-/** The `mid`s that several calls of the session have: they do not say which call a row is. @param shown what the answer shows */
-function midsOfRooms(shown: readonly Dated[], known: readonly KnownCall[]): ReadonlySet<number | undefined> {
-  const isOfRoom = (one: Dated) => shown.some((other) => other.mid === one.mid && areApart(one, other))
-  const isShared = ({ mid, id }: KnownCall) => known.some((other) => other.mid === mid && other.id !== id)
-  return new Set([...shown.filter(isOfRoom), ...known.filter(isShared)].map(({ mid }) => mid))
+/** Whether both began at the same time. A service may show the one time in place of the other. */
+export function isSameStart(row: Values, call: Values): boolean {
+  if (differ(row.mid, call.mid)) return false
+  if (areNear(row.startedAt, call.startedAt)) return true
+  const known = [row, call].flatMap(({ initiatedAt, startedAt }) => [initiatedAt, startedAt])
+  if (!known.includes(undefined)) return false
+  const isInitiated = areNear(row.initiatedAt, call.initiatedAt)
+  if (isInitiated && row.startedAt === call.startedAt) return true
+  if (isInitiated || areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt))
+    return !(endsBefore(row, call) || endsBefore(call, row))
+  return shareNoStart(row, call) && areNear(row.endedAt, call.endedAt)
 }
 
-/** The call with the `mid` of a row, unless the row is another call by its times: then it is the `mid` of a room. */
-function withSameMid(row: Row, calls: readonly KnownCall[], answer: Answer) {
-  const call = row.ownMid === undefined ? undefined : calls.find(({ ownMid }) => ownMid === row.ownMid)
-  if (call === undefined) return undefined
-  const isOfRoom =
-    ((call.isInReading || answer.isTooOld(row)) && isSecond(row, call)) ||
-    (!hasMoved(row, call) && beganSince(row, call, answer))
-  return isOfRoom ? undefined : call
+function hasSameMid(row: Row, call: KnownCall): boolean {
+  if (row.mid === undefined || row.mid !== call.mid || areApart(row, call)) return false
+  // A room has one `mid`, and the end of its meeting was missed.
+  return !isOpen(call) || (beganAt(row) ?? -Infinity) <= (beganAt(call) ?? call.firstSeen) + MOVED_SECONDS
 }
 
-function hasMoved(row: Row, call: KnownCall): boolean {
-  return isOpen(row) && isOpen(call) && Math.abs((startOf(row) ?? NaN) - (startOf(call) ?? NaN)) <= MOVED_SECONDS
+/** Whether the row may be the open call after its start has changed. */
+function mayBe(row: Row, call: KnownCall): boolean {
+  const { initiatedAt = call.initiatedAt, startedAt = call.startedAt } = row
+  // One of two answers may lack the one time and the `mid`, and the other one the other time.
+  const isPart = row.mid === undefined && shareNoStart(row, call) && (initiatedAt ?? NaN) <= (startedAt ?? NaN)
+  const isUndecided = call.mid === undefined || isPart
+  const moved = (beganAt(row) ?? NaN) - (beganAt(call) ?? NaN)
+  return (
+    isOpen(call) && call.phase !== 'lost' && isUndecided && Math.abs(moved) <= MOVED_SECONDS && !areApart(row, call)
+  )
 }
 
-function isOther(row: Row, call: KnownCall, shown: ReadonlySet<string>, answer: Answer): boolean {
-  if (answer.isTooOld(row) || beganSince(row, call, answer)) return true
-  const hasStarts = startOf(row) !== undefined && startOf(call) !== undefined
-  // A media server that restarts gives the same call another `mid`, also in an answer without its start.
-  if (hasOtherMid(row, call)) return hasStarts || shown.has(call.id) || (isOpen(row) && !isOpen(call))
-  return hasStarts && (shown.has(call.id) || (mayBeSecond(row, call) && isSecond(row, call)))
+/** Whether one has no start, and nothing else tells them apart. */
+function lacksStart(row: Row, call: KnownCall): boolean {
+  if (beganAt(row) !== undefined && (beganAt(call) !== undefined || isOpen(row) > isOpen(call))) return false
+  return !contradict(row, call) && !areApart(row, call)
 }
 
-/** Whether their times tell two calls apart: those of an open call that ends may be shown shifted. */
-function mayBeSecond(row: Row, call: KnownCall): boolean {
-  const isShifted = isOpen(call) && isShift(startOf(row)! - startOf(call)!)
-  return call.isInReading || (!isOpen(row) && !isShifted)
+/** Whether one of them was over before the other one began. Without an `endedAt` it is taken for over when it began. */
+function areApart(one: Values, other: Values): boolean {
+  const ended = (call: Values) => (isOpen(call) ? call : { ...call, endedAt: call.endedAt ?? beganAt(call) })
+  return endsBefore(ended(one), other) || endsBefore(ended(other), one)
 }
 
-/** Whether both have a `mid`, and they differ. */
-export function hasOtherMid(row: Pick<Row, 'mid'>, call: Pick<Row, 'mid'>): boolean {
-  return row.mid !== undefined && call.mid !== undefined && row.mid !== call.mid
-}
+const endsBefore = (one: Values, other: Values) =>
+  !isOpen(one) && (one.endedAt ?? Infinity) < (beganAt(other) ?? -Infinity)
 
-const isOpen = (row: Pick<Row, 'status' | 'endedAt'>) => finalStatus(row) === undefined
+/** Whether they show different values, so that they are not the same call at the same time. */
+const contradict = (one: Values, other: Values) =>
+  differ(one.mid, other.mid) || TIMES.some((time) => differ(one[time], other[time], SAME_SECONDS))
 
-/** Whether a row and a call are two calls by their times alone. */
-function isSecond(row: Row, call: KnownCall): boolean {
-  return areApart(row, call) && !isCopy(row, call)
-}
-
-/** Whether the row began, or a final call's ended, after the call was last shown, and is not that call with all its times shifted. */
-function beganSince(row: Row, call: KnownCall, { now }: Answer): boolean {
-  const known = startOf(call) ?? call.endedAt
-  if (known === undefined || (row.endedAt !== undefined && row.endedAt === call.endedAt)) return false
-  const start = isRinging(call) ? beganToRing(row) : startOf(row)
-  const began = start ?? (endsLater(row, call) ? row.endedAt : undefined)
-  if (began === undefined) return false
-  const earliest = known + (isOpen(call) ? LEAST_APART_SECONDS : 0)
-  return began >= Math.max(call.shownUntil, earliest) && began <= now + AHEAD_SECONDS && !isCopy(row, call)
-}
-
-/** Whether the call may still get its first `startedAt`, or another one if the service sends no other time. */
-const isRinging = ({ status, startedAt, endedAt }: KnownCall) =>
-  status === 'initiated' ||
-  (startedAt === undefined &&
-    endedAt === undefined &&
-    (status === 'ongoing' || status === 'other' || status === 'ended'))
-
-/** A wrong `initiatedAt` may be later than `startedAt`. */
-function beganToRing({ initiatedAt, startedAt = Infinity }: Row): number | undefined {
-  return initiatedAt !== undefined && initiatedAt <= startedAt ? initiatedAt : undefined
-}
-
-function endsLater(row: Row, call: KnownCall): boolean {
-  return !isOpen(call) && row.endedAt! > call.endedAt! + LEAST_APART_SECONDS
-}
-
-/**
- * Whether both are final and equal, except for one difference of all their times: some seconds, or as of a wrong time zone. With the
- * same `mid`, unless that is of a room, it may be any difference.
- */
-function isCopy(row: Row, call: KnownCall): boolean {
-  if (row.status !== call.status || isOpen(row)) return false
-  const shifts = TIMES.map((time) => [row[time], call[time]]).filter(([one, other]) => one !== other)
-  const [first = NaN, ...others] = shifts.map(([one = NaN, other = NaN]) => one - other)
-  const hasSameMid = row.ownMid !== undefined && row.ownMid === call.ownMid && others.length > 0
-  return (isShift(first) || hasSameMid) && others.every((shift) => shift === first)
-}
-
-/** Whether the service may have corrected times by so much (seconds). */
-function isShift(seconds: number): boolean {
-  const fromZone = Math.abs(seconds - Math.round(seconds / ZONE_SECONDS) * ZONE_SECONDS)
-  return Math.abs(seconds) <= CORRECTED_SECONDS || fromZone <= SAME_SECONDS
-}
-
-type Times = Pick<SeenCall, (typeof TIMES)[number] | 'status'>
-export const TIMES = ['initiatedAt', 'startedAt', 'endedAt'] as const
-
+const isOpen = (call: Pick<Row, 'status' | 'endedAt'>) => finalStatus(call) === undefined
+const beganAt = ({ initiatedAt, startedAt = initiatedAt }: Values) => startedAt
+const differ = (one = NaN, other = NaN, most = 0) => Math.abs(one - other) > most
 const areNear = (one = NaN, other = NaN) => Math.abs(one - other) <= SAME_SECONDS
+const shareNoStart = (row: Values, call: Values) =>
+  (['initiatedAt', 'startedAt'] as const).every((time) => row[time] === undefined || call[time] === undefined)
 
-/** Whether a call began at the same time. A service may show it as `startedAt` instead of `initiatedAt`. */
-export function isSameStart(row: Times, call: Times): boolean {
-  const isNear = (time: 'initiatedAt' | 'startedAt') => areNear(row[time], call[time])
-  return isNear('initiatedAt') || isNear('startedAt') || areNear(startOf(row), startOf(call))
-}
-
-/** The earlier one of its two times: a wrong `initiatedAt` may be later. */
-function startOf({ initiatedAt, startedAt }: Times): number | undefined {
-  const start = Math.min(initiatedAt ?? Infinity, startedAt ?? Infinity)
-  return start === Infinity ? undefined : start
-}
-
-/** Whether both have a start, and one is over before the other one begins. */
-function areApart(one: Times, other: Times): boolean {
-  if (startOf(one) === undefined || startOf(other) === undefined || isSameStart(one, other)) return false
-  const endOf = (a: Times) => a.endedAt ?? (isOpen(a) ? Infinity : startOf(a)! + CORRECTED_SECONDS)
-  return endOf(one) < startOf(other)! || endOf(other) < startOf(one)!
-}
-
-/**
- * Whether a row is taken for a call by nothing but its session, although its start has moved: the service has changed the times, or
- * callwatch has not recognized another call.
- */
-export function isAmbiguous(row: Times & Pick<Row, 'mid'>, call: Times & Pick<Row, 'mid'>): boolean {
-  const moved = Math.abs((startOf(row) ?? NaN) - (startOf(call) ?? NaN))
-  return moved > LEAST_APART_SECONDS && !isSameStart(row, call) && (row.mid ?? NaN) !== call.mid
-}
-
+/** Of several calls, the one that began nearest to the row, or else the latest. */
 function nearest(row: Row, calls: readonly KnownCall[]): KnownCall | undefined {
-  const began = startOf(row) ?? row.endedAt ?? Number.MAX_SAFE_INTEGER
-  const distance = (call: KnownCall) =>
-    isCopy(row, call) ? -1 : Math.abs((startOf(call) ?? call.endedAt ?? call.firstSeen) - began)
-  return calls.toSorted((a, b) => distance(a) - distance(b))[0]
+  const began = beganAt(row) ?? row.endedAt ?? Number.MAX_SAFE_INTEGER
+  const distance = (call: KnownCall) => Math.abs((beganAt(call) ?? call.endedAt ?? call.firstSeen) - began)
+  return calls.reduce<KnownCall | undefined>(
+    (best, call) => (best === undefined || distance(call) < distance(best) ? call : best),
+    undefined,
+  )
 }
 
 /**
@@ -259,27 +187,13 @@ function nearest(row: Row, calls: readonly KnownCall[]): KnownCall | undefined {
  * shown a session that was used again: the id of a call that has expired is not given a second time.
  */
 function newId(row: Row, calls: readonly KnownCall[], { isReused, isTooOld }: Answer): string {
-  const { session, mid } = row
+  const { session, mid, ...times } = row
   const isTaken = calls.length > 0 || (isReused && mid !== undefined) || session.startsWith(MARKER) || isTooOld(row)
-  return isTaken
-    ? `${MARKER}${hash('sha256', JSON.stringify([session, mid, startOf(row) ?? row.endedAt]), 'base64url').slice(0, 22)}`
-    : session
-}
-
-/**
- * What is known of a call.
- *
- * @param sync of its target; undefined for an evicted call
- */
-export function knownOf(call: TrackedCall, sync: Partial<SyncState> = { lastSuccess: Infinity }): KnownCall {
-  return { ...call, shownUntil: shownUntil(call, sync), isInReading: false }
-}
-
-/** A confirmed sweep has shown every call that is over. */
-function shownUntil(call: TrackedCall, sync: Partial<SyncState>): number {
-  const { lastSuccess = 0, lastSuccessBegan = lastSuccess, confirmedSweep = 0 } = sync
-  const { phase, firstSeen, finish } = call
-  if (phase === 'open' || phase === 'lost') return firstSeen
-  // A poll that failed may have missed another call of the session, and one that succeeded those that began while it read.
-  return Math.max(Math.min(finish?.known ?? firstSeen, lastSuccessBegan), confirmedSweep)
+  if (!isTaken) return session
+  const values: unknown[] = [session, mid, ...TIMES.map((time) => times[time])]
+  for (;;) {
+    const id = `${MARKER}${hash('sha256', JSON.stringify(values), 'base64url').slice(0, 22)}`
+    if (!calls.some((call) => call.id === id)) return id
+    values.push(id)
+  }
 }

@@ -33,6 +33,8 @@ export type PollSuccess = {
   listed: ReadonlySet<string>
   /** Whether that sweep is confirmed (polling/list/confirmed.ts). Only such sweeps move the horizon. */
   isConfirmed?: boolean
+  /** Open calls that such a sweep has not shown, and of whose session Get Call shows others alone. */
+  replaced?: readonly string[]
   /** The list as the next poll needs it. */
   list: KnownList
   /** Whether the service refused deeper pages. */

@@ -26,7 +26,6 @@ export const ANOMALIES = [
   'bad_value',
   'time_reversed',
   'too_many_participants',
-  'ambiguous_session',
 ] as const
 export type Anomaly = (typeof ANOMALIES)[number]
 export const INVALID_REASONS = ['no_session_id', 'no_status', 'not_an_object'] as const

@@ -60,8 +60,6 @@ export type SyncState = {
   /** When the last two successful polls ended. Windows reach back to the earlier one. */
   readonly lastSuccess?: number | undefined
   readonly previousSuccess?: number | undefined
-  /** When the reading of the last successful poll began. */
-  readonly lastSuccessBegan?: number | undefined
   /** The host's clock when the last successful poll ended. */
   readonly lastSuccessHostTime?: number | undefined
   /** The list after the last successful poll; undefined before the first one. */

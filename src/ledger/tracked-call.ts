@@ -71,7 +71,6 @@ export const MARK = {
   bad_value: 1 << 9,
   time_reversed: 1 << 10,
   too_many_participants: 1 << 11,
-  ambiguous_session: 1 << 12,
   /** The call was final when the target was created, but is counted. It has no events. */
   overAtSetUp: 1 << 13,
 } as const

@@ -2,6 +2,15 @@ import { phaseOf } from './call-codes.ts'
 import { CALL_COLUMNS, CALL_FIELDS, callOfNumbers, orUndefined, type CallColumn } from './call-fields.ts'
 import { type EvictionTimes, type TrackedCall, evictAfter } from './tracked-call.ts'
 import { ownTime } from './call.ts'
+import {
+  addCall,
+  candidates,
+  removeCall,
+  withTimes,
+  type Access,
+  type Keys,
+  type SessionCalls,
+} from './session-calls.ts'
 
 /*
  * A call without its id, as bytes in memory: its fields in the order of CALL_FIELDS. An object would take three times as much
@@ -72,22 +81,49 @@ const BLOCK = 64
  */
 export function trackedCalls() {
   const { slots, ids, slotFor, release } = slotsById()
-  const sessions = sessionsBySlot()
+  /** The session of each slot whose session is not the id of its call, and the slots of such sessions. */
+  const sessions = new Map<number, string>()
+  const ofSessions = new Map<string, SessionCalls<number>>()
   const blocks: DataView[] = []
   const blockOf = (slot: number) => (blocks[Math.floor(slot / BLOCK)] ??= newBlock())
   const offsetOf = (slot: number) => (slot % BLOCK) * RECORD_BYTES
-  const read = (slot: number, id: string) => readCall(blockOf(slot), offsetOf(slot), id, sessions.get(slot))
+  const readSlot = (slot: number) => readCall(blockOf(slot), offsetOf(slot), ids[slot]!, sessions.get(slot))
+  const access = accessTo((slot) => [blockOf(slot), offsetOf(slot)])
 
-  /** The calls of a session. */
-  function ofSession(session: string): TrackedCall[] {
+  /** The slots of a session, as `chosen` chooses them if it has several calls. */
+  function slotsOf(session: string, chosen: (calls: SessionCalls<number>) => Iterable<number>): Iterable<number> {
+    const several = ofSessions.get(session)
+    if (several !== undefined) return chosen(several)
     const slot = slots.get(session)
-    const plain = slot !== undefined && sessions.get(slot) === undefined ? [read(slot, ids[slot]!)] : []
-    const others = sessions.slotsOf(session)
-    return others === undefined ? plain : [...plain, ...Array.from(others, (one) => read(one, ids[one]!))]
+    return slot === undefined || sessions.has(slot) ? [] : [slot]
+  }
+
+  /** Adds a call to those of its session. Only sessions with a call that has another id are kept. */
+  function addToSession(slot: number, session: string | undefined): void {
+    if (session !== undefined) sessions.set(slot, session)
+    const own = session ?? ids[slot]!
+    let calls = ofSessions.get(own)
+    if (calls === undefined) {
+      if (session === undefined) return
+      ofSessions.set(own, (calls = { all: [] }))
+      const plain = slots.get(session)
+      if (plain !== undefined && !sessions.has(plain)) addCall(calls, plain, access)
+    }
+    addCall(calls, slot, access)
+  }
+
+  function removeFromSession(slot: number): void {
+    const own = sessions.get(slot) ?? ids[slot]!
+    const calls = ofSessions.get(own)
+    sessions.delete(slot)
+    if (calls === undefined) return
+    removeCall(calls, slot, access)
+    // What is left may be the call whose id is that of the session.
+    if (calls.all.every((each) => !sessions.has(each))) ofSessions.delete(own)
   }
 
   function* values(): Generator<TrackedCall> {
-    for (const [slot, id] of ids.entries()) if (id !== undefined) yield read(slot, id)
+    for (const [slot, id] of ids.entries()) if (id !== undefined) yield readSlot(slot)
   }
 
   return {
@@ -98,23 +134,31 @@ export function trackedCalls() {
     /** Returns a new object each time. */
     get: (id: string) => {
       const slot = slots.get(id)
-      return slot === undefined ? undefined : read(slot, ids[slot]!)
+      return slot === undefined ? undefined : readSlot(slot)
     },
     phase: (id: string) => {
       const slot = slots.get(id)
       return slot === undefined ? undefined : readPhase(blockOf(slot), offsetOf(slot))
     },
     set: (call: TrackedCall) => {
+      if (slots.has(call.id)) removeFromSession(slots.get(call.id)!)
       const slot = slotFor(call.id)
       writeCall(blockOf(slot), offsetOf(slot), call)
-      sessions.set(slot, call.session)
+      addToSession(slot, call.session)
     },
     delete: (id: string) => {
       const slot = slots.get(id)
-      if (slot !== undefined) sessions.set(slot, undefined)
+      if (slot !== undefined) removeFromSession(slot)
       return release(id)
     },
-    ofSession,
+    /** The calls of a session. */
+    ofSession: (session: string) => Array.from(slotsOf(session, ({ all }) => all), readSlot), // oxfmt-ignore
+    /** Those that rows of the session may be. All calls of a session with few. */
+    candidates: (session: string, rows: readonly Keys[]) =>
+      Array.from(slotsOf(session, (calls) => candidates(calls, rows, access)), readSlot), // oxfmt-ignore
+    /** Those that may be equal to a row of the session. */
+    withTimes: (session: string, row: Keys) =>
+      Array.from(slotsOf(session, (calls) => withTimes(calls, row, access)), readSlot), // oxfmt-ignore
     values,
     /** The newest and the oldest wanted calls by their own times (UNIX seconds), at most `count` of each. */
     outermost: (count: number, isWanted: (id: string, time: number) => boolean) => {
@@ -123,7 +167,7 @@ export function trackedCalls() {
         const time = id === undefined ? undefined : ownTime(readEvictionTimes(blockOf(slot), offsetOf(slot)))
         if (id !== undefined && time !== undefined && isWanted(id, time)) outermost.add(slot, time)
       }
-      return outermost.slots().map((slot) => read(slot, ids[slot]!))
+      return outermost.slots().map(readSlot)
     },
     /** The ids of calls that the horizon (UNIX seconds) has passed. */
     evictable: (horizon: number) =>
@@ -163,23 +207,22 @@ function slotsById() {
   }
 }
 
-/** The sessions that are not the id of their call. */
-function sessionsBySlot() {
-  const sessions = new Map<number, string>()
-  const slots = new Map<string, Set<number>>()
+/** How the calls of a session are found in their records. */
+function accessTo(recordOf: (slot: number) => [DataView, number]): Access<number> {
   return {
-    get: (slot: number) => sessions.get(slot),
-    slotsOf: (session: string): Iterable<number> | undefined => slots.get(session),
-    set: (slot: number, session: string | undefined): void => {
-      const before = sessions.get(slot)
-      if (before === session) return
-      const others = before === undefined ? undefined : slots.get(before)
-      others?.delete(slot)
-      if (others?.size === 0) slots.delete(before!)
-      sessions.delete(slot)
-      if (session === undefined) return
-      sessions.set(slot, session)
-      slots.set(session, (slots.get(session) ?? new Set()).add(slot))
+    keysOf: (slot) => {
+      const [view, offset] = recordOf(slot)
+      const number = (at: number) => view.getFloat64(offset + at, true)
+      return {
+        initiatedAt: number(OFFSET.initiated),
+        startedAt: number(OFFSET.started),
+        endedAt: number(OFFSET.ended),
+        mid: number(OFFSET.mid),
+      }
+    },
+    isOpen: (slot) => {
+      const phase = readPhase(...recordOf(slot))
+      return phase === 'open' || phase === 'lost'
     },
   }
 }

@@ -27,6 +27,7 @@ export function connect(
   { ownership, clock, log, transportTo = undiciTransport }: ConnectionOptions,
 ): CallsClient {
   const { name } = target
+  const logUnknown = unknownLog(log, name)
   const send = transportTo(target.baseUrl, poll.maxAnswerBytes)
   // A process that was suspended for longer than its lease must not continue with its poll.
   const sendWhileOwned: Transport = (request) =>
@@ -37,7 +38,7 @@ export function connect(
     participants,
     wall: clock.wall,
     clockSkew: () => skewInUse(loaded()),
-    known: (session) => loaded().ledger.calls.ofSession(session),
+    known: (session, times) => loaded().ledger.calls.withTimes(session, times),
     identify: (rows, now) => {
       const { ledger, memory } = loaded()
       // Before the first commit, nothing is too old: `created` is by the host's clock.
@@ -45,7 +46,10 @@ export function connect(
       memory.identities.identify(rows, ledger, oldest, now)
       memory.shownOpen.note(rows, now)
     },
-    onUnknown: unknownLog(log, name),
+    onUnknown: (field, text) => {
+      if (field === 'time') loaded().memory.unreadTime = text
+      else logUnknown(field, text)
+    },
   })
 }
 

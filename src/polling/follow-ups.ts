@@ -64,7 +64,7 @@ export type FollowUpRequestOptions = CallRequestOptions & {
 /**
  * Requests calls one by one. If at least five are requested and the service does not know more than half of them, a call that
  * it has just listed is requested as a control. If the service does not know that call either, the target is wrong, and the
- * "not found" answers are discarded. A call whose session shows another call has been replaced, and says nothing of the target.
+ * "not found" answers are discarded.
  *
  * @param listed what this poll listed
  */
@@ -74,7 +74,7 @@ export async function followUps(
   options: FollowUpRequestOptions,
 ): Promise<ServiceAnswer[]> {
   const answers = await requestCalls(calls, options)
-  const found = answers.filter(({ notFound, calls: answered }) => notFound.length === 0 || answered.length > 0)
+  const found = answers.filter(({ notFound }) => notFound.length === 0)
   const notFoundCount = answers.length - found.length
   if (answers.length < 5 || notFoundCount * 2 <= answers.length) return answers
   const control = listed.entries().find(([, session]) => isRequestable(session))
@@ -120,7 +120,8 @@ async function requestSession(
 ): Promise<ServiceAnswer | undefined> {
   try {
     const answer = await fetchCalls(session, ids)
-    const notFound = ids.filter((id) => !answer.calls.some((call) => call.id === id))
+    // That another call of the session is shown is no evidence: the service may show the latest one alone.
+    const notFound = answer.calls.length === 0 ? [...ids] : []
     const isWanted = ({ id, initiatedAt, startedAt = -Infinity }: SeenCall) =>
       ids.includes(id) || (initiatedAt ?? startedAt) >= since
     return { ...answer, source: 'get', calls: answer.calls.filter(isWanted), notFound, invalid: {} }

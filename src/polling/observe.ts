@@ -65,8 +65,9 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   let remaining: number | undefined
   let storeProblem: StoreError | undefined
 
+  memory.unreadTime = undefined
   memory.regressions.startPoll()
-  memory.identities.startPoll(memory.list.catchUp?.began?.serviceTime, ledger.open)
+  memory.identities.startPoll(memory.list.catchUp !== undefined)
   memory.shownOpen.startPoll(ledger.open)
   try {
     for await (const chunk of ahead(inChunks(pages(parts)), deadline.dispose)) {
@@ -78,7 +79,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
       yield { answers, clockSkew: memory.clock.accepted }
       memory.identities.committed()
     }
-    yield* conclude(poll, await singleCalls(parts))
+    yield* conclude(poll, await singleCalls(parts), options)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     storeProblem = error
@@ -88,7 +89,11 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
     deadline.dispose()
   }
   const measured = { seconds: clock.monotonic() - begun, requests: [...requests.sent], remaining }
-  return reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured)
+  const { unreadTime } = memory
+  return {
+    ...reportOf({ poll, memory: memory.list, settings, slice: budget.slice, storeProblem }, measured),
+    unreadTime,
+  }
 }
 
 type Begun = ReturnType<typeof beginPoll>
@@ -164,10 +169,13 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
     poll.success = undefined
     forgetReadings(memory.list, ledger.sync)
   }
-  const answers = [
+  const answered = [
     ...(await followUps(due, poll.listed, { ...callOptions, onDistrust })),
     ...(await requestCalls(rest, callOptions)),
   ]
+  // A call that is listed with an earlier status is requested, too. It is not lost if Get Call lags behind the list.
+  const isUnlisted = (id: string) => !poll.listed.has(id)
+  const answers = answered.map((answer) => ({ ...answer, notFound: answer.notFound.filter(isUnlisted) }))
   if (answers.length > 0 || failed !== undefined)
     poll.singleCalls = { answered: answers.length, problem: failed?.message }
   checkShrunkList(poll, options, answers, missing)
@@ -177,8 +185,15 @@ async function singleCalls({ options, requests, deadline, poll, dueCalls, budget
 }
 
 /** The last observations of the poll. */
-function* conclude(poll: RunningPoll, answers: ServiceAnswer[]): Generator<Observation, void> {
-  const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime }
+function* conclude(
+  poll: RunningPoll,
+  answers: ServiceAnswer[],
+  { memory: { replaced }, ledger }: ObserveOptions,
+): Generator<Observation, void> {
+  for (const id of replaced) if (!ledger.open.has(id)) replaced.delete(id)
+  const isSwept = poll.success?.endsSweep === true && poll.success.isConfirmed === true
+  const unlisted = isSwept ? [...replaced].filter((id) => !poll.success!.listed.has(id) && !poll.listed.has(id)) : []
+  const success = poll.success && { ...poll.success, serviceTime: poll.serviceTime, replaced: unlisted }
   let rest = answers
   for (; rest.length > MAX_CALLS; rest = rest.slice(MAX_CALLS)) yield { answers: rest.slice(0, MAX_CALLS) }
   if (success === undefined && rest.length === 0) return

@@ -18,10 +18,14 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined) {
   return {
     list: newListMemory(sync, sweptAt),
     requestedAt: new Map<string, number>(),
+    /** Open calls of whose session Get Call showed others alone, the last time that it showed any. */
+    replaced: new Set<string>(),
     regressions: statusRegressions(),
     identities: callIdentities(),
     shownOpen: shownOpen(),
     clock: UNKNOWN_SKEW,
+    /** A time of a call that has none which can be read, if this poll or the last one has read such a call. */
+    unreadTime: undefined as string | undefined,
   }
 }
 

@@ -24,6 +24,8 @@ export type PollReport = {
   slowSweep?: { pages: number; seconds: number; polls: number }
   /** How long an answer took (seconds), if the service is slow. */
   slowAnswers?: number | undefined
+  /** A time of a call that has none which can be read, as the service sent it. */
+  unreadTime?: string | undefined
 }
 
 /** How many single calls were answered, also by that the service does not know them, and why another request failed. */

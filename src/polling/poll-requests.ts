@@ -66,7 +66,12 @@ export function pollRequests(options: ObserveOptions, aborted: AbortSignal) {
         return requestWithRetries('get_call', (signal) => client.getCall(session, signal), requestOptions)
       })
       const answer = await answerOf(request$)
-      for (const id of ids) memory.regressions.answered(id)
+      for (const id of ids) {
+        const isShown = answer.calls.some((call) => call.id === id)
+        if (isShown) memory.regressions.answered(id)
+        if (isShown || answer.calls.length === 0) memory.replaced.delete(id)
+        else memory.replaced.add(id)
+      }
       return answer
     },
     /** If the clock skew is unknown, reads the first page to measure it. Returns whether it is known. */

@@ -3,12 +3,14 @@ import { wholeMilliseconds } from '../clock/times.ts'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
+import type { Keys } from '../ledger/session-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { isMap, parseMap } from '../schema/path.ts'
 import { rateLimitWindow, serviceClock, type RateLimitWindow } from './answer-headers.ts'
+import { oneRowACall } from './one-row-a-call.ts'
 import { networkError, ServiceError } from './service-error.ts'
 import { readAnswer } from './read-answer.ts'
-import { isUnchanged } from './unchanged-item.ts'
+import { isUnchanged, timesIn } from './unchanged-item.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 import { readCall, readSessionId, type ReadCallOptions } from './wire-call.ts'
 
@@ -25,8 +27,8 @@ export type CallsClientOptions = {
   wall: () => number
   /** How far the service's clock is ahead of the host's (seconds), if known. */
   clockSkew?: () => number | undefined
-  /** Finds the tracked calls of a session. An item that does not differ from one of them need not be parsed. */
-  known?: (session: string) => Iterable<TrackedCall>
+  /** Finds the tracked calls of a session with these times. An item that does not differ from one of them need not be parsed. */
+  known?: (session: string, times: Keys) => Iterable<TrackedCall>
   /** Sets the ids of the rows of an answer. Default: a call has the id of its session. @param now the service's clock (UNIX seconds) */
   identify?: (rows: readonly ListedCall[], now: number) => void
   /** Whether to read the participants of calls. */
@@ -79,7 +81,11 @@ export async function getCallText(transport: Transport, options: CallsClientOpti
 
 export function callsClient(transport: Transport, options: CallsClientOptions) {
   const get = getFrom(transport, options)
-  const { identify = () => undefined } = options
+  /** The rows with the ids of their calls, one for each call. */
+  function identified<Row extends ListedCall>(rows: Row[], now: number): Row[] {
+    options.identify?.(rows, now)
+    return options.identify === undefined ? rows : oneRowACall(rows)
+  }
 
   const readOptions = {
     statusMap: new Map(Object.entries(options.statusMap)),
@@ -104,7 +110,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
   /** The tracked call, if the item does not differ from it. */
   function unchanged(item: unknown, now: number): TrackedCall | undefined {
     if (!isMap(item) || typeof item['sessionId'] !== 'string') return undefined
-    for (const known of options.known?.(item['sessionId']) ?? [])
+    for (const known of options.known?.(item['sessionId'], timesIn(item)) ?? [])
       if (!readOptions.statusMap.has(known.status) && isUnchanged(item, known, now)) return known
     return undefined
   }
@@ -122,9 +128,9 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
       refuseTooLarge(items, options.pageSize)
       const readAt = { ...readOptions, now: latest(answered) }
       const { rows, ...found } = readItems(items, (item) => unchanged(item, readAt.now) ?? readCall(item, readAt))
-      identify(found.calls, answered.serviceTime)
+      const calls = identified(found.calls, answered.serviceTime)
       const keys = rows.map((row) => (typeof row === 'string' ? row : row.id))
-      return { ...answered, page, ...found, keys, ...readTotals(body['meta']) }
+      return { ...answered, page, ...found, calls, keys, ...readTotals(body['meta']) }
     },
     /**
      * Get Call. Rejects with kind `not_found` for an unknown session, and with `invalid` for an answer without a readable call.
@@ -136,8 +142,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
       const rows = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, isBare: row === body }))
       const calls = rows.filter((row) => typeof row === 'object')
       if (calls.length === 0 && !isEmptyList(body)) throw unreadable(rows)
-      identify(calls, answered.serviceTime)
-      return { ...answered, calls }
+      return { ...answered, calls: identified(calls, answered.serviceTime) }
     },
   }
 }

@@ -1,11 +1,18 @@
 import { ANSWERED } from '../ledger/call-fields.ts'
 import { FINAL_STATUSES, ownTime } from '../ledger/call.ts'
 import { TIMES } from '../ledger/identity.ts'
+import type { Keys } from '../ledger/session-calls.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isMap } from '../schema/path.ts'
-import { isPossible, MAX_MINUTES } from './wire-call.ts'
+import { isPossible, MAX_MINUTES, readMid } from './wire-call.ts'
 
 type Item = Readonly<Record<string, unknown>>
+
+/** The times of an item that has the documented form. A known call that is equal has the same ones. */
+export function timesIn(item: Item): Keys {
+  const time = (name: (typeof TIMES)[number]) => (typeof item[name] === 'number' ? item[name] : undefined)
+  return { initiatedAt: time('initiatedAt'), startedAt: time('startedAt'), endedAt: time('endedAt') }
+}
 
 /**
  * Whether an item of a list is equal to a tracked final call, and has the documented form. In doubt it is not, and the item
@@ -15,16 +22,20 @@ type Item = Readonly<Record<string, unknown>>
  */
 export function isUnchanged(item: Item, known: TrackedCall, now: number): boolean {
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
-  // A baseline call that is open again, or another call with its id, must be counted.
+  const hasAnswered = (name: (typeof ANSWERED)[number]) =>
+    name === 'mid' ? readMid(item['mid']) === known.mid : item[name] === known[name]
+  // A baseline call that is open again, or another call of its session, must be counted.
   if (known.phase === 'baseline')
     return (
-      FINAL_STATUSES.some((status) => status === item['status']) && TIMES.every((time) => item[time] === known[time])
+      FINAL_STATUSES.some((status) => status === item['status']) &&
+      TIMES.every(hasAnswered) &&
+      (known.mid === undefined || hasAnswered('mid'))
     )
   return (
     isComplete(known) &&
     item['status'] === known.status &&
     hasLabels(item, known) &&
-    ANSWERED.every((name) => (name === 'mid' ? hasMid(item, known) : item[name] === known[name])) &&
+    ANSWERED.every(hasAnswered) &&
     hasRecording(item, known) &&
     hasMinutes(item, known, now) &&
     !showsEnd(item, known)
@@ -34,11 +45,6 @@ export function isUnchanged(item: Item, known: TrackedCall, now: number): boolea
 /** Whether it has ended, and no participants are missing that the item may have. */
 function isComplete({ phase, marks }: TrackedCall): boolean {
   return phase === 'final' && (marks & (MARK.detailsWanted | MARK.participantsObserved)) === MARK.participantsObserved
-}
-
-/** Another `mid` of the same call says nothing new. */
-function hasMid({ mid }: Item, known: TrackedCall): boolean {
-  return (mid === undefined) === (known.mid === undefined)
 }
 
 function hasLabels(item: Item, { labels }: TrackedCall): boolean {

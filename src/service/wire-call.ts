@@ -45,11 +45,22 @@ const toMinutes = (value: unknown) => {
   const read = toNumber(value)
   return read !== undefined && read > MAX_MINUTES ? Number.NaN : read
 }
+/** A time as ISO 8601. Without a zone it is UTC, as all numbers are. */
+const ISO_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?$/
+const toSeconds = (text: string) => {
+  const [, time, zone = 'Z'] = ISO_TIME.exec(text.trim()) ?? []
+  return time === undefined ? undefined : Date.parse(time + zone) / 1000
+}
 // 0 means no time, since no call was made in 1970.
 const toTime = (value: unknown) => {
-  const read = toNumber(value)
+  const read = (typeof value === 'string' ? toSeconds(value) : undefined) ?? toNumber(value)
   if (read === undefined || read === 0) return undefined
   return read > MAX_SECONDS ? read / 1000 : read
+}
+/** The first time of a call, if it has times, and none of them can be read. */
+export function unreadTime(item: Readonly<Record<string, unknown>>): string | undefined {
+  const given = [item['initiatedAt'], item['startedAt'], item['endedAt']].filter(hasValue)
+  return given.every((time) => Number.isNaN(toTime(time))) ? given.map((time) => JSON.stringify(time))[0] : undefined
 }
 /** Whether a time of an answer can be true. @param now the service's clock (UNIX seconds) */
 export const isPossible = (time: number, now: number) => time >= EARLIEST_TIME && time <= now + DAY
@@ -98,7 +109,7 @@ export type ReadCallOptions = {
   statusMap: ReadonlyMap<string, CallStatus>
   /** The service's clock (UNIX seconds). */
   now: number
-  /** Called with each undocumented value. Such a value counts as `other`. */
+  /** Called with each undocumented value. Such a value counts as `other`; a `time` counts as missing. */
   onUnknown: (field: string, value: string) => void
   /** Whether to read the participants. */
   participants?: boolean | undefined
@@ -120,11 +131,13 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   const initiatedAt = toTime(item['initiatedAt'])
   const startedAt = toTime(item['startedAt'])
   const endedAt = toTime(item['endedAt'])
+  const unread = unreadTime(item)
+  if (unread !== undefined) options.onUnknown('time', unread)
   const people = toPeople(item['totalParticipants'])
   const call: SeenCall = {
     id: session,
     session,
-    mid: midOf(readSessionId(item['mid'])),
+    mid: readMid(item['mid']),
     status: readStatus(status, options),
     type: readLabel('type', item['type'], TYPES, options),
     mode: readLabel('mode', item['mode'], MODES, options),
@@ -212,6 +225,11 @@ export function readSessionId(value: unknown): string | undefined {
     text !== '' && text.length <= MAX_ID_CHARACTERS && text.isWellFormed() && !text.includes('\0')
   if (typeof value === 'string') return isUsable(value) ? value : undefined
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
+}
+
+/** A digest of the service's `mid`, which is a UUID: anything but a text is no `mid`. */
+export function readMid(value: unknown): number | undefined {
+  return midOf(toText(value))
 }
 
 function readStatus(value: string, { statusMap, onUnknown }: ReadCallOptions): CallStatus {

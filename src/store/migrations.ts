@@ -15,9 +15,9 @@ type Migrations = { readonly store: 'sqlite' | 'postgres'; readonly steps: reado
  * Version 2: a session can have several calls, so two rows of one session are no anomaly. What receivers were told is kept. Rollups have
  * user minutes, so all of them are computed again.
  */
-const severalCalls = (text: string, options: string) => `
+const severalCalls = (text: string, digest: string, options: string) => `
   ALTER TABLE callwatch.calls ADD COLUMN session ${text};
-  ALTER TABLE callwatch.calls ADD COLUMN mid INTEGER;
+  ALTER TABLE callwatch.calls ADD COLUMN mid ${digest};
   CREATE TABLE callwatch.told_groups (receiver ${text} NOT NULL, name ${text} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (receiver, name))${options};
   CREATE INDEX calls_by_session ON callwatch.calls (target, session) WHERE session IS NOT NULL;
   UPDATE callwatch.calls SET marks = marks & ~4096 WHERE (marks & 4096) <> 0;
@@ -29,10 +29,10 @@ const severalCalls = (text: string, options: string) => `
 const RENAME_NOTE = 'ALTER TABLE callwatch.members RENAME note TO status'
 
 export const MIGRATIONS: Readonly<Record<Migrations['store'], Migrations>> = {
-  sqlite: { store: 'sqlite', steps: [severalCalls('TEXT', ' STRICT, WITHOUT ROWID')] },
+  sqlite: { store: 'sqlite', steps: [severalCalls('TEXT', 'INTEGER', ' STRICT, WITHOUT ROWID')] },
   postgres: {
     store: 'postgres',
-    steps: [`${severalCalls('text COLLATE "C"', ' WITH (fillfactor = 50)')}; ${RENAME_NOTE}`],
+    steps: [`${severalCalls('text COLLATE "C"', 'bigint', ' WITH (fillfactor = 50)')}; ${RENAME_NOTE}`],
   },
 }
 

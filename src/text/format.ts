@@ -105,3 +105,8 @@ export const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.
 
 /** @param seconds how long an answer takes */
 export const formatSlow = (seconds: number) => `the service is slow: ${formatSeconds(seconds)} an answer`
+
+/** What it means that calls have times in a form that callwatch does not know. @param time as the service sent it, as JSON */
+export function formatUnreadTime(time: string): string {
+  return `times as ${time.slice(0, 40)} cannot be read: these calls count without a beginning, a duration and an answer delay`
+}

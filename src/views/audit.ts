@@ -13,7 +13,13 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { byName, count, time, timeOrNull } from './shapes.ts'
 
 /** A listed call, its row in the ledger, and how they compare; `gone` if it was open, and the service no longer knows it. */
-export type ComparedCall = { seen: SeenCall; counted: TrackedCall | undefined; verdict: Verdict | { kind: 'gone' } }
+export type ComparedCall = {
+  seen: SeenCall
+  counted: TrackedCall | undefined
+  verdict: Verdict | { kind: 'gone' }
+  /** How many different rows the list has of it, if it has finished. */
+  rows: number
+}
 
 /** The comparison of one target. */
 export type TargetAudit = {
@@ -86,6 +92,8 @@ const targetAudit = z.object({
   listed: z
     .object(byName(RESULTS, () => count))
     .describe('How many listed calls there are for each result of the comparison'),
+  finished_rows: count.describe('How many different rows of finished calls the list has'),
+  finished_calls: count.describe('How many calls callwatch takes these rows for: fewer are a difference'),
   invalid_items: count,
   lost: count,
   no_longer_listed: count.nullable(),
@@ -123,6 +131,8 @@ export function targetAuditView(audit: TargetAudit): AuditReport {
     last_successful_poll: timeOrNull(audit.lastPoll),
     daemon_polls: audit.daemonPolls ?? null,
     listed,
+    finished_rows: audit.calls.reduce((sum, { rows }) => sum + rows, 0),
+    finished_calls: audit.calls.filter(({ rows }) => rows > 0).length,
     invalid_items: audit.rejected,
     lost: audit.lost,
     no_longer_listed: audit.unlisted ?? null,

@@ -71,7 +71,9 @@ const probe = z.object({
   kind: z.enum(PROBE_KINDS),
   message: z.string().describe('A sentence that also says what to do'),
   warnings: z
-    .array(z.object({ kind: z.enum(['clock_skew', 'empty_for_user', 'empty_list']), message: z.string() }))
+    .array(
+      z.object({ kind: z.enum(['clock_skew', 'empty_for_user', 'empty_list', 'unread_times']), message: z.string() }),
+    )
     .describe('Probable mistakes, although the target works'),
   calls: z.number().optional().describe('In the list, according to the total of the service'),
   clock_skew_seconds: z.number().optional().describe('How far its clock is ahead of the one of this machine'),

@@ -10,7 +10,7 @@ import { usedSince } from '../ledger/usage.ts'
 import { participantsInProgress, windows } from '../metrics/derived-metrics.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import { isMap, parseMap } from '../schema/path.ts'
-import { formatSlow } from '../text/format.ts'
+import { formatSlow, formatUnreadTime } from '../text/format.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { MEANINGS } from './check.ts'
 import { rule, ruleView } from './rule.ts'
@@ -27,7 +27,14 @@ export function setUpOf(target: TargetStatus) {
   return { name: target.name, created, past, isSwept: confirmedSweep !== undefined, serviceNow: serviceNow(target) }
 }
 
-const warningKind = z.enum(['clock_skew', 'order_unverified', 'order_refuted', 'no_webhooks', 'slow_service'])
+const warningKind = z.enum([
+  'clock_skew',
+  'order_unverified',
+  'order_refuted',
+  'no_webhooks',
+  'slow_service',
+  'unread_times',
+])
 const warning = z.object({ kind: warningKind, message: z.string() })
 
 /** The part of a target's view that changes without a commit. */
@@ -111,6 +118,8 @@ function currentView(target: TargetStatus): CurrentView {
   // The progress of a list that is read for long says it, too.
   if (health.successful && health.slowAnswers !== undefined)
     warnings.push({ kind: 'slow_service', message: formatSlow(health.slowAnswers) })
+  if (health.unreadTime !== undefined)
+    warnings.push({ kind: 'unread_times', message: formatUnreadTime(health.unreadTime) })
   return {
     name,
     up: health.successful,

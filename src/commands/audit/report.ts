@@ -17,7 +17,8 @@ export function auditLines(report: AuditReport): string[] {
   const lastPoll = report.last_successful_poll ?? 'none yet'
   lines.push(
     `  back to ${report.horizon}; the daemon's last successful poll: ${lastPoll}`,
-    `  listed: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
+    `  listed: ${report.finished_rows} rows, ${report.finished_calls} calls that have finished`,
+    `  of these: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
       `${listed.ignored} before the horizon, ${listed.lost} lost in the ledger`,
     `  in the ledger: ${report.lost} lost calls${unlisted}`,
   )

@@ -8,7 +8,7 @@ import { compareCall, difference, isMissed, type Verdict } from '../../ledger/de
 import type { TrackedCalls } from '../../ledger/tracked-calls.ts'
 import { newLedger, type SyncState } from '../../ledger/state.ts'
 import { horizon } from '../../ledger/horizon.ts'
-import { identify, knownOf } from '../../ledger/identity.ts'
+import { identify } from '../../ledger/identity.ts'
 import type { TrackedCall } from '../../ledger/tracked-call.ts'
 import { requestWithRetries, type RequestOptions } from '../../polling/request-with-retries.ts'
 import { isOrderVerified } from '../../ledger/known-list.ts'
@@ -21,6 +21,10 @@ import { ServiceError } from '../../service/service-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import type { ComparedCall, TargetAudit } from '../../views/audit.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
+import { rowCounter } from './count-rows.ts'
+
+/** So many calls are identified together. */
+const CHUNK = 100
 
 export type AuditTargetOptions = {
   target: string
@@ -49,7 +53,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
   const identifyAll = (seen: readonly ListedCall[], now: number) =>
     identities.identify(seen, { calls: rows, sync: latest }, horizon(latest, poll.lookback), now)
   const client = options.clientWith({ identify: identifyAll })
-  const { seen, rejected, problem, isEarly } = await listLookback({ ...options, client }, before)
+  const { seen, rowsOf, rejected, problem, isEarly } = await listLookback(options, before, identifyAll)
   // The sync state before the rows: a row that it is about is there then.
   const readSync = async () => void (latest = (await reader.target(target))?.sync ?? latest)
   await readSync()
@@ -58,8 +62,9 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
 
   // The daemon may have counted some of them meanwhile.
   const again = (...calls: SeenCall[]) => {
-    identities.startPoll(undefined, rows)
-    identifyAll(calls, clock.wall() + (latest.clockSkew ?? 0))
+    identities.startPoll(false)
+    const now = clock.wall() + (latest.clockSkew ?? 0)
+    for (let i = 0; i < calls.length; i += CHUNK) identifyAll(calls.slice(i, i + CHUNK), now)
   }
   again(...seen)
   const verdicts = new Map(seen.map((call) => [call, compare(call)]))
@@ -80,8 +85,9 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
   for (const first of suspects) verdicts.set(first, compare(confirmed.requested.get(first) ?? first))
   const calls = seen.map((first): ComparedCall => {
     const call = confirmed.requested.get(first) ?? first
-    const verdict = confirmed.gone.has(first) ? { kind: 'gone' as const } : verdicts.get(first)!
-    return { seen: call, counted: rows.get(call.id), verdict }
+    const compared = confirmed.gone.has(first) ? { kind: 'gone' as const } : verdicts.get(first)!
+    const listed = rowsOf.get(first)!
+    return { seen: call, counted: rows.get(call.id), verdict: withRows(compared, listed), rows: listed }
   })
   await markMissed(calls, options, latest)
   const oldest = horizon(latest, poll.lookback)
@@ -103,15 +109,22 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
   }
 }
 
+/** Differs if several rows of finished calls were taken for one call. */
+function withRows(verdict: ComparedCall['verdict'], rows: number): ComparedCall['verdict'] {
+  if (rows <= 1) return verdict
+  const others = 'discrepancies' in verdict ? verdict.discrepancies : []
+  return { kind: 'difference', discrepancies: [...others, { what: 'rows', counted: 1, served: rows }] }
+}
+
 /** Calls before the horizon that are not in the history either, and should be, differ. */
 async function markMissed(calls: ComparedCall[], { target, reader }: AuditTargetOptions, sync: SyncState) {
   const { expired = -Infinity } = (await reader.target(target)) ?? {}
   const missed = calls.filter(({ verdict, seen }) => verdict.kind === 'ignored' && isMissed(seen, sync, expired))
   const sessions = missed.map(({ seen }) => seen.session)
   const evicted = sessions.length === 0 ? undefined : await reader.evictedCalls(target, sessions)
-  const answer = { now: Infinity, isReused: false, isTooOld: () => true }
+  const answer = { now: Infinity, isReused: false, isTooOld: () => true, isShown: () => false }
   for (const call of missed) {
-    const known = (evicted?.get(call.seen.session) ?? []).map((one) => knownOf(one))
+    const known = evicted?.get(call.seen.session) ?? []
     const [id] = identify([call.seen], known, answer)
     if (!known.some((one) => one.id === id)) call.verdict = difference('call', 'unknown', call.seen.status)
   }
@@ -122,9 +135,18 @@ function isSuspect({ kind }: Verdict): boolean {
   return kind === 'difference' || kind === 'new'
 }
 
-/** Every call that the service lists back to the horizon, as it was listed last. */
-async function listLookback(options: AuditTargetOptions & { client: CallsClient }, rows: TrackedCalls) {
-  const { sync, client, asking, clock, poll, full } = options
+type Identify = NonNullable<CallsClientOptions['identify']>
+
+/** Every call that the service lists back to the horizon, as it was listed last, and how many rows of it there are. */
+async function listLookback(options: AuditTargetOptions, rows: TrackedCalls, identify: Identify) {
+  const { sync, clientWith, asking, clock, poll, full } = options
+  const counter = rowCounter()
+  const client = clientWith({
+    identify: (listed, now) => {
+      identify(listed, now)
+      counter.add(listed)
+    },
+  })
   const memory = newListMemory({ ...sync, list: undefined }, undefined)
   const seen = new Map<string, SeenCall>()
   const invalid = new Set<string>()
@@ -169,5 +191,7 @@ async function listLookback(options: AuditTargetOptions & { client: CallsClient 
     problem = error.message
   }
   for (const id of seen.keys()) invalid.delete(id)
-  return { seen: [...seen.values()], rejected: invalid.size, problem, isEarly }
+  const byCall = counter.byCall()
+  const rowsOf = new Map(seen.values().map((call) => [call, byCall.get(call.id) ?? 0]))
+  return { seen: [...seen.values()], rowsOf, rejected: invalid.size, problem, isEarly }
 }

@@ -6,7 +6,7 @@ import { horizon } from '../horizon.ts'
 import { MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
 
 /** What the ledger may have counted differently, and with which anomalies it may have noticed that. */
-export const DIFFERENCES = ['call', 'status', 'labels', ...MEASURES.map(minutesOf)] as const
+export const DIFFERENCES = ['call', 'rows', 'status', 'labels', ...MEASURES.map(minutesOf)] as const
 export const KNOWN_DIFFERENCES = ['final_changed', 'labels_changed'] as const
 
 /** A value of a call that the ledger counted differently from what the service shows now. */

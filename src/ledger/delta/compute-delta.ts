@@ -10,7 +10,7 @@ import {
   userMinutesOf,
   type AnswerContext,
 } from './observe-call.ts'
-import { identify, knownOf } from '../identity.ts'
+import { identify } from '../identity.ts'
 import { COUNTERS, seriesKey } from '../series.ts'
 import type { Delta, LedgerState, SyncState } from '../state.ts'
 import { evictAfter, inHistorySince, MARK, type TrackedCall } from '../tracked-call.ts'
@@ -107,12 +107,15 @@ function readAnswer(
     // An evicted call is tracked again even if the answer shows nothing new.
     if (after !== undefined && after !== before) recordChange(delta, before ?? evicted, after)
   }
-  for (const id of notFound) {
-    const before = find(id)
-    const after = before && observeNotFound(before, serviceTime, draft)
-    if (after !== undefined && after !== before) recordChange(delta, before, after)
-  }
+  for (const id of notFound) recordAbsence(id, serviceTime, computation)
   for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
+}
+
+/** Records that a call was not found, or that a sweep has not shown it. */
+function recordAbsence(id: string, now: number, { draft, find }: Computation): void {
+  const before = find(id)
+  const after = before && observeNotFound(before, now, draft)
+  if (after !== undefined && after !== before) recordChange(draft.delta, before, after)
 }
 
 /**
@@ -138,8 +141,9 @@ function amongEvicted(row: SeenCall, { serviceTime }: AnswerContext, computation
   const calls = evictedCalls.get(row.session)
   if (calls === undefined || find(row.id) !== undefined || isExcluded(row, oldest)) return row
   const isReused = draft.delta.sync.reusesSessions === true
-  const answer = { now: serviceTime, isReused, isTooOld: () => false }
-  const [id = row.id] = identify([row], calls.map((call) => knownOf(call)), answer) // oxfmt-ignore
+  // One that is tracked again was shown.
+  const isShown = (id: string) => find(id) !== undefined
+  const [id = row.id] = identify([row], calls, { now: serviceTime, isReused, isTooOld: () => false, isShown })
   return { ...row, id }
 }
 
@@ -185,13 +189,12 @@ function isBaseline(own: number | undefined, { created, lastSweepBegan }: SyncSt
 }
 
 function recordSuccess(success: PollSuccess, computation: Computation): void {
-  const { endsSweep, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, list } = success
+  const { endsSweep, beganServiceTime, beganHostTime, serviceTime, hostTime, listed, list, replaced = [] } = success
   const { state, draft, options, find } = computation
   const { delta } = draft
-  const { lastSuccess: previousSuccess, lastSuccessBegan: before = -Infinity, confirmedSweep } = state.sync
-  // A sweep may have begun long before the poll that ends it.
-  const lastSuccessBegan = Math.max(before, beganServiceTime)
-  const times = { lastSuccess: serviceTime, lastSuccessBegan, lastSuccessHostTime: hostTime }
+  for (const id of replaced) recordAbsence(id, serviceTime, computation)
+  const { lastSuccess: previousSuccess, confirmedSweep } = state.sync
+  const times = { lastSuccess: serviceTime, lastSuccessHostTime: hostTime }
   delta.sync = { ...delta.sync, ...times, previousSuccess, list }
   if (!endsSweep) return
   const lastSweepBegan = steadyTime(delta.sync, beganServiceTime, beganHostTime)

@@ -3,7 +3,6 @@ import { finalStatus, labelsOf, ownTime, type FinalStatus, type Labels, type See
 import type { DeltaDraft } from './delta-draft.ts'
 import { MEASURES, minutesAfter, servedMinutes } from './minutes.ts'
 import { callSeries, type HistogramSeries } from '../call-series.ts'
-import { isAmbiguous } from '../identity.ts'
 import { finishTime, showsEnd } from './finish-time.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
 import type { ChangedCall } from '../state.ts'
@@ -103,8 +102,8 @@ function reportLater(before: TrackedCall, change: ChangedCall, draft: DeltaDraft
 }
 
 /**
- * Records that the service does not know a call. After two such answers in a row an open call is lost. For a final call no
- * further details are requested.
+ * Records that the service does not know a call, or that a sweep has not shown one that was replaced. After two of these in a row an
+ * open call is lost. For a final call no further details are requested.
  */
 export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDraft): TrackedCall {
   if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }
@@ -267,7 +266,6 @@ function countAnomalies(
     bad_value: seen.badValue,
     time_reversed: areReversed(call),
     too_many_participants: (call.totalParticipants ?? 0) > MAX_PARTICIPANTS,
-    ambiguous_session: before !== undefined && isAmbiguous(seen, before),
   }
   for (const kind of ANOMALIES) {
     if (!present[kind] || (call.marks & MARK[kind]) !== 0) continue

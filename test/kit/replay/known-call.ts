@@ -25,6 +25,8 @@ export type Known = {
   /** When it finished, and whether an answer has shown that. */
   finishedAt?: number
   isEndShown?: boolean
+  /** Of its session, Get Call showed others alone, the last time that it showed any. */
+  isReplaced?: boolean
   /** The cycle in which the list showed it further back than it was known to be, and nothing has contradicted that since. */
   setBackInCycle?: number
 }
@@ -61,6 +63,7 @@ export function observe(state: State, id: string, seen: SeenCall, source: 'list'
   call.lastListed = state.now
   if (seen.ownTime !== undefined) call.ownTime = seen.ownTime
   delete call.missedInCycle
+  if (source === 'get') delete call.isReplaced
   call.isFinal = seen.final
   call.initiatedAt = seen.initiatedAt ?? call.initiatedAt
   call.startedAt = seen.startedAt ?? call.startedAt

@@ -25,6 +25,8 @@ export type ReplayOptions = {
   statusMap?: Record<string, string>
   /** When each cycle of the daemon ended, seconds since 1970, ascending; absent: each request for page 1 begins one. */
   cycles?: readonly number[]
+  /** When a confirmed sweep began that ended with a cycle, by the index of the cycle, seconds since 1970; absent: none did. */
+  sweeps?: ReadonlyMap<number, number>
   /** Names the call that an item is of; absent: a session has one call. */
   callOf?: (item: {
     session: string
@@ -35,6 +37,8 @@ export type ReplayOptions = {
 
 export type Cycle = {
   number: number
+  /** In `options.cycles`. */
+  index: number
   /** The service's clock at its first answer. */
   began?: number
   /** Calls, and their sessions. */
@@ -44,7 +48,7 @@ export type Cycle = {
   total: number | undefined
   lastPageEmpty: boolean
   missing: string[]
-  /** Those whose session the list shows. */
+  /** Those of whose session Get Call showed others alone. */
   replaced: string[]
   found: number
   control?: boolean
@@ -100,7 +104,7 @@ function replayOne(state: State, response: RecordedResponse): void {
   const isFirstPage = id === undefined && (url.searchParams.get('page') ?? '1') === '1'
   if (isNextCycle(state, response, isFirstPage)) {
     endCycle(state)
-    state.cycle = newCycle(state.cycle.number + 1)
+    state.cycle = newCycle(state.cycle.number + 1, state.cyclesEnded)
   }
   const answered = response.delivered ? parsed(response.body) : undefined
   const body = Array.isArray(answered) ? { data: answered } : answered
@@ -162,7 +166,7 @@ function replayGetCall(state: State, session: string, body: Record<string, unkno
   const found = new Set(seen.map(({ id }) => id))
   const known = [...state.calls].filter(([, call]) => call.session === session && !call.isFinal)
   const missing = known.map(([id]) => id).filter((id) => !found.has(id) && !cycle.listed.has(id))
-  if (missing.length > 0) (cycle.sessions.has(session) ? cycle.replaced : cycle.missing).push(...missing)
+  if (missing.length > 0) (found.size > 0 ? cycle.replaced : cycle.missing).push(...missing)
   else if (cycle.sessions.has(session)) cycle.control = found.size > 0
   else if (found.size > 0) cycle.found++
   else cycle.missing.push(session)
@@ -189,16 +193,20 @@ function endCycle(state: State): void {
   const doubtful = asked >= 5 && cycle.missing.length > asked / 2
   const believed = !doubtful || cycle.control === true
   for (const id of cycle.missing) if (believed && !cycle.listed.has(id)) miss(state, id)
-  for (const id of cycle.replaced) if (!cycle.listed.has(id)) miss(state, id)
+  for (const id of cycle.replaced) state.calls.get(id)!.isReplaced = true
+  const swept = options.sweeps?.get(cycle.index)
+  if (swept !== undefined)
+    for (const [id, call] of state.calls) if (call.isReplaced === true && call.lastListed < swept) miss(state, id)
   if (cycle.total === undefined ? !cycle.lastPageEmpty : cycle.items.size < cycle.total) return
   state.initialSyncEnded = true
   state.horizon = Math.floor((cycle.began ?? state.now) - options.lookback)
   for (const [id, call] of state.calls) if (isEvicted(call, state.horizon)) state.calls.delete(id)
 }
 
-function newCycle(number: number): Cycle {
+function newCycle(number: number, index = 0): Cycle {
   return {
     number,
+    index,
     listed: new Set(),
     sessions: new Set(),
     items: new Set(),

@@ -36,7 +36,7 @@ export type WorldState = {
    */
   reached: Map<string, number>
   /** Streams of the seed, each for one purpose. */
-  streams: Record<'order' | 'replica' | 'dates' | 'shifts' | 'imports', Random>
+  streams: Record<'order' | 'replica' | 'dates' | 'imports', Random>
 }
 
 /** What is known of a call beside its entry. */
@@ -71,7 +71,6 @@ export function createState(seed: number | string, startMs: number): WorldState 
       order: random(seed, 'order'),
       replica: random(seed, 'replica'),
       dates: random(seed, 'dates'),
-      shifts: random(seed, 'shifts'),
       imports: random(seed, 'imports'),
     },
   }

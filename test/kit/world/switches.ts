@@ -120,10 +120,9 @@ export const switchTable = {
    */
   listedAs: oneOf('the rows of a session with several calls', ['A', 'B', 'C']),
   /**
-   * `late`: 20 to 60 seconds after the first join. `room`: one for all calls of a session. `restarted`: every other running call
-   * gets another one, as where a media server restarts.
+   * `late`: 20 to 60 seconds after the first join. `room`: one for all calls of a session.
    */
-  mids: oneOf('the mids of calls', ['given', 'late', 'none', 'room', 'restarted']),
+  mids: oneOf('the mids of calls', ['given', 'late', 'none', 'room']),
   sessionGap: { ...numberUpTo('the fewest seconds between two calls of a session', 3600), initial: 1 },
   /** The session of a call that was over before the service started, and whose row leaves. Expected: a further call. */
   reusedIds: fraction("the probability that a call is in an earlier call's session", 'a probability', 0),
@@ -133,12 +132,6 @@ export const switchTable = {
   /** Beside `dateOffset`. */
   wrongDateOffset: seconds('how far a wrong Date is ahead'),
   oddDates: fraction('the probability that an answer has a wrong Date', 'a probability', 0),
-  /**
-   * As after a bad deploy, or where one of several servers is in another time zone. Expected: as if they were right, but for calls
-   * that were over before the set-up by less than the shift.
-   */
-  shiftedAnswers: fraction('the probability that the times of the calls in an answer are shifted', 'a probability', 0),
-  timeShift: seconds('how far shifted times are ahead'),
   /** Of every call that begins. The tables of facts say what is expected. */
   facts: drawn(probabilities('anomalies of a call', factNames), (stream, intensity) =>
     independent(

@@ -17,7 +17,7 @@ import { replay as replayRules } from '../../../src/alerts/replay.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import type { Target } from '../../../src/pipeline/target.ts'
-import { LONGEST_BLIND, type DrawnRun } from './draw-run.ts'
+import { LONGEST_BLIND } from './draw-run.ts'
 import type { Run } from './simulate-run.ts'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { isUnordered } from '../../../src/ledger/known-list.ts'
@@ -92,11 +92,7 @@ async function exactProblems({ service, rows, clock, drawn }: Run, target: Targe
     (event) =>
       event.event === 'unlisted' && event.at <= (isPast(event) ? swept : firstAnswer) && !rowOf.has(event.call),
   )
-  const aside = new Set([
-    ...Object.values(setAside(events, since)).flat(),
-    ...unseen.map(({ call }) => call),
-    ...(since === undefined ? [] : shiftedPastSetUp(events, since, drawn.spells)),
-  ])
+  const aside = new Set([...Object.values(setAside(events, since)).flat(), ...unseen.map(({ call }) => call)])
   const expected = expectedSeries(events, { created, baseline, now: clock.wall(), except: aside })
   const actual = lessCorrections(exportedSeries(target, COUNTED))
   for (const id of aside) {
@@ -114,19 +110,6 @@ async function exactProblems({ service, rows, clock, drawn }: Run, target: Targe
 function rowsByCall(events: Run['service']['world']['ledger'], rows: Run['rows']): Map<string, TrackedCall> {
   const callOf = callsOf(events)
   return new Map([...rows.values()].map((row) => [callOf({ ...row, session: sessionOf(row) }) ?? row.id, row]))
-}
-
-/** Calls that were over before the set-up, and ended after it by the times that an answer showed. */
-function shiftedPastSetUp(
-  events: Run['service']['world']['ledger'],
-  created: number,
-  spells: DrawnRun['spells'],
-): string[] {
-  const shift = Math.max(0, ...spells.map(({ switches }) => switches.timeShift ?? 0))
-  if (shift === 0) return []
-  return [...callsUntil(events, Infinity, created).entries()].flatMap(([id, { first, final = first }]) =>
-    final.at <= created && final.at > created - shift - 2 ? id : [],
-  )
 }
 
 /** For all labels together the counters are the sums over the rows that there are, and over those that were deleted. */
@@ -191,7 +174,7 @@ function onceProblems({ service, rows, drawn }: Run, target: Target): string[] {
 }
 
 function observedProblems(run: Run, target: Target): string[] {
-  const { service, settings, cycles, drawn } = run
+  const { service, settings, cycles, sweeps, drawn } = run
   const { created } = target.ledger.sync
   const { ledger: events } = service.world
   const { series, calls } = replayed(service.recorder.responses, {
@@ -199,6 +182,7 @@ function observedProblems(run: Run, target: Target): string[] {
     baseline: drawn.settings.baseline,
     lookback: settings.lookback,
     cycles,
+    sweeps,
     callOf: callsOf(events),
   })
   const counted = difference(series, exportedSeries(target, COUNTED), observedFamilies).map(

@@ -1,7 +1,7 @@
 import { between, chance, pick, whole } from '../../../src/simulator/random.ts'
 import { always, evicting, isReadToItsEnd, isShort, MINUTE, shortLookback, type Hazard } from './hazard.ts'
 import { pageHazards } from './page-hazards.ts'
-import { hasMids, isOldPageKnown, sessionHazards } from './session-hazards.ts'
+import { sessionHazards } from './session-hazards.ts'
 
 const HOUR = 3600
 const DAY = 86_400
@@ -82,7 +82,6 @@ export const hazards = {
    */
   stale: {
     probability: { calm: 0.3, ordinary: 0.15, troubled: 0.15 },
-    suits: isOldPageKnown,
     change: (_run, stream) => {
       const cacheSeconds = chance(stream, 0.7) ? whole(stream, 2, 5) : 0
       const replicaLag = cacheSeconds === 0 || chance(stream, 0.5) ? whole(stream, 2, 22) : 0
@@ -93,7 +92,6 @@ export const hazards = {
   /** By an hour, by some, or the year 2100. Expected is the set-up by the clock that the calls' times are from. */
   wrongDates: {
     probability: { ordinary: 0.18, troubled: 0.18 },
-    suits: hasMids,
     change: (_run, stream) => {
       const wrongDateOffset = pick(stream, [HOUR, HOUR * whole(stream, 2, 12), IN_2100, -HOUR, -2 * HOUR])
       return { standing: { date: 'given', wrongDates: whole(stream, 1, 4), wrongDateOffset } }
@@ -219,7 +217,7 @@ export const hazards = {
   /** The host's clock is wrong, and now and then an answer does not show the service's. */
   hostClock: {
     probability: { ordinary: 0.04, troubled: 0.04 },
-    suits: (run) => hasMids(run) && !run.hazards.includes('wrongDates'),
+    suits: ({ hazards }) => !hazards.includes('wrongDates'),
     change: (_run, stream) => ({
       hostAhead: (chance(stream, 0.5) ? 1 : -1) * whole(stream, 600, 7200),
       standing: { date: chance(stream, 0.5) ? 'sometimes' : 'given', dateOffset: 0 },
@@ -251,8 +249,8 @@ export const hazards = {
   },
   redated: {
     probability: 0.04,
-    // Another mid and other times may be another call. What leaves the list right after it was redated, no poll can see so.
-    suits: ({ hazards, standing }) => standing.mids !== 'restarted' && !hazards.includes('pastLast'),
+    // With other times and without a mid it is another call. What leaves the list right after it was redated, no poll can see so.
+    suits: ({ hazards, standing }) => standing.mids !== 'none' && !hazards.includes('pastLast'),
     change: () => ({ facts: { redated: 0.2 }, outages: false }),
   },
   /**
@@ -269,35 +267,10 @@ export const hazards = {
   /** One of many servers has a clock of its own: now and then an answer is hours or decades ahead, or behind. */
   oddDates: {
     probability: { ordinary: 0.05, troubled: 0.05 },
-    suits: (run) => hasMids(run) && run.standing.wrongDates === undefined && run.standing.wrongDateOffset === undefined,
+    suits: ({ standing }) => standing.wrongDates === undefined && standing.wrongDateOffset === undefined,
     change: (_run, stream) => {
       const wrongDateOffset = pick(stream, [2 * HOUR, IN_2100, -2 * HOUR])
       return { spells: [{ from: 600, to: Infinity, switches: { oddDates: 0.02, wrongDateOffset } }] }
-    },
-  },
-  /**
-   * A bad deploy that is rolled back, more than once, or one of two servers in another time zone. Calls are shown whole in each
-   * answer: a mixture of two answers has no right duration. Twice the shift is within the lookback, and none begins close to the set-up.
-   */
-  shiftedTimes: {
-    probability: { ordinary: 0.12, troubled: 0.12 },
-    suits: (run) =>
-      hasMids(run) &&
-      !['reusedIds', 'redated', 'trimmedHistory', 'endedAhead', 'reopened'].some((name) =>
-        run.hazards.includes(name),
-      ) &&
-      run.standing.order !== 'inserted',
-    change: (_run, stream, { seconds }) => {
-      const timeShift = pick(stream, [2, HOUR, -2, -20, -HOUR])
-      const shiftedAnswers = pick(stream, [1, 1, 0.5])
-      const lookback = always(Math.max(4 * HOUR, 3 * Math.abs(timeShift)))
-      const first = Math.max(0.15 * seconds, Math.abs(timeShift) + 10 * MINUTE)
-      const spells = [0, 1, 2].map((i) => {
-        const from = first + ((seconds - first) * i) / 4
-        const to = from + between(stream, 0.05, 0.15) * seconds
-        return { from, to, switches: { timeShift, shiftedAnswers } }
-      })
-      return { settings: { lookback }, odd: { fields: 0 }, spells, outages: false }
     },
   },
   /** From the start or from some time on, while finished calls are deleted after 90 minutes: none may be deleted earlier. */
@@ -316,7 +289,6 @@ export const hazards = {
   farDates: {
     probability: { ordinary: 0.05, troubled: 0.05 },
     suits: (run) =>
-      hasMids(run) &&
       ![
         'wrongDates',
         'oddDates',

@@ -212,6 +212,9 @@ function note(run: Run, event: TargetEvent): void {
   report.polls[outcome] = (report.polls[outcome] ?? 0) + 1
   run.latest = [...run.latest.slice(1 - LATEST), outcome]
   report.requests += requests.length
+  const { confirmedSweep } = run.target?.ledger.sync ?? {}
+  if (confirmedSweep !== undefined && !run.sweeps.values().some((began) => began === confirmedSweep))
+    run.sweeps.set(run.cycles.length, confirmedSweep)
   run.cycles.push(clock.wall())
   noteBlindness(run, successful)
   // That service shows every page, or none.

@@ -29,20 +29,6 @@ const worlds: Record<string, World> = {
   'have calls whose mid comes late': { reaches: [AGAIN, ['event.identified']], switches: { ...A, mids: 'late' } },
   'have calls without a mid': { reaches: [AGAIN], switches: { ...A, mids: 'none' } },
   'have one mid for the whole room': { reaches: [AGAIN], switches: { ...A, mids: 'room' } },
-  'get other mids from a media server that restarts': {
-    reaches: [AGAIN, ['event.restarted']],
-    switches: { ...A, mids: 'restarted' },
-  },
-  'have calls with a mid, whose times are shifted for a while': {
-    reaches: [AGAIN, ['times.shifted']],
-    switches: A,
-    hazards: ['shiftedTimes'],
-  },
-  'meet in sessions of their own without a mid, whose times are shifted for a while': {
-    reaches: [['times.shifted'], ['event.progress'], ['event.ended']],
-    switches: { sessions: 'unique', mids: 'none' },
-    hazards: ['shiftedTimes'],
-  },
   'meet again, and Get Call shows only the newest call of a session': {
     reaches: [AGAIN, ['get.several'], ['get.form_object']],
     switches: { ...A, getCall: 'object' },

@@ -101,6 +101,8 @@ export type Run = {
   storeFile: string | undefined
   /** When each cycle ended (UNIX seconds). */
   cycles: number[]
+  /** When a confirmed sweep began that ended with a cycle, by the index of the cycle. */
+  sweeps: Map<number, number>
   /** How the latest ones went. */
   latest: string[]
   /** What was committed of calls that finished, of evaluations, and of notifications. */
@@ -189,6 +191,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     storeFile: folder && join(folder, 'store.db'),
     blind: { longest: 0, since: START },
     cycles: [],
+    sweeps: new Map(),
     latest: [],
     history: { evaluations: [], finishes: [], notified: [] },
     setUp: START,

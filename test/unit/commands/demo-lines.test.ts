@@ -67,7 +67,7 @@ describe('the summary at the end', () => {
       problem,
       horizon: NOW - 3600,
       lastPoll: NOW,
-      calls: [{ ...call, verdict }],
+      calls: [{ ...call, verdict, rows: 1 }],
       rejected: 0,
       lost: 0,
       unlisted: 0,

@@ -31,7 +31,8 @@ describe.each(ANSWERED)('the %s of a call', (name) => {
     expect(book().state.calls.get('a')).toMatchObject(VALUES)
   })
 
-  test('is what the latest answer says that has it, and such an answer changes the call', () => {
+  // With another `mid` it is another call.
+  test.skipIf(name === 'mid')('is what the latest answer says that has it, and such an answer changes the call', () => {
     const ledger = book()
     const other = { ...VALUES, [name]: VALUES[name] + 1 }
     expect(ledger.see({ answers: [answer(other)] })?.calls.get('a')).toMatchObject(other)

@@ -286,6 +286,22 @@ describe('lost calls:', () => {
     expect(book.state.open.size).toBe(0)
   })
 
+  test('a call is lost if two sweeps do not show it, and Get Call only others of its session', () => {
+    const book = ledgerBook()
+    book.see(completePoll(1, seen('a', 'ongoing')))
+    const sweep = (at: number) => {
+      const poll = completePoll(at)
+      book.see({ ...poll, success: { ...poll.success!, replaced: ['a'] } })
+    }
+    sweep(10)
+    expect(book.lost()).toBe(0)
+    book.see({ answers: [asked(CREATED + 15, seen('a', 'ongoing'))] })
+    sweep(20)
+    expect(book.lost()).toBe(0)
+    sweep(30)
+    expect(book.lost()).toBe(1)
+  })
+
   test('a call that was listed between the two is not lost', () => {
     const book = ledgerBook()
     book.see(completePoll(1, ongoing))

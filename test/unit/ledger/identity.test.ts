@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { identify, isAmbiguous, type Answer, type KnownCall } from '../../../src/ledger/identity.ts'
+import { identify, midOf, type Answer, type KnownCall } from '../../../src/ledger/identity.ts'
 
-/** A quarter of an hour and an hour after ten o'clock, in seconds since ten o'clock. */
-const [QUARTER, HOUR] = [900, 3600]
+const [MINUTE, QUARTER, HOUR, DAY] = [60, 900, 3600, 86_400]
 const TEN = 1_760_000_400
 const at = (seconds: number | undefined) => (seconds === undefined ? undefined : TEN + seconds)
 
+/** Times are seconds after ten o'clock. */
 type Given = {
   mid?: number
   rings?: number
   starts?: number
   ends?: number
-  status?: 'initiated' | 'ongoing' | 'ended' | 'unanswered'
+  status?: 'initiated' | 'ongoing' | 'ended' | 'unanswered' | 'rejected'
 }
 
 function row({ mid, rings, starts, ends, status = ends === undefined ? 'ongoing' : 'ended' }: Given) {
@@ -25,20 +25,12 @@ function row({ mid, rings, starts, ends, status = ends === undefined ? 'ongoing'
   }
 }
 
-/** A call that polls have shown until a time, by default until its end. */
-function call(
-  id: string,
-  given: Given & { shownUntil?: number; firstSeen?: number; isInReading?: boolean },
-): KnownCall {
-  const {
-    shownUntil = given.ends ?? QUARTER,
-    firstSeen = given.rings ?? given.starts ?? 0,
-    isInReading = false,
-  } = given
-  return { ...row(given), id, firstSeen: at(firstSeen)!, shownUntil: at(shownUntil)!, isInReading }
+const call = (id: string, given: Given & { phase?: KnownCall['phase'] }): KnownCall => {
+  const { phase, ...shown } = given
+  return { ...row(shown), id, firstSeen: at(given.rings ?? given.starts ?? 0)!, ...(phase && { phase }) }
 }
 
-const ANSWER: Answer = { now: at(2 * HOUR)!, isTooOld: () => false, isReused: false }
+const ANSWER: Answer = { now: at(2 * HOUR)!, isTooOld: () => false, isReused: false, isShown: () => false }
 
 /** The ids of rows, where `new` stands for an id that callwatch derives. */
 function idsOf(rows: readonly Given[], known: readonly KnownCall[], answer: Partial<Answer> = {}) {
@@ -48,50 +40,60 @@ function idsOf(rows: readonly Given[], known: readonly KnownCall[], answer: Part
 
 const first = call('first', { mid: 1, starts: 0, ends: 180 })
 const second = call('second', { mid: 2, starts: 600, ends: 720 })
-const ringing = call('ringing', { rings: 0, shownUntil: 30, status: 'initiated' })
+const ringing = call('ringing', { rings: 0, status: 'initiated' })
 const failed = call('failed', { rings: 0, ends: 45, status: 'unanswered' })
-const open = call('open', { starts: 0, shownUntil: QUARTER })
+const open = call('open', { starts: 0 })
+const isShown = () => true
+
+type Case = [why: string, rows: Given[], known: KnownCall[], ids: string[], answer?: Partial<Answer>]
 
 describe('A row is the call', () => {
-  test.each<[why: string, rows: Given[], known: KnownCall[], ids: string[], answer?: Partial<Answer>]>([
+  test.each<Case>([
     ['of its session, if the session has one call', [{ starts: 0 }], [], ['room']],
-    ['that has its mid', [{ mid: 1, starts: 0, ends: 180 }], [first, second], ['first']],
-    ['that has its mid, though its times are shifted to those of another one', [{ mid: 2, starts: 0 }], [first, second], ['second']],
-    ['that has its start, also where a media server gave it another mid', [{ mid: 9, starts: 1, ends: 180 }], [first], ['first']],
+    ['that has its start and its mid', [{ mid: 1, starts: 1, ends: 180 }], [first, second], ['first']],
     ['that has its start, and no mid yet', [{ mid: 7, rings: 0, starts: 40 }], [ringing], ['ringing']],
-    ['that rang, though it is shown as begun a minute after it was answered', [{ rings: 100, starts: 40, ends: 200 }], [ringing], ['ringing']],
-    ['that began and ended in the second in which it rang, though it is shown as rung a minute later', [{ rings: 60, starts: 0, ends: 0 }], [call('open', { rings: 0, shownUntil: 0, status: 'initiated', isInReading: true })], ['open']],
-    ['the same, with a mid', [{ mid: 1, rings: 60, starts: 0, ends: 0 }], [call('open', { mid: 1, rings: 0, shownUntil: 0, status: 'initiated', isInReading: true })], ['open']],
-    ['that ended at the same time, if its start was missing and the clock of the answer was behind', [{ rings: 13, ends: 13, status: 'unanswered' }], [call('over', { ends: 13, firstSeen: 12, shownUntil: 12, status: 'unanswered' })], ['over']],
-    ['that rang when it began, where the service sends the start alone', [{ starts: 0 }], [ringing], ['ringing']],
-    ['that is open, if the service has moved its times back', [{ starts: -20 }], [open], ['open']],
-    ['that is open, if it ends with times of another zone', [{ starts: -HOUR, ends: -390 }], [open], ['open']],
-    ['that is open, if a shift moves it to a time when it was shown', [{ starts: 600 }], [open], ['open']],
-    ['that is open, if its times are shifted beyond the time of the answer', [{ starts: HOUR }], [open], ['open'], { now: at(960)! }],
-    ['that is final, if all its times are shifted alike', [{ rings: HOUR, ends: HOUR + 45, status: 'unanswered' }], [failed], ['failed']],
-    ['that rings, if its start is corrected by seconds', [{ rings: 3, status: 'initiated' }], [call('ringing', { rings: 0, shownUntil: 2, status: 'initiated' })], ['ringing']],
-    ['that is known without times', [{ starts: 0 }], [call('bare', { firstSeen: 20, shownUntil: 20 })], ['bare']],
-    ['that is nearest, if the row has no start', [{ ends: 690 }], [failed, call('near', { rings: 600, ends: 690, status: 'unanswered' })], ['near']],
-    ['of another row with the same start', [{ starts: 0 }, { starts: 0 }], [], ['room', 'room']],
+    ['that has its start, if the row lacks the mid', [{ starts: 0, ends: 180 }], [first, second], ['first']],
+    ['that started then, though it is shown as rung a minute later', [{ rings: 60, starts: 0, ends: 90 }], [call('open', { rings: -20, starts: 0 })], ['open']],
+    ['that rang when it began, if the answer has the start alone', [{ starts: 0 }], [call('both', { rings: 0, starts: 600 })], ['both']],
+    ['that ended then, if the answer lacks the start', [{ ends: 45, status: 'unanswered' }], [second, failed], ['failed']],
+    ['that ended then, if the row has one time of the beginning, and the call the other one', [{ starts: 30, ends: 180 }], [call('over', { rings: 0, ends: 180 })], ['over']],
+    ['that is equal, of two with the same start', [{ rings: 0, ends: 945, status: 'unanswered' }, { rings: 0, ends: 45, status: 'unanswered' }], [failed, call('again', { rings: 0, ends: 945, status: 'unanswered' })], ['again', 'failed']],
+    ['that has its mid, if its times were corrected', [{ mid: 1, starts: -20, ends: 160 }], [first, second], ['first']],
+    ['that has its mid, if the answer lacks all times', [{ mid: 2 }], [first, second], ['second']],
+    ['that was answered, where startedAt comes in place of initiatedAt', [{ mid: 7, starts: 45 }], [first, ringing], ['ringing']],
+    ['that is open, if its start is corrected by seconds', [{ starts: -20 }], [open], ['open']],
+    ['that is open, if the row lacks the start', [{ status: 'rejected' }], [failed, call('again', { rings: 600, status: 'initiated' })], ['again']],
+    ['that was known without times', [{ starts: 0 }], [call('bare', { status: 'initiated' })], ['bare']],
+    ['that is over, and was known without times', [{ rings: 0, ends: 45, status: 'unanswered' }], [call('bare', { status: 'unanswered' })], ['bare']],
+    ['of another row of the answer with the same start', [{ starts: 0 }, { starts: 0 }], [], ['room', 'room']],
+    ['of another row of the answer, of which one is outdated', [{ starts: 0, ends: 180 }, { starts: 0 }], [open], ['open', 'open']],
   ])('%s', (_why, rows, known, ids, answer) => {
     expect(idsOf(rows, known, answer)).toEqual(ids)
   })
 }) // oxfmt-ignore
 
 describe('A row is a new call', () => {
-  test.each<[why: string, rows: Given[], known: KnownCall[], ids: string[], answer?: Partial<Answer>]>([
+  test.each<Case>([
     ['if mid and start differ', [{ mid: 2, starts: 600 }], [first], ['new']],
-    ['if it began before the known one, and has another mid', [{ mid: 0, starts: -600, ends: -300 }], [first], ['new']],
-    ['if the same answer shows the known one', [{ starts: 0 }, { starts: -600, ends: -300 }], [open], ['open', 'new']],
-    ['if the same answer shows another new one', [{ starts: 600 }, { starts: 0, ends: 180 }], [], ['room', 'new']],
-    ['if another page of the same reading shows the known one', [{ starts: -600, ends: -300 }], [{ ...open, isInReading: true }], ['new']],
-    ['if it was over before an open one began', [{ starts: -566, ends: -390 }], [open], ['new']],
-    ['if it began after the known one was shown last', [{ starts: QUARTER }], [open], ['new']],
-    ['if it began a second after the known one ended', [{ rings: 46, status: 'initiated' }], [failed], ['new']],
-    ['if it has the mid of a room, which the same answer shows', [{ mid: 1, starts: 0, ends: 180 }, { mid: 1, starts: 600 }], [first], ['first', 'new']],
-    ['if it has the mid of a room that known calls share', [{ mid: 1, starts: HOUR }], [first, call('again', { mid: 1, starts: 600, ends: 720 })], ['new']],
-    ['if it has the mid of a call that had ended before', [{ mid: 1, starts: 600 }], [first], ['new']],
-    ['if it is too old to be counted', [{ starts: -600, ends: -300 }], [open], ['new'], { isTooOld: () => true }],
+    ['if the mid differs alone', [{ mid: 2, starts: 0, ends: 300 }], [first], ['new']],
+    ['of each of two devices that begin in the same second', [{ mid: 1, starts: 0 }, { mid: 2, starts: 0 }], [], ['room', 'new']],
+    ['of each of two devices that rang as one', [{ mid: 1, rings: 0, starts: 5 }, { mid: 2, rings: 0, starts: 5 }], [ringing], ['ringing', 'new']],
+    ['if the room keeps its initiatedAt', [{ rings: 0, starts: 600, ends: 780 }], [call('first', { rings: 0, starts: 0, ends: 180 })], ['new']],
+    ['if another row of the answer with the same start has another end', [{ rings: 0, ends: 945, status: 'unanswered' }, { rings: 0, ends: 45, status: 'unanswered' }], [failed], ['new', 'failed']],
+    ['if it has the mid of a room whose call was over before', [{ mid: 1, starts: 600 }], [first], ['new']],
+    ['if it has the mid of a room whose call began long before, and whose end was missed', [{ mid: 1, starts: 600 }], [call('open', { mid: 1, starts: 0 })], ['new']],
+    ['if it has the mid of a call that the reading has shown', [{ mid: 1, starts: 30, ends: 300 }], [first], ['new'], { isShown }],
+    ['if it began after a call that was over', [{ rings: 46, status: 'initiated' }], [failed], ['new']],
+    ['if it begins to ring in the second in which another one was answered and ended', [{ rings: 41, status: 'initiated' }], [call('over', { rings: 10, starts: 40, ends: 40 })], ['new']],
+    ['if it began more than 50 seconds after an open call', [{ starts: 51 }], [ringing], ['new']],
+    ['if it began within 50 seconds of an open call that the reading has shown', [{ starts: 40 }], [ringing], ['new'], { isShown }],
+    ['if it began soon after a lost call', [{ rings: 24, status: 'initiated' }], [call('lost', { rings: 0, status: 'initiated', phase: 'lost' })], ['new']],
+    ['if it is a redial', [{ rings: 60, ends: 105, status: 'unanswered' }], [failed], ['new']],
+    ['if all its times are those of another call a quarter of an hour later', [{ rings: QUARTER, ends: QUARTER + 45, status: 'unanswered' }], [failed], ['new']],
+    ['a day after one that got stuck', [{ starts: DAY, ends: DAY + 300 }], [ringing], ['new']],
+    ['if it was over before an open one began', [{ starts: -MINUTE, ends: -30 }], [open], ['new']],
+    ['if it has another end and no start', [{ ends: 300 }], [call('over', { ends: 100 })], ['new']],
+    ['if it begins to ring, shown without times, beside one that is over', [{ status: 'initiated' }], [failed], ['new'], { isShown }],
   ])('%s', (_why, rows, known, ids, answer) => {
     expect(idsOf(rows, known, answer)).toEqual(ids)
   })
@@ -103,26 +105,36 @@ describe('The id of a new call', () => {
     expect(idsOf([{ mid: 1, starts: 0 }], [], { isReused: true })).toEqual(['new'])
     expect(idsOf([{ starts: 0 }], [], { isReused: true })).toEqual(['room'])
   })
+  test('is derived if it is too old to be counted', () => {
+    expect(idsOf([{ starts: 0 }], [], { isTooOld: () => true })).toEqual(['new'])
+  })
   test('is always derived if the session id looks like a derived one', () => {
     const [id] = identify([{ ...row({ starts: 0 }), session: 'cw:room' }], [], ANSWER)
     expect(id).toMatch(/^cw:[\w-]{22}$/)
   })
-  test('depends on session, mid and start, and on nothing else', () => {
+  test('depends on session, mid and times, and on nothing else', () => {
     const idOf = (one: Given, session = 'room') =>
       identify([{ ...row(one), session }], [call('other', { starts: -HOUR, ends: -QUARTER })], ANSWER)[0]
-    expect(idOf({ mid: 1, starts: 0 })).toBe(idOf({ mid: 1, starts: 0, ends: 60 }))
-    const ids = [idOf({ mid: 1, starts: 0 }), idOf({ mid: 2, starts: 0 }), idOf({ mid: 1, starts: 9 }), idOf({ mid: 1, starts: 0 }, 'other room')]
-    expect(new Set(ids).size).toBe(4)
+    expect(idOf({ mid: 1, starts: 0 })).toBe(idOf({ mid: 1, starts: 0, status: 'initiated' }))
+    const ids = [idOf({ mid: 1, starts: 0 }), idOf({ mid: 2, starts: 0 }), idOf({ mid: 1, starts: 9 }), idOf({ mid: 1, rings: 0, starts: 9 }), idOf({ mid: 1, starts: 0, ends: 9 }), idOf({ mid: 1, starts: 0 }, 'other room')]
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+  test('is never one that another call has', () => {
+    const [, before] = identify([row({ rings: 0 }), row({ rings: 600 })], [], ANSWER)
+    // Its times were corrected since.
+    const taken = call(before!, { rings: 580, starts: 620, ends: 650 })
+    const [id] = identify([row({ rings: 600 })], [taken], ANSWER)
+    expect([id === before, id!.startsWith('cw:')]).toEqual([false, true])
   })
 }) // oxfmt-ignore
 
-describe('It is ambiguous', () => {
-  test('whether a row is a call, if its start has moved', () => {
-    expect(isAmbiguous(row({ starts: 600, ends: 700 }), failed)).toBe(true)
-    expect(isAmbiguous(row({ starts: -600, ends: -300 }), open)).toBe(true)
-  })
-  test('never if they began within five seconds, or have the same mid', () => {
-    expect(isAmbiguous(row({ starts: 5, ends: 180 }), first)).toBe(false)
-    expect(isAmbiguous(row({ mid: 1, starts: 600, ends: 780 }), first)).toBe(false)
-  })
+test('the digest of a mid has 53 bits', () => {
+  const digests = Array.from({ length: 20_000 }, (_, n) => midOf(`${n}f47ac10b-58cc-4372-a567-0e02b2c3d479`)!)
+  expect(new Set(digests).size).toBe(digests.length)
+  expect(digests.every((digest) => Number.isSafeInteger(digest) && digest >= 0)).toBe(true)
+  for (const bit of [0, 20, 31, 40, 52]) {
+    const ones = digests.filter((digest) => Math.floor(digest / 2 ** bit) % 2 === 1).length
+    expect(Math.abs(ones - digests.length / 2)).toBeLessThan(digests.length / 50)
+  }
+  expect(midOf(undefined)).toBe(undefined)
 })

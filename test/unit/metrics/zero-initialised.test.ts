@@ -48,7 +48,6 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
         'bad_value',
         'time_reversed',
         'too_many_participants',
-        'ambiguous_session',
       ),
     ],
   ],

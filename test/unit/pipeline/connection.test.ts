@@ -4,9 +4,24 @@ import { newLedger } from '../../../src/ledger/state.ts'
 import { connect } from '../../../src/pipeline/connection.ts'
 import { UNKNOWN_SKEW } from '../../../src/polling/clock-skew.ts'
 import { newPollMemory } from '../../../src/polling/poll-memory.ts'
+import { formatUnreadTime } from '../../../src/text/format.ts'
 import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { CREATED } from '../../kit/ledger/seen.ts'
+
+test('a call of which no time can be read is known, and the poll says which', async () => {
+  const ledger = newLedger(CREATED)
+  const memory = newPollMemory(ledger.sync, undefined)
+  const row = { sessionId: 's', status: 'ended', startedAt: '21/09/2026' }
+  const client = connect({ target: targetConfig(), poll: pollConfig(), rules: [] }, () => ({ ledger, memory }), {
+    ownership: { owns: () => true },
+    clock: virtualClock(CREATED),
+    log: pino({ level: 'silent' }),
+    transportTo: () => async () => ({ status: 200, headers: {}, body: JSON.stringify({ data: [row] }) }),
+  })
+  expect((await client.listCalls(1, new AbortController().signal)).calls).toHaveLength(1)
+  expect(formatUnreadTime(memory.unreadTime!)).toContain('times as "21/09/2026" cannot be read')
+})
 
 test.each([
   ['before any is known', undefined, undefined, 0],

@@ -1,5 +1,6 @@
 import { AbortedError } from '../../../src/rx/abortable.ts'
 import { describe, expect, test } from 'vitest'
+import type { SeenCall } from '../../../src/ledger/call.ts'
 import { newLedger } from '../../../src/ledger/state.ts'
 import { chooseFollowUps, followUps, type RequestedAt } from '../../../src/polling/follow-ups.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
@@ -138,6 +139,23 @@ describe('the answers to follow-ups', () => {
     const asking = { fetchCalls, aborted: stop.signal, wall: () => CREATED, ...notified }
     const answers = await followUps(calls, new Set(['listed']), asking)
     expect(answers.map(({ calls, notFound }) => [calls.map(({ id }) => id), notFound])).toEqual([[['a'], []]])
+  })
+
+  test('say nothing of a call if they show another one of its session', async () => {
+    const another = { ...seen('another', 'ongoing'), session: 'a' }
+    const answer = (calls: SeenCall[]) => ({ serviceTime: CREATED, hostTime: CREATED, limit: undefined, calls })
+    const state = openCalls(['a', 1])
+    const notFound = async (calls: SeenCall[]) => {
+      const [answered] = await followUps([...state.open.values()], new Map(), {
+        fetchCalls: async () => answer(calls),
+        aborted: new AbortController().signal,
+        wall: () => CREATED,
+        onProblem: () => undefined,
+        onDistrust: () => undefined,
+      })
+      return answered!.notFound
+    }
+    expect([await notFound([another]), await notFound([])]).toEqual([[], ['a']])
   })
 
   test('count although the request for one call fails', async () => {

@@ -344,12 +344,9 @@ describe('a time of a call', () => {
       expect(readWith({ participants: [{ [name]: value }] })).toMatchObject({ badValue: true })
   })
 
-  test.each([-5, 'yesterday', '2026-11-20T08:15:30Z', 'Infinity', '1e400', {}, false])(
-    '%j is missing and a bad value',
-    (value) => {
-      expect(readWith({ endedAt: value })).toEqual({ ...BARE, badValue: true })
-    },
-  )
+  test.each([-5, 'yesterday', 'Infinity', '1e400', {}, false])('%j is missing and a bad value', (value) => {
+    expect(readWith({ endedAt: value })).toEqual({ ...BARE, badValue: true })
+  })
 })
 
 const minutesOf = (...participants: unknown[]) => readWith({ participants }).participantMinutes
@@ -559,5 +556,33 @@ describe('participants', () => {
 
   test('that are no objects are left out', () => {
     expect(readParticipants([null, 7, { uid: 'alice' }])).toEqual([{ ...NOBODY, uid: 'alice' }])
+  })
+})
+
+describe('times as ISO 8601', () => {
+  const at = (text: string) => readWith({ startedAt: text })
+  test.each([
+    ['2026-09-21T14:13:20Z', 1_790_000_000],
+    ['2026-09-21T14:13:20.250Z', 1_790_000_000.25],
+    ['2026-09-21T16:13:20+02:00', 1_790_000_000],
+    ['2026-09-21T16:13:20+0200', 1_790_000_000],
+    ['2026-09-21T14:13:20', 1_790_000_000],
+    ['2026-09-21T14:13', 1_789_999_980],
+  ])('%s is read', (text, time) => {
+    expect([at(text).startedAt, at(text).badValue]).toEqual([time, false])
+  })
+
+  test.each(['2026-13-41T14:13:20Z', '21/09/2026 14:13', 'Mon, 21 Sep 2026 14:13:20 GMT', 'yesterday'])(
+    '%s is a bad value',
+    (text) => {
+      expect([at(text).startedAt, at(text).badValue]).toEqual([undefined, true])
+    },
+  )
+
+  test('a call of which no time can be read is told of', () => {
+    const item = { sessionId: 's', status: 'ended', startedAt: '21/09/2026', endedAt: '22/09/2026' }
+    expect(reading(item).unknown).toEqual([['time', '"21/09/2026"']])
+    expect(reading({ ...item, endedAt: NOW }).unknown).toEqual([])
+    expect(reading({ sessionId: 's', status: 'ended' }).unknown).toEqual([])
   })
 })

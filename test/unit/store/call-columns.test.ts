@@ -146,7 +146,6 @@ describe('the values of a call stay as stores contain them:', () => {
       bad_value: 0x200,
       time_reversed: 0x400,
       too_many_participants: 0x800,
-      ambiguous_session: 0x1000,
       overAtSetUp: 0x2000,
     })
   })

@@ -3,7 +3,7 @@ import { header, jsonReply, type Reply } from '../../../../src/simulator/answers
 import type { WorldService } from '../start-world.ts'
 import { reach } from '../state.ts'
 import { entryBefore, takesPart } from './list-views.ts'
-import { drawShift, showCall } from './show-call.ts'
+import { showCall } from './show-call.ts'
 
 export function getCall(service: WorldService, { id, request, at }: Asked): Reply {
   const { world, state, switches } = service
@@ -20,9 +20,8 @@ export function getCall(service: WorldService, { id, request, at }: Asked): Repl
   }
   if (seen.length > 1) reach(state, 'get.several')
   reach(state, `get.form_${switches.getCall}`)
-  const shift = drawShift(service)
   return callReply(
-    seen.map((entry) => showCall(service, entry, 'get', shift)),
+    seen.map((entry) => showCall(service, entry, 'get')),
     switches,
   )
 }

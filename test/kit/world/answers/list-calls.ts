@@ -14,7 +14,7 @@ import type { Switches } from '../switches.ts'
 import { cutInOrder, nextOrder } from './list-order.ts'
 import { entryBefore, filtered, indexedOf, takesPart } from './list-views.ts'
 import { cached } from './respond.ts'
-import { drawShift, showCall } from './show-call.ts'
+import { showCall } from './show-call.ts'
 
 const MAX_DUPLICATES = 5
 
@@ -27,7 +27,7 @@ export function listCalls(service: WorldService, asked: Asked): Reply {
     state.order = nextOrder(switches.order, state.order, state.streams.order)
     const listing = listingAt(service, asked.at)
     const isSeen = ({ call }: Entry) => onBehalfOf === undefined || takesPart(call, onBehalfOf)
-    return pageOfCalls(service, asked, onBehalfOf === undefined ? listing : listing.filter(isSeen), drawShift(service))
+    return pageOfCalls(service, asked, onBehalfOf === undefined ? listing : listing.filter(isSeen))
   })
 }
 
@@ -44,7 +44,7 @@ function listingAt({ world: { listing }, state, switches }: WorldService, at: nu
   return indexedOf(state, known, indexed)
 }
 
-function pageOfCalls(service: WorldService, { query, at }: Asked, visible: Entry[], timeShift: number): Reply {
+function pageOfCalls(service: WorldService, { query, at }: Asked, visible: Entry[]): Reply {
   const { state, switches, streams } = service
   const { emptyList, pastLast, deepPages } = switches
   if (visible.length === 0 && emptyList !== 'list') return noCalls(service, emptyList)
@@ -76,7 +76,7 @@ function pageOfCalls(service: WorldService, { query, at }: Asked, visible: Entry
   reach(state, `order.${state.order}`)
   const entries =
     beyond === 'empty' || isEmpty ? [] : cutInOrder(state, listing, from - repeated, from + perPage, streams.behaviours)
-  const items = entries.map((entry) => showCall(service, entry, 'list', timeShift))
+  const items = entries.map((entry) => showCall(service, entry, 'list'))
   return listReply(items, paginationOf(service, listing, items.length, { page, perPage, at }))
 }
 

@@ -218,22 +218,6 @@ describe('the mids of calls', () => {
     for (const ofSession of bySession.values()) expect(new Set(ofSession.map(({ mid }) => mid)).size).toBe(1)
     expect(new Set(joined.map(({ mid }) => mid)).size).toBe(bySession.size)
   })
-
-  test('if restarted, are others in the middle of every other running call, whose start stays', () => {
-    const service = meeting({ mids: 'restarted' })
-    const { world } = service
-    const restarted = livesIn(service).filter((events) => named(events, 'restarted').length > 0)
-    const answered = world.listing.filter(({ call }) => call.startedAt !== undefined)
-    expect(restarted.length).toBeGreaterThan(answered.length / 3)
-    expect(restarted.length).toBeLessThan((2 * answered.length) / 3)
-    for (const events of restarted) expect(new Set(events.flatMap(({ startedAt }) => startedAt ?? [])).size).toBe(1)
-    const plain = new Map(meeting({}).world.listing.map(({ callId, call }) => [callId, call.mid]))
-    for (const events of restarted) {
-      const { call } = world.listing.find(({ callId }) => callId === events[0]!.call)!
-      expect(call.mid).not.toBe(plain.get(events[0]!.call))
-      expect(midsOf(call).own).toEqual(new Set([call.mid]))
-    }
-  })
 })
 
 test('a reused id is that of a call before the start, whose row leaves, and the further call counts by itself', () => {

@@ -1,6 +1,6 @@
 import { write } from '../../../../src/simulator/calls/ledger.ts'
 import type { Life } from '../../../../src/simulator/calls/life.ts'
-import { between, chance, hex, random, whole, type Random } from '../../../../src/simulator/random.ts'
+import { chance, hex, random, whole, type Random } from '../../../../src/simulator/random.ts'
 import { enlist, forget, planStep, type Entry, type World } from '../../../../src/simulator/calls/world.ts'
 import { besideOf, reach, type WorldState } from '../state.ts'
 import type { Switches } from '../switches.ts'
@@ -15,10 +15,8 @@ const AT_ONCE_MS = 2000
 const CONTINUING = 0.5
 /** callwatch reads no longer ids. */
 const LONGEST_ID = 500
-/** The share of running calls whose media server restarts. */
-const RESTARTED = 0.5
 /** What may have happened to a call that continues. */
-const HARMLESS = ['reopened', 'ended_again', 'identified', 'restarted']
+const HARMLESS = ['reopened', 'ended_again', 'identified']
 
 /**
  * The call in the session of one that was over before the service started, whose row leaves (switch `reusedIds`); most often
@@ -90,30 +88,12 @@ export function occupyRoom(
 
 /** The call with its mid as the service has it (switch `mids`). */
 export function withMid(life: TurnedLife, { mids }: Pick<Switches, 'mids'>, seed: number | string): TurnedLife {
-  const { startedMs, endedMs, sessionId } = life
-  const stream = random(seed, 'mid', life.callId)
+  const { startedMs, sessionId } = life
   if (mids === 'none') return { ...life, midShownMs: Infinity }
   if (mids === 'room') return { ...life, mid: hex(random(seed, 'mid of', sessionId), 32) }
   if (mids === 'given' || startedMs === undefined) return life
-  if (mids === 'late') {
-    const ms = startedMs + whole(stream, 20_000, 60_000)
-    return withTurns({ ...life, midShownMs: ms }, { ms, name: 'identified', change: unchanged })
-  }
-  return chance(stream, RESTARTED) ? restarted(life, stream, Math.min(endedMs - startedMs, 600_000)) : life
-}
-
-/** Another mid, from some moment on while the call runs. */
-function restarted(life: TurnedLife, stream: Random, lastsMs: number): TurnedLife {
-  const mid = hex(stream, 32)
-  return withTurns(life, {
-    ms: life.startedMs! + Math.ceil(between(stream, 0.2, 0.8) * lastsMs),
-    name: 'restarted',
-    change: (call) => ({
-      ...call,
-      mid,
-      participants: call.participants.map((one) => (one.mid === undefined ? one : { ...one, mid })),
-    }),
-  })
+  const ms = startedMs + whole(random(seed, 'mid', life.callId), 20_000, 60_000)
+  return withTurns({ ...life, midShownMs: ms }, { ms, name: 'identified', change: unchanged })
 }
 
 /**

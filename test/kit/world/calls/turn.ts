@@ -18,7 +18,6 @@ export type TurnName =
   | 'reopened'
   | 'ended_again'
   | 'identified'
-  | 'restarted'
 
 /**
  * A change of a call that is an anomaly: no ordinary call has it.

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { rowCounter } from '../../../src/commands/audit/count-rows.ts'
+import { auditLines } from '../../../src/commands/audit/report.ts'
+import { auditView, targetAuditView, type ComparedCall } from '../../../src/views/audit.ts'
+import { CREATED, seen } from '../../kit/ledger/seen.ts'
+
+const over = (id: string, endedAt: number) => seen(id, 'ended', { session: 'room', startedAt: CREATED, endedAt })
+
+describe('an audit counts the rows of a list by what the service shows of them', () => {
+  test('and equal ones, as on two pages, once', () => {
+    const counter = rowCounter()
+    counter.add([over('a', CREATED + 5), over('b', CREATED + 9), seen('c', 'ongoing')])
+    counter.add([over('b', CREATED + 9)])
+    expect(counter.byCall()).toEqual(new Map([['a', 1], ['b', 1]])) // oxfmt-ignore
+  })
+
+  test('so that two rows which were taken for one call differ', () => {
+    const counter = rowCounter()
+    counter.add([over('a', CREATED + 5), over('a', CREATED + 9)])
+    expect(counter.byCall()).toEqual(new Map([['a', 2]]))
+  })
+
+  test.each([
+    ['67 rows, 67 calls', [1, 1, 1], true],
+    ['4 rows, 3 calls', [1, 2, 1], false],
+  ])('and prints "%s"', (text, rows, equal) => {
+    const calls = rows.map((count, n): ComparedCall => {
+      const verdict: ComparedCall['verdict'] =
+        count === 1
+          ? { kind: 'equal' }
+          : { kind: 'difference', discrepancies: [{ what: 'rows', counted: 1, served: count }] }
+      return { seen: over(`call ${n}`, CREATED + n), counted: undefined, verdict, rows: count }
+    })
+    const more = text.startsWith('67') ? Array.from({ length: 64 }, () => calls[0]!) : []
+    const nothing = { rejected: 0, lost: 0, notRequested: 0, orderUnverified: false }
+    const report = targetAuditView({ ...nothing, target: 'a', horizon: CREATED, calls: [...calls, ...more] })
+    expect(auditView([report]).equal).toBe(equal)
+    expect(auditLines(report).join('\n')).toContain(text)
+    if (!equal) expect(auditLines(report).join('\n')).toContain('rows: ledger 1, service 2')
+  })
+})
