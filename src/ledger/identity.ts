@@ -119,31 +119,31 @@ export function identify(
 export function isSameStart(row: Values, call: Values): boolean {
   if (differ(row.mid, call.mid)) return false
   if (areNear(row.startedAt, call.startedAt)) return true
-  const known = [row, call].flatMap(({ initiatedAt, startedAt }) => [initiatedAt, startedAt])
-  if (!known.includes(undefined)) return false
+  if (hasBoth(row) && hasBoth(call)) return false
   const isInitiated = areNear(row.initiatedAt, call.initiatedAt)
   if (isInitiated && row.startedAt === call.startedAt) return true
   if (isInitiated || areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt))
-    return !(endsBefore(row, call) || endsBefore(call, row))
+    return !isBefore(shownEnd(row), call) && !isBefore(shownEnd(call), row)
   return shareNoStart(row, call) && areNear(row.endedAt, call.endedAt)
 }
 
 function hasSameMid(row: Row, call: KnownCall): boolean {
   if (row.mid === undefined || row.mid !== call.mid || areApart(row, call)) return false
-  // A room has one `mid`, and the end of its meeting was missed.
-  return !isOpen(call) || (beganAt(row) ?? -Infinity) <= (beganAt(call) ?? call.firstSeen) + MOVED_SECONDS
+  // A room has one `mid`: the one that is open began long before the other one, so its end was missed.
+  const later = (beganAt(row) ?? NaN) - (beganAt(call) ?? NaN)
+  return !(isOpen(call) && later > MOVED_SECONDS) && !(isOpen(row) && -later > MOVED_SECONDS)
 }
 
 /** Whether the row may be the open call after its start has changed. */
 function mayBe(row: Row, call: KnownCall): boolean {
+  if (!isOpen(call) || call.phase === 'lost' || areApart(row, call)) return false
+  return areNear(beganAt(row), beganAt(call), MOVED_SECONDS) && (call.mid === undefined || isOtherPart(row, call))
+}
+
+/** Whether a row lacks the `mid`, and of row and call one shows when it rang, and the other one only when it was answered after that. */
+function isOtherPart(row: Row, call: KnownCall): boolean {
   const { initiatedAt = call.initiatedAt, startedAt = call.startedAt } = row
-  // One of two answers may lack the one time and the `mid`, and the other one the other time.
-  const isPart = row.mid === undefined && shareNoStart(row, call) && (initiatedAt ?? NaN) <= (startedAt ?? NaN)
-  const isUndecided = call.mid === undefined || isPart
-  const moved = (beganAt(row) ?? NaN) - (beganAt(call) ?? NaN)
-  return (
-    isOpen(call) && call.phase !== 'lost' && isUndecided && Math.abs(moved) <= MOVED_SECONDS && !areApart(row, call)
-  )
+  return row.mid === undefined && shareNoStart(row, call) && (initiatedAt ?? NaN) <= (startedAt ?? NaN)
 }
 
 /** Whether one has no start, and nothing else tells them apart. */
@@ -154,12 +154,13 @@ function lacksStart(row: Row, call: KnownCall): boolean {
 
 /** Whether one of them was over before the other one began. Without an `endedAt` it is taken for over when it began. */
 function areApart(one: Values, other: Values): boolean {
-  const ended = (call: Values) => (isOpen(call) ? call : { ...call, endedAt: call.endedAt ?? beganAt(call) })
-  return endsBefore(ended(one), other) || endsBefore(ended(other), one)
+  const endOf = (call: Values) => (isOpen(call) ? Infinity : (call.endedAt ?? beganAt(call) ?? Infinity))
+  return isBefore(endOf(one), other) || isBefore(endOf(other), one)
 }
 
-const endsBefore = (one: Values, other: Values) =>
-  !isOpen(one) && (one.endedAt ?? Infinity) < (beganAt(other) ?? -Infinity)
+const shownEnd = (call: Values) => (isOpen(call) ? Infinity : (call.endedAt ?? Infinity))
+const isBefore = (end: number, call: Values) => end < (beganAt(call) ?? -Infinity)
+const hasBoth = ({ initiatedAt, startedAt }: Values) => initiatedAt !== undefined && startedAt !== undefined
 
 /** Whether they show different values, so that they are not the same call at the same time. */
 const contradict = (one: Values, other: Values) =>
@@ -168,7 +169,7 @@ const contradict = (one: Values, other: Values) =>
 const isOpen = (call: Pick<Row, 'status' | 'endedAt'>) => finalStatus(call) === undefined
 const beganAt = ({ initiatedAt, startedAt = initiatedAt }: Values) => startedAt
 const differ = (one = NaN, other = NaN, most = 0) => Math.abs(one - other) > most
-const areNear = (one = NaN, other = NaN) => Math.abs(one - other) <= SAME_SECONDS
+const areNear = (one = NaN, other = NaN, most = SAME_SECONDS) => Math.abs(one - other) <= most
 const shareNoStart = (row: Values, call: Values) =>
   (['initiatedAt', 'startedAt'] as const).every((time) => row[time] === undefined || call[time] === undefined)
 

@@ -81,46 +81,12 @@ const BLOCK = 64
  */
 export function trackedCalls() {
   const { slots, ids, slotFor, release } = slotsById()
-  /** The session of each slot whose session is not the id of its call, and the slots of such sessions. */
-  const sessions = new Map<number, string>()
-  const ofSessions = new Map<string, SessionCalls<number>>()
   const blocks: DataView[] = []
   const blockOf = (slot: number) => (blocks[Math.floor(slot / BLOCK)] ??= newBlock())
   const offsetOf = (slot: number) => (slot % BLOCK) * RECORD_BYTES
-  const readSlot = (slot: number) => readCall(blockOf(slot), offsetOf(slot), ids[slot]!, sessions.get(slot))
   const access = accessTo((slot) => [blockOf(slot), offsetOf(slot)])
-
-  /** The slots of a session, as `chosen` chooses them if it has several calls. */
-  function slotsOf(session: string, chosen: (calls: SessionCalls<number>) => Iterable<number>): Iterable<number> {
-    const several = ofSessions.get(session)
-    if (several !== undefined) return chosen(several)
-    const slot = slots.get(session)
-    return slot === undefined || sessions.has(slot) ? [] : [slot]
-  }
-
-  /** Adds a call to those of its session. Only sessions with a call that has another id are kept. */
-  function addToSession(slot: number, session: string | undefined): void {
-    if (session !== undefined) sessions.set(slot, session)
-    const own = session ?? ids[slot]!
-    let calls = ofSessions.get(own)
-    if (calls === undefined) {
-      if (session === undefined) return
-      ofSessions.set(own, (calls = { all: [] }))
-      const plain = slots.get(session)
-      if (plain !== undefined && !sessions.has(plain)) addCall(calls, plain, access)
-    }
-    addCall(calls, slot, access)
-  }
-
-  function removeFromSession(slot: number): void {
-    const own = sessions.get(slot) ?? ids[slot]!
-    const calls = ofSessions.get(own)
-    sessions.delete(slot)
-    if (calls === undefined) return
-    removeCall(calls, slot, access)
-    // What is left may be the call whose id is that of the session.
-    if (calls.all.every((each) => !sessions.has(each))) ofSessions.delete(own)
-  }
+  const sessions = sessionsBySlot(slots, ids, access)
+  const readSlot = (slot: number) => readCall(blockOf(slot), offsetOf(slot), ids[slot]!, sessions.get(slot))
 
   function* values(): Generator<TrackedCall> {
     for (const [slot, id] of ids.entries()) if (id !== undefined) yield readSlot(slot)
@@ -141,24 +107,24 @@ export function trackedCalls() {
       return slot === undefined ? undefined : readPhase(blockOf(slot), offsetOf(slot))
     },
     set: (call: TrackedCall) => {
-      if (slots.has(call.id)) removeFromSession(slots.get(call.id)!)
+      if (slots.has(call.id)) sessions.remove(slots.get(call.id)!)
       const slot = slotFor(call.id)
       writeCall(blockOf(slot), offsetOf(slot), call)
-      addToSession(slot, call.session)
+      sessions.add(slot, call.session)
     },
     delete: (id: string) => {
       const slot = slots.get(id)
-      if (slot !== undefined) removeFromSession(slot)
+      if (slot !== undefined) sessions.remove(slot)
       return release(id)
     },
     /** The calls of a session. */
-    ofSession: (session: string) => Array.from(slotsOf(session, ({ all }) => all), readSlot), // oxfmt-ignore
+    ofSession: (session: string) => Array.from(sessions.slotsOf(session, ({ all }) => all), readSlot), // oxfmt-ignore
     /** Those that rows of the session may be. All calls of a session with few. */
     candidates: (session: string, rows: readonly Keys[]) =>
-      Array.from(slotsOf(session, (calls) => candidates(calls, rows, access)), readSlot), // oxfmt-ignore
+      Array.from(sessions.slotsOf(session, (calls) => candidates(calls, rows, access)), readSlot), // oxfmt-ignore
     /** Those that may be equal to a row of the session. */
     withTimes: (session: string, row: Keys) =>
-      Array.from(slotsOf(session, (calls) => withTimes(calls, row, access)), readSlot), // oxfmt-ignore
+      Array.from(sessions.slotsOf(session, (calls) => withTimes(calls, row, access)), readSlot), // oxfmt-ignore
     values,
     /** The newest and the oldest wanted calls by their own times (UNIX seconds), at most `count` of each. */
     outermost: (count: number, isWanted: (id: string, time: number) => boolean) => {
@@ -203,6 +169,53 @@ function slotsById() {
       ids[slot] = undefined
       free.push(slot)
       return slots.delete(id)
+    },
+  }
+}
+
+/** The slots of each session. */
+function sessionsBySlot(
+  slots: ReadonlyMap<string, number>,
+  ids: readonly (string | undefined)[],
+  access: Access<number>,
+) {
+  /** The session of each slot whose session is not the id of its call, and the slots of such sessions. */
+  const sessions = new Map<number, string>()
+  const ofSessions = new Map<string, SessionCalls<number>>()
+
+  /** The slots of a session that has a call with another id. Begins with the call whose id is that of the session. */
+  function begin(session: string): SessionCalls<number> {
+    const calls: SessionCalls<number> = { all: [] }
+    ofSessions.set(session, calls)
+    const plain = slots.get(session)
+    if (plain !== undefined && !sessions.has(plain)) addCall(calls, plain, access)
+    return calls
+  }
+
+  return {
+    get: (slot: number) => sessions.get(slot),
+    /** The slots of a session, as `chosen` chooses them if it has several calls. */
+    slotsOf: (session: string, chosen: (calls: SessionCalls<number>) => Iterable<number>): Iterable<number> => {
+      const several = ofSessions.get(session)
+      if (several !== undefined) return chosen(several)
+      const slot = slots.get(session)
+      return slot === undefined || sessions.has(slot) ? [] : [slot]
+    },
+    add: (slot: number, session: string | undefined): void => {
+      if (session !== undefined) sessions.set(slot, session)
+      const own = session ?? ids[slot]!
+      const calls = ofSessions.get(own) ?? (session === undefined ? undefined : begin(own))
+      if (calls !== undefined) addCall(calls, slot, access)
+    },
+    /** Call it before the record of the call changes. */
+    remove: (slot: number): void => {
+      const own = sessions.get(slot) ?? ids[slot]!
+      const calls = ofSessions.get(own)
+      sessions.delete(slot)
+      if (calls === undefined) return
+      removeCall(calls, slot, access)
+      // What is left may be the call whose id is that of the session.
+      if (calls.all.every((each) => !sessions.has(each))) ofSessions.delete(own)
     },
   }
 }

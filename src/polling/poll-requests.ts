@@ -3,6 +3,7 @@ import type { CallAnswer, CallPage } from '../service/calls-client.ts'
 import { firstUnlessAborted } from '../rx/abortable.ts'
 import { addSkew, checkSkew, MAX_STEP_SECONDS, skewInUse } from './clock-skew.ts'
 import type { ObserveOptions } from './observe.ts'
+import type { PollMemory } from './poll-memory.ts'
 import { unknownClockSkew } from './poll-problems.ts'
 import { requestWithRetries, type RequestOptions, type RequestRecord } from './request-with-retries.ts'
 
@@ -66,12 +67,7 @@ export function pollRequests(options: ObserveOptions, aborted: AbortSignal) {
         return requestWithRetries('get_call', (signal) => client.getCall(session, signal), requestOptions)
       })
       const answer = await answerOf(request$)
-      for (const id of ids) {
-        const isShown = answer.calls.some((call) => call.id === id)
-        if (isShown) memory.regressions.answered(id)
-        if (isShown || answer.calls.length === 0) memory.replaced.delete(id)
-        else memory.replaced.add(id)
-      }
+      for (const id of ids) noteAnswer(memory, id, answer)
       return answer
     },
     /** If the clock skew is unknown, reads the first page to measure it. Returns whether it is known. */
@@ -86,6 +82,14 @@ export function pollRequests(options: ObserveOptions, aborted: AbortSignal) {
       return accepted !== undefined
     },
   }
+}
+
+/** Notes whether Get Call has shown a call, or others of its session alone. */
+function noteAnswer({ regressions, replaced }: PollMemory, id: string, { calls }: CallAnswer): void {
+  const isShown = calls.some((call) => call.id === id)
+  if (isShown) regressions.answered(id)
+  if (isShown || calls.length === 0) replaced.delete(id)
+  else replaced.add(id)
 }
 
 /** If answers do not agree, their median is used, and an answer may be far from it. One without a `Date` has the host's time. */

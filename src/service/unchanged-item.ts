@@ -22,23 +22,27 @@ export function timesIn(item: Item): Keys {
  */
 export function isUnchanged(item: Item, known: TrackedCall, now: number): boolean {
   if (ownTime(known) === undefined || typeof item['status'] !== 'string' || item['status'] === '') return false
-  const hasAnswered = (name: (typeof ANSWERED)[number]) =>
-    name === 'mid' ? readMid(item['mid']) === known.mid : item[name] === known[name]
   // A baseline call that is open again, or another call of its session, must be counted.
-  if (known.phase === 'baseline')
-    return (
-      FINAL_STATUSES.some((status) => status === item['status']) &&
-      TIMES.every(hasAnswered) &&
-      (known.mid === undefined || hasAnswered('mid'))
-    )
+  if (known.phase === 'baseline') return isSameBaseline(item, known)
   return (
     isComplete(known) &&
     item['status'] === known.status &&
     hasLabels(item, known) &&
-    ANSWERED.every(hasAnswered) &&
+    ANSWERED.every((name) => hasAnswered(item, known, name)) &&
     hasRecording(item, known) &&
     hasMinutes(item, known, now) &&
     !showsEnd(item, known)
+  )
+}
+
+function hasAnswered(item: Item, known: TrackedCall, name: (typeof ANSWERED)[number]): boolean {
+  return name === 'mid' ? readMid(item['mid']) === known.mid : item[name] === known[name]
+}
+
+function isSameBaseline(item: Item, known: TrackedCall): boolean {
+  const names = known.mid === undefined ? TIMES : ([...TIMES, 'mid'] as const)
+  return (
+    FINAL_STATUSES.some((status) => status === item['status']) && names.every((name) => hasAnswered(item, known, name))
   )
 }
 

@@ -62,6 +62,10 @@ export function unreadTime(item: Readonly<Record<string, unknown>>): string | un
   const given = [item['initiatedAt'], item['startedAt'], item['endedAt']].filter(hasValue)
   return given.every((time) => Number.isNaN(toTime(time))) ? given.map((time) => JSON.stringify(time))[0] : undefined
 }
+function noteUnread(item: Readonly<Record<string, unknown>>, { onUnknown }: ReadCallOptions): void {
+  const unread = unreadTime(item)
+  if (unread !== undefined) onUnknown('time', unread)
+}
 /** Whether a time of an answer can be true. @param now the service's clock (UNIX seconds) */
 export const isPossible = (time: number, now: number) => time >= EARLIEST_TIME && time <= now + DAY
 /** The service also sends `users` and `groups`. */
@@ -131,8 +135,7 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   const initiatedAt = toTime(item['initiatedAt'])
   const startedAt = toTime(item['startedAt'])
   const endedAt = toTime(item['endedAt'])
-  const unread = unreadTime(item)
-  if (unread !== undefined) options.onUnknown('time', unread)
+  noteUnread(item, options)
   const people = toPeople(item['totalParticipants'])
   const call: SeenCall = {
     id: session,

@@ -86,8 +86,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
   const calls = seen.map((first): ComparedCall => {
     const call = confirmed.requested.get(first) ?? first
     const compared = confirmed.gone.has(first) ? { kind: 'gone' as const } : verdicts.get(first)!
-    const listed = rowsOf.get(first)!
-    return { seen: call, counted: rows.get(call.id), verdict: withRows(compared, listed), rows: listed }
+    return withRows({ seen: call, counted: rows.get(call.id), verdict: compared, rows: rowsOf.get(first)! })
   })
   await markMissed(calls, options, latest)
   const oldest = horizon(latest, poll.lookback)
@@ -110,10 +109,14 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
 }
 
 /** Differs if several rows of finished calls were taken for one call. */
-function withRows(verdict: ComparedCall['verdict'], rows: number): ComparedCall['verdict'] {
-  if (rows <= 1) return verdict
+function withRows(call: ComparedCall): ComparedCall {
+  const { verdict, rows } = call
+  if (rows <= 1) return call
   const others = 'discrepancies' in verdict ? verdict.discrepancies : []
-  return { kind: 'difference', discrepancies: [...others, { what: 'rows', counted: 1, served: rows }] }
+  return {
+    ...call,
+    verdict: { kind: 'difference', discrepancies: [...others, { what: 'rows', counted: 1, served: rows }] },
+  }
 }
 
 /** Calls before the horizon that are not in the history either, and should be, differ. */

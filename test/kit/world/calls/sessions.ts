@@ -1,6 +1,6 @@
 import { write } from '../../../../src/simulator/calls/ledger.ts'
 import type { Life } from '../../../../src/simulator/calls/life.ts'
-import { chance, hex, random, whole, type Random } from '../../../../src/simulator/random.ts'
+import { chance, hex, random, whole } from '../../../../src/simulator/random.ts'
 import { enlist, forget, planStep, type Entry, type World } from '../../../../src/simulator/calls/world.ts'
 import { besideOf, reach, type WorldState } from '../state.ts'
 import type { Switches } from '../switches.ts'
