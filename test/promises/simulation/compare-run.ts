@@ -192,9 +192,12 @@ function observedProblems(run: Run, target: Target): string[] {
   return [...counted, ...[...calls].flatMap(([id, call]) => finishProblems(run, rows.get(id), call))]
 }
 
-/** A call finished when its rows say. After a restart, when a call was last shown as open is forgotten. */
+/**
+ * A call finished when its rows say. After a restart, when a call was last shown as open is forgotten; and a stale answer shows it as it
+ * was before.
+ */
 function finishProblems({ drawn, options }: Run, row: TrackedCall | undefined, { finishedAt }: Known): string[] {
-  if (row?.finish === undefined || finishedAt === undefined) return []
+  if (row?.finish === undefined || finishedAt === undefined || drawn.hazards.includes('stale')) return []
   const { at, known } = row.finish
   const mayRestart = drawn.reloads || known > START + options.days * DAY
   if (Math.abs(at - finishedAt) <= 1 || (mayRestart && at >= row.firstSeen && at < finishedAt)) return []

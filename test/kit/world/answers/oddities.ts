@@ -43,7 +43,8 @@ export const oddities = {
    */
   fields: (wire, { random }) => {
     const odd: Wire = { ...wire }
-    const hasNoEnd = wire['endedAt'] === undefined && wire['status'] !== 'initiated' && wire['status'] !== 'ongoing'
+    const hasNoEnd =
+      (wire['endedAt'] ?? undefined) === undefined && wire['status'] !== 'initiated' && wire['status'] !== 'ongoing'
     const times = whole(random, 1, 3)
     for (let i = 0; i < times; i++) {
       const name = pick(random, FIELDS)
