@@ -120,11 +120,12 @@ export function isSameStart(row: Values, call: Values): boolean {
   if (differ(row.mid, call.mid)) return false
   if (areNear(row.startedAt, call.startedAt)) return true
   if (hasBoth(row) && hasBoth(call)) return false
+  const hasSameEnd = areNear(row.endedAt, call.endedAt)
   const isInitiated = areNear(row.initiatedAt, call.initiatedAt)
   if (isInitiated && row.startedAt === call.startedAt) return true
   if (isInitiated || areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt))
-    return !isBefore(shownEnd(row), call) && !isBefore(shownEnd(call), row)
-  return shareNoStart(row, call) && areNear(row.endedAt, call.endedAt)
+    return hasSameEnd || (!isBefore(shownEnd(row), call) && !isBefore(shownEnd(call), row))
+  return hasSameEnd && shareNoStart(row, call)
 }
 
 function hasSameMid(row: Row, call: KnownCall): boolean {

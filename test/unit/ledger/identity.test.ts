@@ -55,6 +55,7 @@ describe('A row is the call', () => {
     ['that has its start, if the row lacks the mid', [{ starts: 0, ends: 180 }], [first, second], ['first']],
     ['that started then, though it is shown as rung a minute later', [{ rings: 60, starts: 0, ends: 90 }], [call('open', { rings: -20, starts: 0 })], ['open']],
     ['that rang when it began, if the answer has the start alone', [{ starts: 0 }], [call('both', { rings: 0, starts: 600 })], ['both']],
+    ['that ended then, if the answer lacks the start, and has a time to ring that is after the end', [{ rings: 60, ends: 47, status: 'ended' }], [call('both', { rings: 60, starts: 0, ends: 47 })], ['both']],
     ['that ended then, if the answer lacks the start', [{ ends: 45, status: 'unanswered' }], [second, failed], ['failed']],
     ['that ended then, if the row has one time of the beginning, and the call the other one', [{ starts: 30, ends: 180 }], [call('over', { rings: 0, ends: 180 })], ['over']],
     ['that is equal, of two with the same start', [{ rings: 0, ends: 945, status: 'unanswered' }, { rings: 0, ends: 45, status: 'unanswered' }], [failed, call('again', { rings: 0, ends: 945, status: 'unanswered' })], ['again', 'failed']],
