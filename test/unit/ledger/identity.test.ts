@@ -65,6 +65,7 @@ describe('A row is the call', () => {
     ['that is open, if its start is corrected by seconds', [{ starts: -20 }], [open], ['open']],
     ['that is open, if the row lacks the start', [{ status: 'rejected' }], [failed, call('again', { rings: 600, status: 'initiated' })], ['again']],
     ['that was known without times', [{ starts: 0 }], [call('bare', { status: 'initiated' })], ['bare']],
+    ['that has its mid and ended while the list was read, and was known without times', [{ mid: 7, starts: 0, ends: 110 }], [call('bare', { mid: 7 })], ['bare'], { isShown }],
     ['that is over, and was known without times', [{ rings: 0, ends: 45, status: 'unanswered' }], [call('bare', { status: 'unanswered' })], ['bare']],
     ['of another row of the answer with the same start', [{ starts: 0 }, { starts: 0 }], [], ['room', 'room']],
     ['of another row of the answer, of which one is outdated', [{ starts: 0, ends: 180 }, { starts: 0 }], [open], ['open', 'open']],
