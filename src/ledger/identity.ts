@@ -97,7 +97,7 @@ export function identify(
     isSame,
     (row, call) => hasSameMid(row, call) && isNew(call),
     (row, call) => mayBe(row, call) && isNew(call),
-    (row, call) => lacksStart(row, call) && (isNew(call) || isOpen(row) === isOpen(call)),
+    (row, call) => lacksStart(row, call) && (isNew(call) || isOpen(row) === isOpen(call) || isSameMid(row, call)),
   ]
   for (const step of steps) {
     for (const row of rows) {
@@ -120,15 +120,16 @@ export function isSameStart(row: Values, call: Values): boolean {
   if (differ(row.mid, call.mid)) return false
   if (areNear(row.startedAt, call.startedAt)) return true
   if (hasBoth(row) && hasBoth(call)) return false
+  const hasSameEnd = areNear(row.endedAt, call.endedAt)
   const isInitiated = areNear(row.initiatedAt, call.initiatedAt)
   if (isInitiated && row.startedAt === call.startedAt) return true
   if (isInitiated || areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt))
-    return !isBefore(shownEnd(row), call) && !isBefore(shownEnd(call), row)
-  return shareNoStart(row, call) && areNear(row.endedAt, call.endedAt)
+    return hasSameEnd || (!isBefore(shownEnd(row), call) && !isBefore(shownEnd(call), row))
+  return hasSameEnd && shareNoStart(row, call)
 }
 
 function hasSameMid(row: Row, call: KnownCall): boolean {
-  if (row.mid === undefined || row.mid !== call.mid || areApart(row, call)) return false
+  if (!isSameMid(row, call) || areApart(row, call)) return false
   // A room has one `mid`: the one that is open began long before the other one, so its end was missed.
   const later = (beganAt(row) ?? NaN) - (beganAt(call) ?? NaN)
   return !(isOpen(call) && later > MOVED_SECONDS) && !(isOpen(row) && -later > MOVED_SECONDS)
@@ -166,6 +167,7 @@ const hasBoth = ({ initiatedAt, startedAt }: Values) => initiatedAt !== undefine
 const contradict = (one: Values, other: Values) =>
   differ(one.mid, other.mid) || TIMES.some((time) => differ(one[time], other[time], SAME_SECONDS))
 
+const isSameMid = (one: Values, other: Values) => one.mid !== undefined && one.mid === other.mid
 const isOpen = (call: Pick<Row, 'status' | 'endedAt'>) => finalStatus(call) === undefined
 const beganAt = ({ initiatedAt, startedAt = initiatedAt }: Values) => startedAt
 const differ = (one = NaN, other = NaN, most = 0) => Math.abs(one - other) > most
