@@ -144,7 +144,10 @@ export function withFinishes(
     },
     between: (from, to) => {
       const kept = keptFinishes([...finished.between(from, to), ...more.between(from, to)])
-      replaceAll(kept, replaced)
+      for (const { before, after } of replaced) {
+        kept.remove(before)
+        kept.add(after)
+      }
       return kept.between(from, to)
     },
   }

@@ -41,7 +41,7 @@ export type Finish = {
   readonly labels: Labels
   /** When the call finished (finish-time.ts). */
   readonly at: number
-  /** When callwatch first saw it as final; `at` of a call that was over when the target was created. */
+  /** When callwatch first saw it as final; the first `at` of a call that was over when the target was created. */
   readonly known: number
   /** When callwatch first saw it as final, by the host's clock, which also dates rule evaluations. */
   readonly knownHostTime: number

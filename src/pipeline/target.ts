@@ -100,7 +100,7 @@ export type Times = {
 export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'receiversOf'> & {
   owner?: Target['owner']
   /** The same target from an earlier load. */
-  before?: Pick<Target, 'record' | 'runExclusive' | 'ends' | 'times'> | undefined
+  before?: Pick<Target, 'record' | 'runExclusive' | 'ends' | 'times' | 'memory'> | undefined
 }
 
 /**
@@ -132,7 +132,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     settings,
     ...stored,
     longestWindow,
-    memory: newPollMemory(stored.ledger.sync, times.swept),
+    memory: newPollMemory(stored.ledger.sync, times.swept, before?.memory.shownOpen),
     times,
     lastCommitUnknown: false,
     ...(ends && { ends }),

@@ -68,7 +68,7 @@ export async function* observe(options: ObserveOptions, aborted: AbortSignal): A
   memory.unreadTime = undefined
   memory.regressions.startPoll()
   memory.identities.startPoll(memory.list.catchUp !== undefined)
-  memory.shownOpen.startPoll(ledger.open)
+  memory.shownOpen.startPoll(ledger)
   try {
     for await (const chunk of ahead(inChunks(pages(parts)), deadline.dispose)) {
       remaining = chunk.at(-1)?.limit?.remaining ?? remaining

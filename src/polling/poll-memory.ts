@@ -13,8 +13,9 @@ export type PollMemory = ReturnType<typeof newPollMemory>
  * The memory of a target before its first poll.
  *
  * @param sweptAt when the last complete sweep began (monotonic seconds)
+ * @param shown what answers showed before the target was loaded again
  */
-export function newPollMemory(sync: SyncState, sweptAt: number | undefined) {
+export function newPollMemory(sync: SyncState, sweptAt: number | undefined, shown = shownOpen()) {
   return {
     list: newListMemory(sync, sweptAt),
     requestedAt: new Map<string, number>(),
@@ -22,7 +23,7 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined) {
     replaced: new Set<string>(),
     regressions: statusRegressions(),
     identities: callIdentities(),
-    shownOpen: shownOpen(),
+    shownOpen: shown,
     clock: UNKNOWN_SKEW,
     /** A time of a call that has none which can be read, if this poll or the last one has read such a call. */
     unreadTime: undefined as string | undefined,

@@ -1,24 +1,32 @@
 import { finalStatus } from '../ledger/call.ts'
 import type { ListedCall } from '../ledger/observation.ts'
+import type { LedgerState } from '../ledger/state.ts'
 
-/**
- * When answers last showed each open call as open. It is not durable: after a restart, callwatch only knows when a call was first seen.
- */
+/** When answers last showed each call as open that has not finished. It is not durable. */
 export function shownOpen() {
   /** By the service's clock (UNIX seconds). */
   const until = new Map<string, number>()
   return {
-    /** Call it when a poll starts. @param open the open calls by id */
-    startPoll: (open: Pick<ReadonlyMap<string, unknown>, 'has'>): void => {
-      for (const id of until.keys()) if (!open.has(id)) until.delete(id)
-    },
-    /** Notes the rows of an answer that are open, and gives final ones `openUntil`. @param now the service's clock (UNIX seconds) */
-    note: (rows: readonly ListedCall[], now: number): void => {
-      for (const row of rows) {
-        if ('phase' in row) continue
-        if (finalStatus(row) === undefined) until.set(row.id, now)
-        else row.openUntil = until.get(row.id)
+    /** Call it when a poll starts. */
+    startPoll: ({ calls }: Pick<LedgerState, 'calls'>): void => {
+      for (const id of until.keys()) {
+        const phase = calls.phase(id)
+        if (phase !== 'open' && phase !== 'lost') until.delete(id)
       }
+    },
+    /**
+     * Gives the final rows of an answer `openUntil`, and notes its open ones, but for outdated rows next to a final one.
+     *
+     * @param now the service's clock (UNIX seconds)
+     */
+    note: (rows: readonly ListedCall[], now: number): void => {
+      const final = new Set<string>()
+      for (const row of rows) {
+        if ('phase' in row || finalStatus(row) === undefined) continue
+        row.openUntil = until.get(row.id)
+        final.add(row.id)
+      }
+      for (const row of rows) if (finalStatus(row) === undefined && !final.has(row.id)) until.set(row.id, now)
     },
   }
 }

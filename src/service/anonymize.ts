@@ -35,7 +35,7 @@ export function anonymize(exchanges: readonly Exchange[]): { answers: Exchange[]
   const shift = -randomInt(LEAST_SHIFT, MOST_SHIFT)
   rewrite(exchanges, { shift, names: new Set() }, (text, kind) => {
     texts.add(text)
-    if (kind !== 'keys') values.add(text)
+    if (kind !== 'fields') values.add(text)
     return text
   })
   return rewrite(exchanges, { shift, names: namesOfFields(exchanges, values) }, standIns(texts))
@@ -52,12 +52,14 @@ const wordsOf = (text: string) => text.match(/\p{Lu}?\p{Ll}+|\p{L}+/gu)?.map((wo
  * - in a call, in an entry of its participants or in one of its recordings, which have documented fields as well. Below any other field, an
  *   app may write what it wants.
  * - if several calls have it: the schema of the service is the same for all.
- * - if it looks like a name of a field, and neither it nor its words are values of these answers, as an id of a user would be.
+ * - if it looks like a name of a field, and neither it nor one of its words is a value of these answers, or a key of any other object, as an
+ *   id of a user would be.
  */
 function namesOfFields(exchanges: readonly Exchange[], values: ReadonlySet<string>): ReadonlySet<string> {
-  const words = new Set([...values].flatMap((value) => [value.toLowerCase(), ...wordsOf(value)]))
+  const letters = (text: string) => wordsOf(text).join('')
+  const words = new Set([...values].flatMap((value) => [letters(value), ...wordsOf(value)]))
   const isName = (key: string) =>
-    NAME.test(key) && !words.has(key.toLowerCase()) && !wordsOf(key).every((word) => words.has(word))
+    NAME.test(key) && ![key.toLowerCase(), letters(key), ...wordsOf(key)].some((word) => words.has(word))
   const sessions = new Map<string, Set<unknown>>()
   const add = (form: string, object: object, session: unknown) => {
     const keys = Object.keys(object)
@@ -75,16 +77,19 @@ function namesOfFields(exchanges: readonly Exchange[], values: ReadonlySet<strin
   return new Set([...sessions].flatMap(([name, { size }]) => (size > 1 ? name : [])))
 }
 
+/** The forms whose undocumented keys may be names of fields. */
+const FIELDS_OF = new Set(['call', 'participant', 'recording'])
+
 type Rewriting = { shift: number; names: ReadonlySet<string> }
 
 function rewrite(
   exchanges: readonly Exchange[],
   { shift, names }: Rewriting,
-  standIn: (text: string, kind: keyof Replaced) => string,
+  standIn: (text: string, kind: keyof Replaced | 'fields') => string,
 ) {
   const replaced: Replaced = { ids: 0, texts: 0, keys: 0, numbers: 0, times: 0 }
-  const replace = (kind: keyof Replaced, text: string) => {
-    replaced[kind] += 1
+  const replace = (counted: keyof Replaced, text: string, kind: keyof Replaced | 'fields' = counted) => {
+    replaced[counted] += 1
     return standIn(text, kind)
   }
   const ofNumber = (value: number, kind: string): number => {
@@ -108,7 +113,10 @@ function rewrite(
       Object.entries(value).map(([key, item]) => {
         const kind = kindOf(form, key)
         const isName = kind !== undefined || names.has(`${form}.${key}`)
-        return [isName ? key : replace('keys', key), ofValue(item, kind ?? 'text')]
+        return [
+          isName ? key : replace('keys', key, FIELDS_OF.has(form) ? 'fields' : 'keys'),
+          ofValue(item, kind ?? 'text'),
+        ]
       }),
     )
   const ofValue = (value: unknown, kind: string): unknown => {

@@ -64,7 +64,7 @@ function hasRecording(item: Item, { marks }: TrackedCall): boolean {
 function showsEnd({ participants, startedAt, totalDuration }: Item, { marks }: TrackedCall): boolean {
   if ((marks & MARK.endUnknown) === 0) return false
   const hasLeft = (entry: unknown) => isMap(entry) && entry['leftAt'] !== undefined
-  const isDated = startedAt !== undefined && totalDuration !== undefined
+  const isDated = startedAt !== undefined && totalDuration !== undefined && totalDuration !== '00:00:00'
   return isDated || (Array.isArray(participants) && participants.some(hasLeft))
 }
 

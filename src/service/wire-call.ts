@@ -178,8 +178,9 @@ function otherEnd(item: Item, entries: readonly Entry[] = NO_ENTRIES, plausible:
   if (left > 0) return left
   const { startedAt, totalDuration } = item
   const parts = typeof totalDuration === 'string' ? /^(\d+):(\d\d):(\d\d)$/.exec(totalDuration) : null
-  const [hours, minutes, seconds] = parts?.slice(1).map(Number) ?? []
-  return plausible((toTime(startedAt) ?? NaN) + (hours ?? NaN) * 3600 + minutes! * 60 + seconds!)
+  const [hours = 0, minutes = 0, seconds = 0] = parts?.slice(1).map(Number) ?? []
+  const lasted = hours * 3600 + minutes * 60 + seconds
+  return lasted > 0 ? plausible((toTime(startedAt) ?? NaN) + lasted) : undefined
 }
 
 const isLonger = (list: unknown, length: number) => Array.isArray(list) && list.length > length

@@ -3,8 +3,8 @@ import { beganAt, MARK, type TrackedCall } from '../tracked-call.ts'
 
 /**
  * When a call finished (UNIX seconds), as its row says: `endedAt`, else its {@link SeenCall.end}, else when it began. On the live
- * service, calls that failed have no `endedAt`. It is not after callwatch first saw the call as final. Without `endedAt`, it is not
- * before an answer showed the call as open: after a restart, when the call was first seen.
+ * service, a rejected call has no `endedAt`. It is not after callwatch first saw the call as final. Without `endedAt`, it is not
+ * before an answer showed the call as open: after a restart or a takeover, when the call was first seen.
  *
  * A finish is counted when the call is first seen as final. If no answer had shown its end by then, the first one that does moves
  * `finish.at`, and with it the call in the history, in windows and rollups. Counters, the time at which the end was noticed, and events

@@ -122,6 +122,7 @@ describe('finished calls, added in any order,', () => {
     const changing = fc.record({
       call: fc.oneof(finish, fc.constant(same)),
       movedTo: fc.option(moment),
+      wasRecorded: fc.boolean(),
       isRecorded: fc.boolean(),
     })
     const some = fc.array(changing, { maxLength: 40, size: 'max' })
@@ -130,17 +131,20 @@ describe('finished calls, added in any order,', () => {
     const afterOf = ({ call, movedTo }: Some[number]) => ({ ...call, at: movedTo ?? call.at })
     const replacedOf = (some: Some): ReplacedFinish[] =>
       some
-        .filter(({ movedTo, isRecorded }) => movedTo !== null || isRecorded)
+        .filter(({ movedTo, wasRecorded, isRecorded }) => movedTo !== null || wasRecorded !== isRecorded)
         .map((one) => ({
-          before: { ...one.call, isRecorded: false },
+          before: { ...one.call, isRecorded: one.wasRecorded },
           after: { ...afterOf(one), isRecorded: one.isRecorded },
         }))
     const recordings = (finished: FinishedCalls, from: number, to: number) =>
       byKind(finished.tally(from, to).filter(({ isRecorded }) => isRecorded))
     fc.assert(
-      fc.property(some, some, some, windows, (before, late, added, ranges) => {
+      fc.property(some, some, some, windows, (before, late, fresh, ranges) => {
+        // No recording of a call is seen before it is added.
+        const added = fresh.map((one) => ({ ...one, wasRecorded: false }))
         const all = [...before, ...late, ...added]
-        const kept = keptFinishes(callsOf([...before, ...late]))
+        const kept = keptFinishes()
+        for (const { call, wasRecorded } of [...before, ...late]) kept.add(call, wasRecorded)
         replaceAll(kept, replacedOf(before))
         const unmade = replacedOf([...late, ...added])
         const view = withFinishes(kept, callsOf(added), unmade)

@@ -131,6 +131,7 @@ describe('a call without endedAt', () => {
   })
 
   test.each([
+    ['a duration of nothing', { startedAt: NOW - 60, totalDuration: '00:00:00' }],
     ['a duration alone', { totalDuration: '00:01:00' }],
     ['a duration in minutes', { startedAt: NOW - 60, totalDuration: 1 }],
     ['a duration that is no time', { startedAt: NOW - 60, totalDuration: '1 min' }],

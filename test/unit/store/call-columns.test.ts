@@ -139,6 +139,7 @@ describe('the values of a call stay as stores contain them:', () => {
       answerDelayObserved: 0x2,
       participantsObserved: 0x4,
       recordingSeen: 0x8,
+      endUnknown: 0x10,
       detailsWanted: 0x20,
       final_changed: 0x40,
       unknown_status: 0x80,

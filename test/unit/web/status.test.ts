@@ -98,13 +98,16 @@ test('/api/v1/status has warnings about the list and the clocks', async () => {
 
 test('/api/v1/status says why no webhook of the service may have come, where some are accepted', async () => {
   const target = shownTarget()
-  const accepting = { ...target, recent: { ...target.recent, ends: () => ({ all: 0, wrong: 0 }) } }
+  const nothing = () => ({ announced: 0, missed: 0, lags: [] })
+  const accepting = { ...target, ends: { isSilent: () => true, note: () => undefined, count: nothing } }
   const { status } = await statusOf(accepting, shownTarget({ target: 'b' }))
   expect(status.targets.map(({ warnings }: { warnings?: object }) => warnings)).toEqual([
     [
       {
         kind: 'no_webhooks',
-        message: expect.stringMatching(/^no webhook .* has come yet: .*password.*legacy webhooks.*each trigger.*plan/),
+        message: expect.stringMatching(
+          /^calls have ended, and no webhook .* has come: .*password.*legacy webhooks.*each trigger.*plan/,
+        ),
       },
     ],
     undefined,
