@@ -138,6 +138,8 @@ function hasSameMid(row: Row, call: KnownCall): boolean {
 /** Whether the row may be the open call after its start has changed. */
 function mayBe(row: Row, call: KnownCall): boolean {
   if (!isOpen(call) || call.phase === 'lost' || areApart(row, call)) return false
+  // A call that was answered does not ring again.
+  if (row.startedAt === undefined && (row.initiatedAt ?? NaN) > (call.startedAt ?? NaN)) return false
   return areNear(beganAt(row), beganAt(call), MOVED_SECONDS) && (call.mid === undefined || isOtherPart(row, call))
 }
 

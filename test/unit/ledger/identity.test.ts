@@ -90,6 +90,7 @@ describe('A row is a new call', () => {
     ['if it began more than 50 seconds after an open call', [{ starts: 51 }], [ringing], ['new']],
     ['if it began within 50 seconds of an open call that the reading has shown', [{ starts: 40 }], [ringing], ['new'], { isShown }],
     ['if it began soon after a lost call', [{ rings: 24, status: 'initiated' }], [call('lost', { rings: 0, status: 'initiated', phase: 'lost' })], ['new']],
+    ['if it rings within 50 seconds of the answer to an open call', [{ rings: 45, status: 'initiated' }], [call('open', { rings: -7, starts: 0 })], ['new']],
     ['if it is a redial', [{ rings: 60, ends: 105, status: 'unanswered' }], [failed], ['new']],
     ['if all its times are those of another call a quarter of an hour later', [{ rings: QUARTER, ends: QUARTER + 45, status: 'unanswered' }], [failed], ['new']],
     ['a day after one that got stuck', [{ starts: DAY, ends: DAY + 300 }], [ringing], ['new']],

@@ -159,6 +159,6 @@ test('each call of a drawn world counts with its own minutes', () => {
       const { counted, truth } = countWorld(world)
       expect(counted).toEqual(truth)
     }),
-    { numRuns: 1000 },
+    { numRuns: 500 },
   )
 })
