@@ -37,6 +37,8 @@ describe('the built program', () => {
     const env = { ...TARGET, CALLWATCH_STORE_PATH: join(folder, 'store.db') }
     const program = startProgram(['run'], env, main)
     const [, url = ''] = await program.printed(/"url":"(\S+?)"/)
+    // Until its first poll has failed.
+    expect((await fetch(`${url}readyz`)).status).toBe(503)
     const script = /src="(page-.+?\.js)"/.exec(await (await fetch(url)).text())?.[1] ?? ''
     const parts = { [script]: 'Calls in progress', 'icon.svg': '<svg', 'api/v1/openapi.json': '"3.1' }
     for (const [path, part] of Object.entries(parts)) {
@@ -54,7 +56,6 @@ describe('the built program', () => {
     // By the thread of queries.
     expect(await (await fetch(`${url}runbooks/NoCalls`)).text()).toContain('<h1>NoCalls</h1>')
     expect(await (await fetch(`${url}api/v1/calls?since=0`)).json()).toEqual({ calls: [] })
-    expect((await fetch(`${url}readyz`)).status).toBe(503)
     expect(await program.end('SIGTERM')).toBe(0)
   })
 })
