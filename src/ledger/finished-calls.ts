@@ -41,7 +41,7 @@ export type EarlierCalls<Finished = FinishedCalls> = {
 export type Period = { readonly from: number; readonly to: number }
 
 /** A finished call with other values than before. */
-export type ReplacedFinish = Record<'before' | 'after', FinishedCall & { readonly isRecorded: boolean }>
+export type ChangedFinish = Record<'before' | 'after', FinishedCall & { readonly isRecorded: boolean }>
 
 /** Finished calls that can grow, in place. */
 export type KeptFinishes = FinishedCalls & {
@@ -125,26 +125,27 @@ export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishe
   return kept
 }
 
-/** Finished calls together with some that were not added yet, and with the replacements of both that were not made yet. */
+/** Finished calls together with some that were not added yet, and with the changes of both that were not made yet. */
 export function withFinishes(
   finished: FinishedCalls,
   added: readonly FinishedCall[],
-  replaced: readonly ReplacedFinish[],
+  changed: readonly ChangedFinish[],
 ): FinishedCalls {
-  if (added.length + replaced.length === 0) return finished
+  if (added.length + changed.length === 0) return finished
   const more = keptFinishes(added)
-  const changes = replaced.flatMap(({ before, after }) => [
+  const changes = changed.flatMap(({ before, after }) => [
     { ...before, n: -1 },
     { ...after, n: 1 },
   ])
   return {
     tally: (from, to) => {
-      const changed = changes.filter(({ at }) => at >= from && at <= to)
-      return [...finished.tally(from, to), ...more.tally(from, to), ...changed]
+      const within = changes.filter(({ at }) => at >= from && at <= to)
+      return [...finished.tally(from, to), ...more.tally(from, to), ...within]
     },
     between: (from, to) => {
       const kept = keptFinishes([...finished.between(from, to), ...more.between(from, to)])
-      for (const { before, after } of replaced) {
+      // Without recordings, which these calls do not have.
+      for (const { before, after } of changed) {
         kept.remove(before)
         kept.add(after)
       }
@@ -154,8 +155,8 @@ export function withFinishes(
 }
 
 /** Gives calls that were added their new values. The cost is that of the calls of their minutes. */
-export function replaceAll(kept: KeptFinishes, replaced: readonly ReplacedFinish[]): void {
-  for (const { before, after } of replaced) {
+export function changeAll(kept: KeptFinishes, changed: readonly ChangedFinish[]): void {
+  for (const { before, after } of changed) {
     kept.remove(before, before.isRecorded)
     kept.add(after, after.isRecorded)
   }

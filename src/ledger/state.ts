@@ -1,11 +1,5 @@
 import type { SeenParticipant } from './call.ts'
-import {
-  keptFinishes,
-  replaceAll,
-  type EarlierCalls,
-  type KeptFinishes,
-  type ReplacedFinish,
-} from './finished-calls.ts'
+import { keptFinishes, changeAll, type EarlierCalls, type KeptFinishes, type ChangedFinish } from './finished-calls.ts'
 import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
@@ -102,7 +96,7 @@ export type Delta = {
   stale: Set<number>
   finishes: Finish[]
   /** Finished calls, also earlier ones, whose recording or end was seen first. */
-  replaced: ReplacedFinish[]
+  changedFinishes: ChangedFinish[]
   transitions: Transition[]
   corrections: Correction[]
   /** Participants that became known after the end of their call. Empty if events must not have participants. */
@@ -155,7 +149,7 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
 function keepFinishes({ finished, earlier, sync }: LedgerState, delta: Delta, longestWindow: number): void {
   for (const kept of [finished, ...(earlier === undefined ? [] : [earlier.finished])]) {
     for (const finish of delta.finishes) kept.add(finish)
-    replaceAll(kept, delta.replaced)
+    changeAll(kept, delta.changedFinishes)
   }
   const polls = [sync.lastSuccess, sync.previousSuccess].filter((time) => time !== undefined)
   if (polls.length > 0) finished.dropBefore(Math.min(...polls) - longestWindow)

@@ -75,11 +75,11 @@ function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited
     now: serviceTime,
     previousSuccess: sync.lastSuccess,
     limited,
-    finished: withFinishes(ledger.finished, delta.finishes, delta.replaced),
+    finished: withFinishes(ledger.finished, delta.finishes, delta.changedFinishes),
     open: [...unchanged, ...changed],
     knownFrom: knownSince(delta.sync),
     created: delta.sync.created,
-    earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes, delta.replaced) },
+    earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes, delta.changedFinishes) },
     usedSince: (time, of) => usedSince(ledger, time, of) + usedSince(delta, time, of),
   }
 }

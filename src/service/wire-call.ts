@@ -62,8 +62,9 @@ export function unreadTime(item: Readonly<Record<string, unknown>>): string | un
   const given = [item['initiatedAt'], item['startedAt'], item['endedAt']].filter(hasValue)
   return given.every((time) => Number.isNaN(toTime(time))) ? given.map((time) => JSON.stringify(time))[0] : undefined
 }
-function noteUnread(item: Readonly<Record<string, unknown>>, { onUnknown }: ReadCallOptions): void {
-  const unread = unreadTime(item)
+/** Such a time is a bad value, which few rows have. */
+function noteUnread(item: Item, { badValue }: SeenCall, { onUnknown }: ReadCallOptions): void {
+  const unread = badValue ? unreadTime(item) : undefined
   if (unread !== undefined) onUnknown('time', unread)
 }
 /** Whether a time of an answer can be true. @param now the service's clock (UNIX seconds) */
@@ -135,7 +136,6 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
   const initiatedAt = toTime(item['initiatedAt'])
   const startedAt = toTime(item['startedAt'])
   const endedAt = toTime(item['endedAt'])
-  noteUnread(item, options)
   const people = toPeople(item['totalParticipants'])
   const call: SeenCall = {
     id: session,
@@ -161,6 +161,7 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
       [initiatedAt, startedAt, endedAt].some(isBad) ||
       areBad(own, people, entries),
   }
+  noteUnread(item, call, options)
   if (options.participants === true && items !== undefined)
     call.participants = items.map((item, i) => readParticipant(item, entries![i]!, plausible))
   return call

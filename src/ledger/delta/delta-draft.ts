@@ -18,7 +18,7 @@ export function newDraft(sync: SyncState) {
     userMinutes: new Map(),
     stale: new Set(),
     finishes: [],
-    replaced: [],
+    changedFinishes: [],
     transitions: [],
     corrections: [],
     details: [],

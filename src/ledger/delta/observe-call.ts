@@ -187,7 +187,7 @@ function moveFinish(
   call.marks &= ~MARK.endUnknown
   call.finish = { ...finish!, at }
   const isRecorded = (marks & MARK.recordingSeen) !== 0
-  draft.delta.replaced.push({ before: { ...finish!, isRecorded }, after: { ...call.finish, isRecorded } })
+  draft.delta.changedFinishes.push({ before: { ...finish!, isRecorded }, after: { ...call.finish, isRecorded } })
 }
 
 function countTransitions(before: TrackedCall | undefined, change: ChangedCall, draft: DeltaDraft): void {
@@ -250,7 +250,10 @@ function observeOnce(call: Mutable<TrackedCall>, known: TrackedCall, seen: SeenC
   if ((call.marks & MARK.recordingSeen) === 0 || wasCounted) return
   draft.add(seriesKey(COUNTERS.recorded), 1)
   const { finish } = call
-  draft.delta.replaced.push({ before: { ...finish!, isRecorded: false }, after: { ...finish!, isRecorded: true } })
+  draft.delta.changedFinishes.push({
+    before: { ...finish!, isRecorded: false },
+    after: { ...finish!, isRecorded: true },
+  })
 }
 
 function countAnomalies(

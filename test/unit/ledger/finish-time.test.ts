@@ -74,7 +74,7 @@ describe('an end that is shown later', () => {
       [1400, 'ended', { ...began, end: at(1200) }],
       [1500, 'ended', { ...began, end: at(1250) }],
     ])
-    expect(deltas.map((delta) => delta?.replaced.length)).toEqual([0, 1, undefined])
+    expect(deltas.map((delta) => delta?.changedFinishes.length)).toEqual([0, 1, undefined])
     expect(deltas[1]!.stale).toEqual(new Set([quarterHourOf(at(100)), quarterHourOf(at(1200))]))
     expect(call.finish).toMatchObject({ at: at(1200), known: at(1300) })
     const ats = book.state.finished.between(0, Infinity).map((finish) => finish.at - CREATED)

@@ -4,11 +4,11 @@ import type { FinalStatus } from '../../../src/ledger/call.ts'
 import {
   countByStatus,
   keptFinishes,
-  replaceAll,
+  changeAll,
   withFinishes,
   type FinishedCall,
   type FinishedCalls,
-  type ReplacedFinish,
+  type ChangedFinish,
 } from '../../../src/ledger/finished-calls.ts'
 import { finishAt } from '../../kit/alerts/sample-rules.ts'
 import { anyFinish } from './any-call.ts'
@@ -129,7 +129,7 @@ describe('finished calls, added in any order,', () => {
     type Some = typeof some extends fc.Arbitrary<infer Value> ? Value : never
     const callsOf = (some: Some) => some.map(({ call }) => call)
     const afterOf = ({ call, movedTo }: Some[number]) => ({ ...call, at: movedTo ?? call.at })
-    const replacedOf = (some: Some): ReplacedFinish[] =>
+    const changesOf = (some: Some): ChangedFinish[] =>
       some
         .filter(({ movedTo, wasRecorded, isRecorded }) => movedTo !== null || wasRecorded !== isRecorded)
         .map((one) => ({
@@ -145,15 +145,15 @@ describe('finished calls, added in any order,', () => {
         const all = [...before, ...late, ...added]
         const kept = keptFinishes()
         for (const { call, wasRecorded } of [...before, ...late]) kept.add(call, wasRecorded)
-        replaceAll(kept, replacedOf(before))
-        const unmade = replacedOf([...late, ...added])
+        changeAll(kept, changesOf(before))
+        const unmade = changesOf([...late, ...added])
         const view = withFinishes(kept, callsOf(added), unmade)
         const recorded = all.filter(({ isRecorded }) => isRecorded).map(afterOf)
         const seen = ranges.map(([from, to]) => byKind(naive(recorded, from, to)))
         expectSame(view, all.map(afterOf), ranges)
         expect(ranges.map(([from, to]) => recordings(view, from, to))).toEqual(seen)
         for (const call of callsOf(added)) kept.add(call)
-        replaceAll(kept, unmade)
+        changeAll(kept, unmade)
         expectSame(kept, all.map(afterOf), ranges)
         expect(ranges.map(([from, to]) => recordings(kept, from, to))).toEqual(seen)
       }),

@@ -7,7 +7,7 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import type { Commit, Store } from '../../../src/store/store.ts'
 import { commitObservation, tick } from '../../../src/pipeline/pipeline.ts'
 import { NO_POLL } from '../../../src/pipeline/health.ts'
-import { openTarget } from '../../../src/pipeline/target.ts'
+import { openTarget, type Target } from '../../../src/pipeline/target.ts'
 import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
@@ -31,7 +31,8 @@ async function opened(wrap: (store: Store) => Store = (store) => store, rules = 
   const clock = virtualClock(CREATED)
   const memory = openSqliteStore({ path: ':memory:' })
   const settings = { target: targetConfig({ name: 'a' }), poll: pollConfig(), rules }
-  const open = () => openTarget({ settings, store: wrap(memory), clock, receiversOf: () => ['slack'] })
+  const open = (before?: Target) =>
+    openTarget({ settings, store: wrap(memory), clock, receiversOf: () => ['slack'], before })
   return { clock, memory, open, target: await open() }
 }
 
@@ -365,4 +366,13 @@ describe('a target', () => {
     expect(target.alerts.size).toBe(0)
     expect((await commitObservation(target, completePoll(302)))?.alerts.notifications).toEqual([])
   })
+})
+
+test('a target that is loaded again knows when answers last showed its calls as open', async () => {
+  const { open, target } = await opened()
+  target.memory.shownOpen.note([seen('a', 'initiated')], CREATED + 10)
+  const row = seen('a', 'rejected')
+  const again = await open(target)
+  again.memory.shownOpen.note([row], CREATED + 9000)
+  expect(row.openUntil).toBe(CREATED + 10)
 })

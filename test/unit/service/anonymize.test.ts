@@ -231,6 +231,9 @@ describe('an anonymous answer', () => {
       ['the id of a user', { zoequist: 1, initiator: 'zoequist' }],
       ['one in another case', { zoequist: 1, receiver: 'ZOEQUIST' }],
       ['a word of a name', { zoequist: 1, data: { entities: { initiator: { entity: { name: 'Zoequist Braun' } } } } }],
+      ['one of several words', { zoequist_role: 1, roleOfZoequist: 1, tags: ['Zoequist Braun'] }],
+      ['the words of a name as one', { zoequistbraun: 1, tags: ['Zoequist Braun'] }],
+      ['a key of another object', { zoequist: 1, metaData: { zoequist: 1 } }],
       ['the words of a name', { zoequistBraun: 1, zoequist_braun: 1, tags: ['Braun, Zoequist'] }],
     ])('not if it is %s', (_what, row) => {
       expect(JSON.stringify(bodyOf(twice(row)))).not.toMatch(/zoequist/i)
