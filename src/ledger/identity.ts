@@ -123,10 +123,13 @@ export function isSameStart(row: Values, call: Values): boolean {
   const hasSameEnd = areNear(row.endedAt, call.endedAt)
   const isInitiated = areNear(row.initiatedAt, call.initiatedAt)
   if (isInitiated && row.startedAt === call.startedAt) return true
-  if (isInitiated || areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt))
-    return hasSameEnd || (!isBefore(shownEnd(row), call) && !isBefore(shownEnd(call), row))
-  return hasSameEnd && shareNoStart(row, call)
+  if (!isInitiated && !isCrossed(row, call)) return hasSameEnd && shareNoStart(row, call)
+  return hasSameEnd || (!isBefore(shownEnd(row), call) && !isBefore(shownEnd(call), row))
 }
+
+/** Whether one shows as `startedAt` what the other one shows as `initiatedAt`. */
+const isCrossed = (row: Values, call: Values) =>
+  areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt)
 
 function hasSameMid(row: Row, call: KnownCall): boolean {
   if (!isSameMid(row, call) || areApart(row, call)) return false

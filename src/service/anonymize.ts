@@ -33,12 +33,13 @@ export type Replaced = Record<'ids' | 'texts' | 'keys' | 'numbers' | 'times', nu
 export function anonymize(exchanges: readonly Exchange[]): { answers: Exchange[]; replaced: Replaced } {
   const [texts, values] = [new Set<string>(), new Set<string>()]
   const shift = -randomInt(LEAST_SHIFT, MOST_SHIFT)
-  rewrite(exchanges, { shift, names: new Set() }, (text, kind) => {
+  const noted = (text: string, kind: Kind) => {
     texts.add(text)
     if (kind !== 'fields') values.add(text)
     return text
-  })
-  return rewrite(exchanges, { shift, names: namesOfFields(exchanges, values) }, standIns(texts))
+  }
+  rewrite(exchanges, { shift, names: new Set(), standIn: noted })
+  return rewrite(exchanges, { shift, names: namesOfFields(exchanges, values), standIn: standIns(texts) })
 }
 
 /** What a name of a field looks like. */
@@ -80,15 +81,13 @@ function namesOfFields(exchanges: readonly Exchange[], values: ReadonlySet<strin
 /** The forms whose undocumented keys may be names of fields. */
 const FIELDS_OF = new Set(['call', 'participant', 'recording'])
 
-type Rewriting = { shift: number; names: ReadonlySet<string> }
+/** What is replaced; `fields` are keys that may be names of fields. */
+type Kind = keyof Replaced | 'fields'
+type Rewriting = { shift: number; names: ReadonlySet<string>; standIn: (text: string, kind: Kind) => string }
 
-function rewrite(
-  exchanges: readonly Exchange[],
-  { shift, names }: Rewriting,
-  standIn: (text: string, kind: keyof Replaced | 'fields') => string,
-) {
+function rewrite(exchanges: readonly Exchange[], { shift, names, standIn }: Rewriting) {
   const replaced: Replaced = { ids: 0, texts: 0, keys: 0, numbers: 0, times: 0 }
-  const replace = (counted: keyof Replaced, text: string, kind: keyof Replaced | 'fields' = counted) => {
+  const replace = (counted: keyof Replaced, text: string, kind: Kind = counted) => {
     replaced[counted] += 1
     return standIn(text, kind)
   }
@@ -113,10 +112,8 @@ function rewrite(
       Object.entries(value).map(([key, item]) => {
         const kind = kindOf(form, key)
         const isName = kind !== undefined || names.has(`${form}.${key}`)
-        return [
-          isName ? key : replace('keys', key, FIELDS_OF.has(form) ? 'fields' : 'keys'),
-          ofValue(item, kind ?? 'text'),
-        ]
+        const shown = isName ? key : replace('keys', key, FIELDS_OF.has(form) ? 'fields' : 'keys')
+        return [shown, ofValue(item, kind ?? 'text')]
       }),
     )
   const ofValue = (value: unknown, kind: string): unknown => {
