@@ -16,7 +16,7 @@ export type Row = Pick<SeenCall, 'session' | 'ahead'> & Values
 type Values = Pick<SeenCall, 'mid' | 'status' | (typeof TIMES)[number]>
 
 /** A call of the session that callwatch knows, as it was shown last. It may be given twice, as it was shown before that. */
-export type KnownCall = Values & Pick<TrackedCall, 'id' | 'firstSeen'> & { phase?: TrackedCall['phase'] }
+export type KnownCall = Values & Pick<TrackedCall, 'id' | 'firstSeen'>
 
 /** What decides together with the rows. */
 export type Answer = {
@@ -60,12 +60,10 @@ export function midOf(mid: string | undefined): number | undefined {
  * Decides which calls the rows of one session in one answer are. The first of these steps that fits decides, each for all rows before
  * the next one:
  *
- * 1. an equal start, a `mid` that does not differ, and no value that contradicts a row of this answer which is that call already; first
- *    where the end is equal, too
- * 2. the same `mid`, if row and call are not apart, and the reading has not shown the call
- * 3. an open call without a `mid` that the reading has not shown, if the row begins near it: it was answered, or its start was
- *    corrected. A row or a call without a start is near if nothing contradicts that.
- * 4. a further call
+ * 1. an equal start, a `mid` that does not differ, and no value that contradicts a row of this answer which is that call already
+ * 2. a call that the reading has not shown, whose start is at most 50 seconds from the row's, and that is open or has its `mid`: it
+ *    was answered, or its start was corrected. Neither is over before the other one begins.
+ * 3. a further call
  *
  * @param known the calls of the session
  * @param unchanged those that the answer shows unchanged
@@ -86,20 +84,11 @@ export function identify(
     ids.set(row, id)
     shown.set(id, [...(shown.get(id) ?? []), row])
   }
-  const isNew = ({ id }: KnownCall) => !shown.has(id) && !answer.isShown(id)
   const isSame = (row: Row, call: KnownCall) =>
-    isSameStart(row, call) &&
-    !shown.get(call.id)?.some((other) => contradict(row, other)) &&
-    // Another page of the reading may have shown it at another time.
-    !calls.some((other) => other.id === call.id && !isSameStart(row, other) && areApart(row, other))
-  const steps: ((row: Row, call: KnownCall) => boolean)[] = [
-    (row, call) => isSame(row, call) && areNear(row.endedAt, call.endedAt),
-    isSame,
-    (row, call) => hasSameMid(row, call) && isNew(call),
-    (row, call) => mayBe(row, call) && isNew(call),
-    (row, call) => lacksStart(row, call) && (isNew(call) || isOpen(row) === isOpen(call) || isSameMid(row, call)),
-  ]
-  for (const step of steps) {
+    isSameStart(row, call) && !shown.get(call.id)?.some((other) => contradict(row, other))
+  const isMoved = (row: Row, call: KnownCall) =>
+    !shown.has(call.id) && !answer.isShown(call.id) && isStartMoved(row, call)
+  for (const step of [isSame, isMoved]) {
     for (const row of rows) {
       const call = ids.has(row) ? undefined : nearest(row, calls.filter((one) => step(row, one))) // oxfmt-ignore
       if (call !== undefined) assign(row, call)
@@ -115,79 +104,45 @@ export function identify(
   return rows.map((row) => ids.get(row)!)
 }
 
-/** Whether both began at the same time. A service may show the one time in place of the other. */
+/**
+ * Whether both began at the same time. A service may show the one time in place of the other. Without a start, a row is any call of
+ * the session with that end.
+ */
 export function isSameStart(row: Values, call: Values): boolean {
   if (differ(row.mid, call.mid)) return false
-  if (areNear(row.startedAt, call.startedAt)) return true
-  if (hasBoth(row) && hasBoth(call)) return false
-  const hasSameEnd = areNear(row.endedAt, call.endedAt)
-  const isInitiated = areNear(row.initiatedAt, call.initiatedAt)
-  if (isInitiated && row.startedAt === call.startedAt) return true
-  if (!isInitiated && !isCrossed(row, call)) return hasSameEnd && shareNoStart(row, call)
-  return hasSameEnd || (!isBefore(shownEnd(row), call) && !isBefore(shownEnd(call), row))
+  if (beganAt(row) === undefined || beganAt(call) === undefined) return !differ(row.endedAt, call.endedAt, SAME_SECONDS)
+  if (hasBoth(row) && hasBoth(call))
+    return areNear(row.initiatedAt, call.initiatedAt) && areNear(row.startedAt, call.startedAt)
+  const isStart = (time: number | undefined) => areNear(time, call.initiatedAt) || areNear(time, call.startedAt)
+  return isStart(row.initiatedAt) || isStart(row.startedAt)
 }
 
-/** Whether one shows as `startedAt` what the other one shows as `initiatedAt`. */
-const isCrossed = (row: Values, call: Values) =>
-  areNear(row.initiatedAt, call.startedAt) || areNear(row.startedAt, call.initiatedAt)
-
-function hasSameMid(row: Row, call: KnownCall): boolean {
-  if (!isSameMid(row, call) || areApart(row, call)) return false
-  // A room has one `mid`: the one that is open began long before the other one, so its end was missed.
-  const later = (beganAt(row) ?? NaN) - (beganAt(call) ?? NaN)
-  return !(isOpen(call) && later > MOVED_SECONDS) && !(isOpen(row) && -later > MOVED_SECONDS)
+function isStartMoved(row: Values, call: Values): boolean {
+  if (differ(row.mid, call.mid) || isOverBefore(row, call) || isOverBefore(call, row)) return false
+  const isSameMid = row.mid !== undefined && row.mid === call.mid
+  return (isSameMid || isOpen(call)) && areNear(beganAt(row), beganAt(call), MOVED_SECONDS)
 }
 
-/** Whether the row may be the open call after its start has changed. */
-function mayBe(row: Row, call: KnownCall): boolean {
-  if (!isOpen(call) || call.phase === 'lost' || areApart(row, call)) return false
-  // A call that was answered does not ring again.
-  if (row.startedAt === undefined && (row.initiatedAt ?? NaN) > (call.startedAt ?? NaN)) return false
-  return areNear(beganAt(row), beganAt(call), MOVED_SECONDS) && (call.mid === undefined || isOtherPart(row, call))
+/** Whether one was over before the other one began. Without an `endedAt` it is taken for over when it began. */
+function isOverBefore(one: Values, other: Values): boolean {
+  return !isOpen(one) && (one.endedAt ?? beganAt(one) ?? NaN) < (beganAt(other) ?? NaN)
 }
-
-/** Whether a row lacks the `mid`, and of row and call one shows when it rang, and the other one only when it was answered after that. */
-function isOtherPart(row: Row, call: KnownCall): boolean {
-  const { initiatedAt = call.initiatedAt, startedAt = call.startedAt } = row
-  return row.mid === undefined && shareNoStart(row, call) && (initiatedAt ?? NaN) <= (startedAt ?? NaN)
-}
-
-/** Whether one has no start, and nothing else tells them apart. */
-function lacksStart(row: Row, call: KnownCall): boolean {
-  if (beganAt(row) !== undefined && (beganAt(call) !== undefined || isOpen(row) > isOpen(call))) return false
-  return !contradict(row, call) && !areApart(row, call)
-}
-
-/** Whether one of them was over before the other one began. Without an `endedAt` it is taken for over when it began. */
-function areApart(one: Values, other: Values): boolean {
-  const endOf = (call: Values) => (isOpen(call) ? Infinity : (call.endedAt ?? beganAt(call) ?? Infinity))
-  return isBefore(endOf(one), other) || isBefore(endOf(other), one)
-}
-
-const shownEnd = (call: Values) => (isOpen(call) ? Infinity : (call.endedAt ?? Infinity))
-const isBefore = (end: number, call: Values) => end < (beganAt(call) ?? -Infinity)
-const hasBoth = ({ initiatedAt, startedAt }: Values) => initiatedAt !== undefined && startedAt !== undefined
 
 /** Whether they show different values, so that they are not the same call at the same time. */
 const contradict = (one: Values, other: Values) =>
   differ(one.mid, other.mid) || TIMES.some((time) => differ(one[time], other[time], SAME_SECONDS))
 
-const isSameMid = (one: Values, other: Values) => one.mid !== undefined && one.mid === other.mid
-const isOpen = (call: Pick<Row, 'status' | 'endedAt'>) => finalStatus(call) === undefined
+const isOpen = (call: Values) => finalStatus(call) === undefined
 const beganAt = ({ initiatedAt, startedAt = initiatedAt }: Values) => startedAt
+const hasBoth = ({ initiatedAt, startedAt }: Values) => initiatedAt !== undefined && startedAt !== undefined
 const differ = (one = NaN, other = NaN, most = 0) => Math.abs(one - other) > most
 const areNear = (one = NaN, other = NaN, most = SAME_SECONDS) => Math.abs(one - other) <= most
-const shareNoStart = (row: Values, call: Values) =>
-  (['initiatedAt', 'startedAt'] as const).every((time) => row[time] === undefined || call[time] === undefined)
 
-/** Of several calls, the one that began nearest to the row, or else the latest. */
+/** Of several calls, the one that began nearest to the row; for a row without a start, the latest. */
 function nearest(row: Row, calls: readonly KnownCall[]): KnownCall | undefined {
-  const began = beganAt(row) ?? row.endedAt ?? Number.MAX_SAFE_INTEGER
-  const distance = (call: KnownCall) => Math.abs((beganAt(call) ?? call.endedAt ?? call.firstSeen) - began)
-  return calls.reduce<KnownCall | undefined>(
-    (best, call) => (best === undefined || distance(call) < distance(best) ? call : best),
-    undefined,
-  )
+  const began = beganAt(row) ?? Number.MAX_SAFE_INTEGER
+  const distance = (call: KnownCall) => Math.abs((beganAt(call) ?? call.firstSeen) - began)
+  return calls.toSorted((one, other) => distance(one) - distance(other))[0]
 }
 
 /**

@@ -21,7 +21,6 @@ const shownCall = fc.record({
   lasts: fc.nat(120),
   /** How long after its end it has an `endedAt`. */
   endsAfter: fc.oneof(fc.constant(0), fc.nat(60)),
-  isReversed: fc.boolean(),
   /** How far its times are ahead of the service's clock. */
   ahead: fc.oneof(fc.constant(0), fc.nat(3), fc.integer({ min: 600, max: 7200 })),
   mid: fc.option(fc.constant(7)),
@@ -31,7 +30,7 @@ const shownCall = fc.record({
       after: fc.oneof(fc.nat(3), fc.nat(60)),
       /** How far the clock of its `Date` is off. */
       skew: fc.oneof(fc.constant(0), fc.constantFrom(-60, -12, -1, 1, 60)),
-      missing: fc.subarray(['initiatedAt', 'startedAt', 'mid'] as const),
+      missing: fc.subarray(['initiatedAt', 'mid'] as const),
       asks: fc.boolean(),
     }),
     { minLength: 1, maxLength: 6 },
@@ -43,13 +42,13 @@ const RINGS = 100
 type ShownCall = typeof shownCall extends fc.Arbitrary<infer Call> ? Call : never
 
 /** How a call is shown at a time. */
-function shownAt({ ringsFor, lasts, endsAfter, isReversed, ahead, mid }: ShownCall, at: number) {
+function shownAt({ ringsFor, lasts, endsAfter, ahead, mid }: ShownCall, at: number) {
   const answered = ringsFor === null ? Infinity : RINGS + ringsFor
   const over = RINGS + (ringsFor ?? 0) + lasts
   const isAnswered = at >= answered
   const end = ringsFor === null ? 'unanswered' : 'ended'
   return row(at >= over ? end : isAnswered ? 'ongoing' : 'initiated', {
-    rings: ahead + (isReversed && isAnswered ? answered + 60 : RINGS),
+    rings: ahead + RINGS,
     ...(isAnswered && { starts: ahead + answered }),
     ...(at >= over + endsAfter && { ends: ahead + over }),
     // Nobody has joined before.
@@ -66,10 +65,7 @@ describe('one call of a session is counted once', () => {
         let at = RINGS
         for (const { after, skew, missing, asks } of call.answers) {
           at += after
-          // Without its `startedAt`, nothing says that its `initiatedAt` is wrong, nor that it is the call that ended without times.
-          const isNeeded = call.isReversed || call.endsAfter > 0
-          const lacks = missing.filter((name) => !isNeeded || name !== 'startedAt')
-          const shown = { ...shownAt(call, at), ...Object.fromEntries(lacks.map((name) => [name, undefined])) }
+          const shown = { ...shownAt(call, at), ...Object.fromEntries(missing.map((name) => [name, undefined])) }
           if (asks) d.pollAndGet(at + skew, shown)
           else d.poll(at + skew, [[shown]])
         }
@@ -318,15 +314,5 @@ describe('each call of a session is counted', () => {
     d.poll(630, [[row('ongoing', { starts: 605, mid: 2 })]])
     d.poll(800, [[row('ended', { starts: 605, ends: 790, mid: 2 })]])
     check(d, 2, 2)
-  })
-  test('that began before the one before was lost', () => {
-    const d = daemon()
-    d.poll(10, [[row('initiated', { rings: 5 })]])
-    d.poll(20, [[]])
-    d.get(20, [])
-    d.poll(30, [[]])
-    d.get(31, [])
-    d.poll(40, [[row('initiated', { rings: 29 })]])
-    check(d, 2, 0, 1)
   })
 })
