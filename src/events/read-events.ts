@@ -12,8 +12,8 @@ export type ReadEvent = NonNullable<ReturnType<typeof eventIn>>
 export type EventFilter = {
   types?: readonly EventType[] | undefined
   targets?: readonly string[] | undefined
-  /** Selects the events of all calls of a session. */
-  sessionId?: string | undefined
+  /** Selects the events of all calls of a session, by the forms of its id. */
+  sessionIds?: readonly string[] | undefined
   where?: (event: EventBody) => boolean
 }
 
@@ -152,9 +152,9 @@ function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}) {
   }
 }
 
-function isWanted(body: EventBody, { types, sessionId, where }: EventFilter): boolean {
+function isWanted(body: EventBody, { types, sessionIds, where }: EventFilter): boolean {
   const { session_id } = 'session_id' in body.data ? body.data : {}
-  if (sessionId !== undefined && sessionId !== session_id) return false
+  if (sessionIds !== undefined && (session_id === undefined || !sessionIds.includes(session_id))) return false
   return types?.includes(body.type) !== false && where?.(body) !== false
 }
 

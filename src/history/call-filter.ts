@@ -17,8 +17,8 @@ export type CallFilter = LabelFilter & {
   /** The call must have one of these statuses. */
   statuses?: readonly HistoryStatus[] | undefined
   hasRecording?: boolean | undefined
-  /** The beginning of the session id. */
-  sessionId?: string | undefined
+  /** The session id begins with one of these. */
+  sessionIds?: readonly string[] | undefined
 }
 
 /** Adds an argument to a query, and returns its placeholder. */
@@ -49,7 +49,7 @@ export const selectCalls = (store: RowReader, ...query: Parameters<typeof callsQ
   select(store, callsQuery(...query))
 
 function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddArgument): string {
-  const { statuses, hasRecording, sessionId = '' } = filter
+  const { statuses, hasRecording, sessionIds } = filter
   const labels = labelCodes(filter)
   const codes = statuses?.map((status) => (status === 'lost' ? LOST_CODE : statusCode(status)))
   return [
@@ -60,26 +60,27 @@ function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddAr
     ...(labels.length === ALL_LABELS.length ? [] : [`labels IN (${labels.join(', ')})`]),
     // The column is a number in SQLite and a boolean in PostgreSQL.
     ...(hasRecording === undefined ? [] : [`${hasRecording ? '' : 'NOT '}recorded`]),
-    // All ids with this beginning, in the order of UTF-8.
-    ...(sessionId === '' ? [] : [ofSessions(add(sessionId), add(`${sessionId}\u{10ffff}`))]),
+    ...(sessionIds === undefined ? [] : [`(${sessionIds.map((id) => ofSessions(id, add)).join(' OR ')})`]),
   ].join(' AND ')
 }
 
-/** Calls whose session ids are in a range. A call has none in its row if it is the call id. */
-const ofSessions = (first: string, end: string) =>
-  `(session IS NULL AND id >= ${first} AND id < ${end} OR session >= ${first} AND session < ${end})`
+/** Calls whose session ids have a beginning, in the order of UTF-8. A call has none in its row if it is the call id. */
+function ofSessions(beginning: string, add: AddArgument): string {
+  const [first, end] = [add(beginning), add(`${beginning}\u{10ffff}`)]
+  return `session IS NULL AND id >= ${first} AND id < ${end} OR session >= ${first} AND session < ${end}`
+}
 
 type SelectedCall = Pick<TrackedCall, 'id' | 'session' | 'labels' | 'marks'> & { status: HistoryStatus }
 
 /** Whether the filter selects a call, whatever its target is. */
 export function isSelected(filter: CallFilter, call: SelectedCall): boolean {
   const { labels, status, marks } = call
-  const { hasRecording, sessionId = '' } = filter
+  const { hasRecording, sessionIds } = filter
   return (
     matchesLabels(filter, labels) &&
     (filter.statuses === undefined || filter.statuses.includes(status)) &&
     (hasRecording === undefined || hasRecording === ((marks & MARK.recordingSeen) !== 0)) &&
-    sessionOf(call).startsWith(sessionId)
+    sessionIds?.some((id) => sessionOf(call).startsWith(id)) !== false
   )
 }
 

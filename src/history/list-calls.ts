@@ -128,8 +128,8 @@ function shownCall(row: Row): TrackedCall {
 }
 
 /** Whether the session id selects few calls, so that they are found by id. */
-async function isRare(store: RowReader, { sessionId = '' }: CallsQuery, { numbers }: HistoryScope): Promise<boolean> {
-  if (sessionId === '') return false
-  const found = await selectCalls(store, '1 AS one', { sessionId }, numbers, () => `LIMIT ${MANY_IDS}`)
+async function isRare(store: RowReader, { sessionIds }: CallsQuery, { numbers }: HistoryScope): Promise<boolean> {
+  if (sessionIds === undefined) return false
+  const found = await selectCalls(store, '1 AS one', { sessionIds }, numbers, () => `LIMIT ${MANY_IDS}`)
   return found.length < MANY_IDS
 }

@@ -1,7 +1,9 @@
 import { defer, EMPTY, startWith, Subject, switchMap, timer } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { TRIGGERS, type Hint, type WebhookTrigger } from '../ledger/hint.ts'
+import { formsOf, type App } from '../ledger/session-id.ts'
 import type { LedgerState } from '../ledger/state.ts'
+import type { TrackedCall } from '../ledger/tracked-call.ts'
 
 type Shown = Pick<LedgerState, 'calls'>
 /** `due` is when the next request for it is due (monotonic seconds), after so many `requests`. */
@@ -24,13 +26,23 @@ export type HintQueue = ReturnType<typeof hintQueue>
  *
  * An end is requested within a second. Other hints cause no request of their own: they share that of an end, or the next poll
  * finds what they announce. So a call costs one request, however many webhooks it has.
+ *
+ * @param app of the target, by which the session that a hint names is found, in whichever form the list shows its id
  */
-export function hintQueue(clock: Clock) {
+export function hintQueue(clock: Clock, app: App) {
   const entries = new Map<string, Entry>()
   const changed$ = new Subject<void>()
   let notBefore = -Infinity
   /** When the next hinted request is due (monotonic seconds). */
   let next = Infinity
+
+  /** Whether callwatch knows of a session what a hint announced. If none of its calls is open, nothing more is expected. */
+  function isShown(session: string, shows: Entry['shows'], ledger: Shown): boolean {
+    const known = callsOf(session, app, ledger)
+    const call = known.find(({ phase }) => phase === 'open')
+    if (call === undefined) return known.length > 0
+    return shows === 'begun' || (shows === 'started' && call.status !== 'initiated')
+  }
 
   function schedule(): void {
     next = Math.max(notBefore, Math.min(Infinity, ...entries.values().map(({ due }) => due)))
@@ -87,10 +99,7 @@ export function hintQueue(clock: Clock) {
   }
 }
 
-/** Whether callwatch knows of a session what a hint announced. If none of its calls is open, nothing more is expected. */
-function isShown(session: string, shows: Entry['shows'], { calls }: Shown): boolean {
-  const known = calls.ofSession(session)
-  const call = known.find(({ phase }) => phase === 'open')
-  if (call === undefined) return known.length > 0
-  return shows === 'begun' || (shows === 'started' && call.status !== 'initiated')
+/** The calls of a session that a hint names. */
+export function callsOf(session: string, app: App, { calls }: Shown): TrackedCall[] {
+  return formsOf(session, app).flatMap((form) => calls.ofSession(form))
 }

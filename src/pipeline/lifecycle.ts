@@ -164,7 +164,7 @@ function newManagedTarget(target: TargetConfig, clock: Clock): ManagedTarget {
   return {
     ...identityOf(target),
     rateLimitKey: rateLimitKey(target),
-    hints: hintQueue(clock),
+    hints: hintQueue(clock, target),
     state: { kind: 'unloaded' },
   }
 }

@@ -1,5 +1,6 @@
 import { TRIGGERS, type Hint } from '../ledger/hint.ts'
 import { sessionOf } from '../ledger/identity.ts'
+import { withoutPrefix, type App } from '../ledger/session-id.ts'
 import type { Delta } from '../ledger/state.ts'
 import { hasEvents } from '../ledger/tracked-call.ts'
 import type { OpenTargetOptions } from './target.ts'
@@ -25,7 +26,7 @@ export function missedWebhooksOf({ settings, store, clock, before }: OpenTargetO
   const opened = clock.monotonic()
   // Webhooks may also come to another daemon, which passes them on.
   const since = () => Math.max(opened, store.cluster?.hints.hearsSince() ?? opened)
-  return before?.ends ?? missedWebhooks(clock.monotonic, since)
+  return before?.ends ?? missedWebhooks(clock.monotonic, since, settings.target)
 }
 
 /**
@@ -35,8 +36,8 @@ export function missedWebhooksOf({ settings, store, clock, before }: OpenTargetO
  * @param monotonic seconds
  * @param since when this daemon began to listen, as it is known now (monotonic seconds)
  */
-function missedWebhooks(monotonic: () => number, since: () => number) {
-  /** When webhooks said that a call of a session ended. */
+function missedWebhooks(monotonic: () => number, since: () => number, app: App) {
+  /** When webhooks said that a call of a session ended, by its id without the prefix of the app. */
   const heard = new Map<string, number[]>()
   /** When the latest one came that was dropped. */
   let dropped = -Infinity
@@ -46,7 +47,7 @@ function missedWebhooks(monotonic: () => number, since: () => number) {
 
   /** Takes the webhook of an end. One of an earlier call of the session may have come before it. */
   function takeWebhook({ session, at, found }: End): number | undefined {
-    const times = heard.get(session) ?? []
+    const times = heard.get(withoutPrefix(session, app)) ?? []
     const taken = times.findIndex((time) => time >= at - WINDOW_SECONDS && time <= found + WINDOW_SECONDS)
     return taken === -1 ? undefined : times.splice(taken, 1)[0]
   }
@@ -57,9 +58,10 @@ function missedWebhooks(monotonic: () => number, since: () => number) {
     note: ({ id, trigger }: Hint): void => {
       hasHeard = true
       if (TRIGGERS[trigger] !== 'end') return
-      const times = heard.get(id) ?? []
-      heard.delete(id)
-      heard.set(id, [...times, monotonic()].slice(-MOST_TIMES))
+      const session = withoutPrefix(id, app)
+      const times = heard.get(session) ?? []
+      heard.delete(session)
+      heard.set(session, [...times, monotonic()].slice(-MOST_TIMES))
       if (heard.size <= MOST) return
       const [oldest, came] = heard.entries().next().value!
       heard.delete(oldest)

@@ -31,7 +31,7 @@ import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
 import { readEarlierCalls } from './earlier-calls.ts'
-import type { HintQueue } from './hint-queue.ts'
+import { callsOf, type HintQueue } from './hint-queue.ts'
 import type { Health } from './health.ts'
 import { hostOpened, type Target } from './target.ts'
 
@@ -138,10 +138,11 @@ async function* runHinted(
   ...state: [aborted: AbortSignal, isUnsubscribed?: () => boolean]
 ): AsyncGenerator<PipelineEvent, void> {
   if (sessions.length === 0) return
-  const [session, ...others] = sessions
-  const open = options.target.ledger.open.values().find((call) => sessionOf(call) === session)
-  if (open !== undefined && others.length === 0) yield* requestCall(options, open, ...state)
-  else yield* runPoll({ ...options, hinted: new Set(sessions) }, ...state)
+  const { ledger, settings } = options.target
+  const known = sessions.flatMap((session) => callsOf(session, settings.target, ledger))
+  const open = known.find(({ phase }) => phase === 'open')
+  if (open !== undefined && sessions.length === 1) yield* requestCall(options, open, ...state)
+  else yield* runPoll({ ...options, hinted: new Set(known.map(sessionOf)) }, ...state)
 }
 
 async function* requestCall(

@@ -4,6 +4,7 @@ import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import type { Keys } from '../ledger/session-calls.ts'
+import { withoutPrefix, type App } from '../ledger/session-id.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { isMap, parseMap } from '../schema/path.ts'
 import { rateLimitWindow, serviceClock, type RateLimitWindow } from './answer-headers.ts'
@@ -14,7 +15,8 @@ import { isUnchanged, timesIn } from './unchanged-item.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 import { readCall, readSessionId, type ReadCallOptions } from './wire-call.ts'
 
-export type CallsClientOptions = {
+/** With the app, as far as it is known. */
+export type CallsClientOptions = App & {
   apiKey: string
   /** Limits all answers to the calls of this user. */
   onBehalfOf?: string
@@ -139,7 +141,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
       const { answered, read } = await get(callPath(sessionId), signal)
       const body = read()
       const readAt = { ...readOptions, now: latest(answered) }
-      const rows = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, isBare: row === body }))
+      const rows = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, app: options, isBare: row === body }))
       const calls = rows.filter((row) => typeof row === 'object')
       if (calls.length === 0 && !isEmptyList(body)) throw unreadable(rows)
       return { ...answered, calls: identified(calls, answered.serviceTime) }
@@ -186,13 +188,12 @@ function isEmptyList(body: unknown): boolean {
 function readRow(
   row: unknown,
   sessionId: string,
-  options: ReadCallOptions & { isBare: boolean },
+  { app, isBare, ...options }: ReadCallOptions & { app: App; isBare: boolean },
 ): SeenCall | InvalidReason | 'another_call' {
   if (!isMap(row)) return 'not_an_object'
   const shown = readSessionId(row['sessionId'])
-  return shown === undefined || shown === sessionId
-    ? readCall(options.isBare ? row : { ...row, sessionId }, options)
-    : 'another_call'
+  if (shown !== undefined && withoutPrefix(shown, app) !== withoutPrefix(sessionId, app)) return 'another_call'
+  return readCall(shown === undefined && isBare ? row : { ...row, sessionId }, options)
 }
 
 function unreadable(reasons: readonly unknown[]): ServiceError {

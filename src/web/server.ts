@@ -21,6 +21,7 @@ import { answerError, answerErrors, answerUnreadable, sendProblem } from './prob
 import { readiness } from './readiness.ts'
 import type { Failure } from '../views/receiver-status.ts'
 import type { OtherTarget } from '../views/target.ts'
+import type { App } from '../ledger/session-id.ts'
 import { mount } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
 
@@ -32,6 +33,8 @@ export type WebOptions = HooksOptions & {
   /** Whether commands find the configuration only by `--config`. */
   isNamed?: boolean
   targets: ServedTargets
+  /** The apps of the targets, by which a session is found in either form of its id. */
+  apps: () => readonly App[]
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
   /** The group that an alert is notified with. */

@@ -51,7 +51,7 @@ export const declareCalls: Declare = (command, context) => {
       const [chosen, note] = await findAlert(reader, config, alert, options)
       const { searchParams } = new URL(requestOf(chosen), 'http://localhost')
       const now = await readServiceNow(reader, [chosen.target], systemClock.wall())
-      const wanted = callSelection(callsParameters.parse(Object.fromEntries(searchParams)), now)
+      const wanted = callSelection(callsParameters.parse(Object.fromEntries(searchParams)), now, config.targets)
       const parts = partsOf(reader, [chosen.target], wanted)
       if (note !== '') warn(note)
       if (json || format === 'table') {

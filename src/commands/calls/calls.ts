@@ -11,6 +11,7 @@ import { openReader } from '../../store/open-store.ts'
 import { callsParameters, callSelection } from '../../views/queries/calls-query.ts'
 import { CALL_FORMATS } from '../../views/call-csv.ts'
 import type { EventBody, EventType } from '../../views/event.ts'
+import type { App } from '../../ledger/session-id.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
 import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { eventLine, printEvents } from '../events.ts'
@@ -97,6 +98,7 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
   const wanted = wantedOf(
     { ...query, target: asked?.join() },
     await readServiceNow(reader, targets, systemClock.wall()),
+    config.targets,
   )
   // What happens while the calls are listed is printed afterwards.
   const { next } = await readLatest(reader, 0)
@@ -106,9 +108,9 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
 }
 
 /** Reads the filters as the API does. */
-function wantedOf(query: Query, now: number): CallSelection {
+function wantedOf(query: Query, now: number, apps: readonly App[]): CallSelection {
   try {
-    return callSelection(callsParameters.parse(query), now)
+    return callSelection(callsParameters.parse(query), now, apps)
   } catch (error) {
     if (!(error instanceof ZodError)) throw error
     const problems = error.issues.map(({ path, message }) => `--${String(path[0]).replaceAll('_', '-')}: ${message}`)

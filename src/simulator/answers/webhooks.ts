@@ -1,4 +1,5 @@
 import type { LedgerEvent } from '../calls/ledger.ts'
+import { SIMULATED_APP, withPrefix } from '../calls/session-id.ts'
 import { between, hex } from '../random.ts'
 import { insert } from '../sorted.ts'
 import { drawFault, webhookFaultNames, type WebhookFault } from './faults.ts'
@@ -12,8 +13,6 @@ export type SentWebhooks = { sent: number; lost: { sessionId: string; trigger: s
 
 export type Webhooks = ReturnType<typeof newWebhooks>
 
-/** The app of the simulated service. */
-export const SIMULATED_APP = 'simulator'
 const RETRY_MS = [10_000, 30_000]
 const SEND_INTERVAL_MS = 50
 /** The faults in place of the webhook. With others it comes, and another one after it. */
@@ -116,11 +115,11 @@ function bodyOf(event: LedgerEvent, appId = SIMULATED_APP): string {
 function sessionData({ sessionId, event, at, startedAt }: LedgerEvent): object {
   const created = startedAt ?? Math.floor(at)
   const times = event === 'ended' ? { created_at: created, destroyed_at: Math.floor(at) } : { created_at: created }
-  return { sessionId, ...times, occupant: TEAM, all_occupants: [TEAM] }
+  return { sessionId: withPrefix(sessionId), ...times, occupant: TEAM, all_occupants: [TEAM] }
 }
 
 function ringingData({ sessionId, event, at, type, mode, status, receiverType }: LedgerEvent): object {
-  const on = { entity: { sessionid: sessionId, type, status, mode }, entityType: 'call' }
+  const on = { entity: { sessionid: withPrefix(sessionId), type, status, mode }, entityType: 'call' }
   return {
     id: String(Math.floor(at * 1000)),
     conversationId: 'user-1_user_user-2',

@@ -1,3 +1,4 @@
+import { drawSessionId } from './session-id.ts'
 import type { FinalStatus } from './call.ts'
 import { between, chance, exponential, hex, logNormal, weighted, whole, type Random } from '../random.ts'
 
@@ -120,10 +121,6 @@ export function retimed(life: Life, change: (ms: number) => number): Life {
     ...(startedMs === undefined ? {} : { startedMs: change(startedMs) }),
     ...(recordedFromMs === undefined ? {} : { recordedFromMs: change(recordedFromMs) }),
   }
-}
-
-function drawSessionId(random: Random, mode: string): string {
-  return mode === 'call' ? `v1.us.simulator.${hex(random, 24)}` : `${mode}: room/${hex(random, 16)}`
 }
 
 function drawReceiver(random: Random, type: string, people: readonly string[], { groups = GROUPS }: Manners): string {

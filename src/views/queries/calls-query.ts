@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { formsIn, type App } from '../../ledger/session-id.ts'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../../ledger/call.ts'
 import { HISTORY_STATUSES } from '../../history/call-filter.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
@@ -44,9 +45,14 @@ export const callsParameters = z.strictObject({
  * The calls that checked parameters select, without their `limit`.
  *
  * @param now the service's clock (UNIX seconds)
+ * @param apps of the targets, by which a session is found in either form of its id
  * @throws {QueryError} parameters do not fit together
  */
-export function callSelection(query: z.output<typeof callsParameters>, now: number): CallSelection {
+export function callSelection(
+  query: z.output<typeof callsParameters>,
+  now: number,
+  apps: readonly App[],
+): CallSelection {
   const { since: sinceText, until: untilText, cursor } = query
   const since = sinceText === undefined ? undefined : parseMoment(sinceText, undefined, now)
   const longerThan = parseDuration(query.longer_than ?? '')
@@ -64,7 +70,7 @@ export function callSelection(query: z.output<typeof callsParameters>, now: numb
       receiverType: query.receiver_type,
       statuses: query.status,
       hasRecording: query.has_recording,
-      sessionId: query.session_id,
+      sessionIds: query.session_id ? formsIn(query.session_id, apps) : undefined,
     },
     ...(longerThan !== undefined && { beganBefore: now - longerThan }),
     from,

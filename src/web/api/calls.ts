@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '../../clock/clock.ts'
 import { cursorOf } from '../../views/queries/cursor.ts'
 import { pagesOf, SEARCH_SECONDS, type CallsSource, type CallSelection } from '../../history/calls-pages.ts'
 import { callsParameters, callSelection, MAX_CALLS } from '../../views/queries/calls-query.ts'
+import type { App } from '../../ledger/session-id.ts'
 import { readServiceNow } from '../../history/coverage.ts'
 import { type Calls, calls, callsCsv, callsLines, callView, type CallView } from '../../views/call.ts'
 import { CALL_FORMATS, type CallFormat } from '../../views/call-csv.ts'
@@ -14,7 +15,11 @@ import { route } from './route.ts'
 const MAX_SMALL = 500
 const MAX_LARGE_AT_A_TIME = 4
 
-export type CallsRouteOptions = CallsSource & { clock?: Pick<Clock, 'scheduler'>; wall?: () => number }
+export type CallsRouteOptions = CallsSource & {
+  apps?: () => readonly App[]
+  clock?: Pick<Clock, 'scheduler'>
+  wall?: () => number
+}
 
 /**
  * Calls in progress, or with `since` the calls that finished since then, newest first. As JSON a response is one page; its
@@ -29,7 +34,7 @@ export const callsRoute = route(
     answers: { 200: { 'application/json': calls, 'text/csv': callsCsv, 'application/x-ndjson': callsLines } },
     head: false,
   },
-  ({ targets, store, clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
+  ({ targets, store, apps = () => [], clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
     const admits = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
     return async ({ query }, reply) => {
       const { limit, format } = query
@@ -39,7 +44,7 @@ export const callsRoute = route(
       if (alive === undefined) return reply
       const isTimeless = query.since === undefined && query.longer_than === undefined
       const now = isTimeless ? 0 : await readServiceNow(store, query.target, wall())
-      const selection = callSelection(query, now)
+      const selection = callSelection(query, now, apps())
       const pages = pagesOf(selection, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
       if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
       const page = await joined(pages)

@@ -38,6 +38,7 @@ import type { Store } from '../../store/store.ts'
 import { acceptsGzip } from '../compression.ts'
 import { liveState, onceRead, stateReader, type LiveState } from '../live-state.ts'
 import { route } from './route.ts'
+import { formsIn, type App } from '../../ledger/session-id.ts'
 import { QueryError } from '../../schema/query-error.ts'
 import { sendProblem } from '../problem.ts'
 
@@ -104,7 +105,7 @@ const parameters = z.strictObject({
     .describe('For streams: also the state of all targets, then its changes; once: the stream ends soon; for the page'),
 })
 
-export type EventsRouteOptions = { store: Log; clock?: StreamClock }
+export type EventsRouteOptions = { store: Log; apps?: () => readonly App[]; clock?: StreamClock }
 type StreamClock = Pick<Clock, 'scheduler' | 'monotonic'>
 
 /**
@@ -122,12 +123,13 @@ export const eventsRoute = route(
     },
   },
   (options: EventsRouteOptions | (WebOptions & EventsRouteOptions), app) => {
-    const { store, clock = systemClock } = options
+    const { store, apps = () => [], clock = systemClock } = options
     const state$ = 'targets' in options ? liveState(options, clock) : undefined
     const openStream = eventStreams(store, clock, app)
     return async ({ query, headers }, reply) => {
-      const { after, limit, latest, type, target, session_id: sessionId, state } = query
-      const filter: EventFilter = { types: type, targets: target, sessionId }
+      const { after, limit, latest, type, target, session_id: session, state } = query
+      const sessionIds = session === undefined ? undefined : formsIn(session, apps())
+      const filter: EventFilter = { types: type, targets: target, sessionIds }
       const accepted = headers.accept ?? ''
       if (!accepted.includes(STREAM_TYPE)) {
         if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')

@@ -153,7 +153,7 @@ export async function poller(
       transportTo: () => transport,
     })
     const never$ = new Subject<void>()
-    const options = { target, client, hints: hintQueue(clock), draining$: never$, aborted$: never$ }
+    const options = { target, client, hints: hintQueue(clock, {}), draining$: never$, aborted$: never$ }
     const polls$ = pipeline({ ...options, random: () => 0.5, offset: 0, mask: (text) => text })
     const polled = firstValueFrom(polls$.pipe(filter(({ kind }) => kind === 'polled')))
     const state: { end?: unknown } = {}

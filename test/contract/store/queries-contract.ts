@@ -79,7 +79,7 @@ const newestFirst = (calls: readonly Drawn[]) =>
 const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 function isWanted(
-  { targets, type, mode, receiverType, statuses, hasRecording, sessionId = '' }: CallFilter,
+  { targets, type, mode, receiverType, statuses, hasRecording, sessionIds = [''] }: CallFilter,
   call: Drawn,
 ) {
   return (
@@ -89,7 +89,7 @@ function isWanted(
     (receiverType ?? call.receiverType) === call.receiverType &&
     (statuses ?? [call.outcome]).some((status) => status === call.outcome) &&
     (hasRecording ?? call.hasRecording) === call.hasRecording &&
-    call.session.startsWith(sessionId)
+    sessionIds.some((id) => call.session.startsWith(id))
   )
 }
 
@@ -159,7 +159,7 @@ export function queriesContract(newPlace: NewPlace, seeds = [1, 2, 3]): void {
           receiverType: maybe(RECEIVER_TYPES, 0.1),
           statuses: maybe([['ended'], ['rejected', 'canceled', 'unanswered'], ['lost'], ['other', 'lost']] as const),
           hasRecording: maybe([true, false]),
-          sessionId: maybe(['v', 'v1.1', 'v1.room', 'Ω', 'Ω.2', 'none', 'cw:']),
+          sessionIds: maybe([['v'], ['v1.1', '1'], ['v1.room'], ['Ω'], ['Ω.2', 'v1.1'], ['none'], ['cw:']]),
         }
         const since = maybe([0, CREATED + 50_000.5], 0.5) ?? 0
         const until = maybe([CREATED + 200_000, EVER.until], 0.5) ?? EVER.until

@@ -55,7 +55,7 @@ export async function watched({
   async function start() {
     running?.stop()
     const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
-    const hints = hintQueue(clock)
+    const hints = hintQueue(clock, settings.target)
     const client = connect(settings, () => target, {
       ownership: { owns: () => true },
       clock,

@@ -160,6 +160,8 @@ function replayGetCall(state: State, session: string, body: Record<string, unkno
   const seen = rows
     .map((row) => readCall(row, { now: state.now, statusMap: state.options.statusMap }))
     .filter((one) => typeof one === 'object')
+    // Get Call may show the prefix of the app where the list does not.
+    .map((one) => ({ ...one, id: one.id === `v1.us.simulator.${session}` ? session : one.id }))
     .map((one) => ({ id: callIdOf(state, one), one }))
   const notFound = rows.length === 0 && (!isObject(error) || error['code'] === 'ERR_CALL_SESSION_NOT_FOUND')
   if (seen.length === 0 && !notFound) return

@@ -190,6 +190,7 @@ export async function serve(
       ({ alert, severity }) => ({ key: `${alert} ${severity}`, labels: { alert, severity } }),
     freshFrom: () => -Infinity,
     suppressed: () => new Map(),
+    apps: () => [{ appId: 'app', region: 'eu' }],
     known: () => ({
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
       target: targets.map(({ name }) => name),

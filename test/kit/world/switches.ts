@@ -110,6 +110,10 @@ export const switchTable = {
   ),
   /** Get Call does not know a call that began since then. Open calls that the list shows are not lost for that. */
   getCallLag: numberUpTo('by how many seconds Get Call lags', 3600),
+  /** `prefixed`: the ids that the app chose with `v1.us.simulator.` before them, as webhooks have them. The list shows them without. */
+  getCallIds: drawn(oneOf('how Get Call shows ids', ['listed', 'prefixed']), (stream) =>
+    chance(stream, 0.3) ? 'prefixed' : 'listed',
+  ),
   /** An empty list as where it is the list of a session's calls. */
   unknownCall: oneOf('how Get Call answers for a session that it does not know', ['not_found', 'empty_list']),
   /**

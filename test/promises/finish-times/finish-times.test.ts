@@ -69,7 +69,7 @@ function followed(seed: number, failedEnds: 'absent' | 'given') {
       transportTo: () => simulatedTransport(service, clock, draw),
     })
     const [draining$, aborted$] = [new Subject<void>(), new Subject<void>()]
-    const options = { target, client, hints: hintQueue(clock), random: draw, offset: 1, draining$, aborted$ }
+    const options = { target, client, hints: hintQueue(clock, {}), random: draw, offset: 1, draining$, aborted$ }
     const running = pipeline({ ...options, mask: (text) => text }).subscribe()
     stop = () => running.unsubscribe()
   }

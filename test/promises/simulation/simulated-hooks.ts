@@ -3,7 +3,8 @@ import type { Hint } from '../../../src/ledger/hint.ts'
 import { sessionOf } from '../../../src/ledger/identity.ts'
 import { hasEvents } from '../../../src/ledger/tracked-call.ts'
 import type { Committed } from '../../../src/pipeline/commit.ts'
-import { newWebhooks, SIMULATED_APP, type SimulatedWebhook } from '../../../src/simulator/answers/webhooks.ts'
+import { newWebhooks, type SimulatedWebhook } from '../../../src/simulator/answers/webhooks.ts'
+import { SIMULATED_APP, withPrefix } from '../../../src/simulator/calls/session-id.ts'
 import { advance } from '../../../src/simulator/calls/world.ts'
 import { readWebhook } from '../../../src/web/hooks.ts'
 import type { VirtualClock } from '../../kit/virtual-clock.ts'
@@ -119,7 +120,7 @@ function outcomesOf({ session, at, found }: Found, { since, heard, lastCommit }:
   if (at - WINDOW < since.from) return ['not']
   if (OF_ROOM.test(session)) return ['announced', 'missed', 'not']
   const mayBeNot = at - WINDOW < since.to ? (['not'] as const) : []
-  const came = (heard.get(session) ?? []).find((time) => time >= at - WINDOW && time <= found + WINDOW)
+  const came = (heard.get(withPrefix(session)) ?? []).find((time) => time >= at - WINDOW && time <= found + WINDOW)
   if (came === undefined) return lastCommit > found + WINDOW ? ['missed', ...mayBeNot] : ['not']
   return lastCommit > Math.max(came, found) || came <= found ? ['announced', ...mayBeNot] : ['not']
 }

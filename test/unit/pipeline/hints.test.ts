@@ -40,6 +40,23 @@ test('one tracked call that has ended is requested within a second', async () =>
   expect(target.ledger.calls.get('a')?.finish?.status).toBe('ended')
 })
 
+test('a call is found by the id of its session with the prefix of the app, in one request, and in a poll with others', async () => {
+  const { clock, service, end, hints, isOpen } = await polledOnce(['room', 'hall', 'c', 'd', 'e', 'f'], { pageSize: 2 })
+  end('room')
+  hints.add({ id: 'v1.eu.app.room', trigger: 'call_ended' })
+  await clock.advance(1)
+  expect([service.asked, isOpen('room'), isOpen('hall')]).toEqual([['room'], false, true])
+  await clock.advance(5)
+  end('hall', 'c')
+  for (const id of ['v1.eu.app.hall', 'v1.eu.app.c']) hints.add({ id, trigger: 'call_ended' })
+  await clock.advance(5)
+  expect([isOpen('hall'), isOpen('c'), service.asked.filter((asked) => asked === 'room').length]).toEqual([
+    false,
+    false,
+    1,
+  ])
+})
+
 test('several ends of a second share one poll', async () => {
   const { clock, service, end, announce, isOpen } = await polledOnce(['a', 'b', 'c'])
   end('a', 'b')

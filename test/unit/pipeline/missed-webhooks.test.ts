@@ -97,6 +97,14 @@ test('an end is announced by a webhook that comes within a minute after the poll
   expect(counted).toMatchObject({ announced: 1, missed: 2 })
 })
 
+test('an end is announced by a webhook that shows the id with the prefix of the app', async () => {
+  const { ends, hint, poll, counted } = await listening()
+  await hint('v1.eu.app.room', 11)
+  ends['room'] = 9
+  await poll(12)
+  expect(counted).toEqual({ announced: 1, missed: 0, lags: [2] })
+})
+
 test('a call that failed, of which the service says no end, is announced, and has no lag', async () => {
   const { failed, hint, poll, counted } = await listening()
   Object.assign(failed, { a: 10, b: 10 })

@@ -63,7 +63,7 @@ export async function running({
       ? unlimited
       : newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
   target.rateLimiter = rateLimiter
-  const hints = hintQueue(clock)
+  const hints = hintQueue(clock, target.settings.target)
   const events: PipelineEvent[] = []
   const errors: unknown[] = []
   const draining$ = new Subject<void>()

@@ -363,6 +363,16 @@ describe('Get Call', () => {
     expect(requests.map(({ path }) => path)).toEqual([`/calls/${id}`])
   })
 
+  test.each([
+    ['room', 'v1.eu.app.room'],
+    ['v1.eu.app.room', 'room'],
+  ])('of the session %s is of that session if it shows it as %s', async (id, sessionId) => {
+    const { client } = clientOf({ body: { data: { ...call, sessionId } } }, { appId: 'app', region: 'eu' })
+    expect((await client.getCall(id, never)).calls[0]?.id).toBe(id)
+    const other = clientOf({ body: { data: { ...call, sessionId: 'v1.eu.app.hall' } } }, { appId: 'app', region: 'eu' })
+    await expect(other.client.getCall(id, never)).rejects.toMatchObject({ kind: 'invalid' })
+  })
+
   test('refuses another call whose id beyond 2^53 is the same number', async () => {
     const { client } = clientOf({ body: '{"data":{"sessionId":9007199254740993,"status":"ongoing"}}' })
     await expect(client.getCall('9007199254740992', never)).rejects.toMatchObject({ kind: 'invalid' })

@@ -51,7 +51,11 @@ async function plansOfOthers(store: Pick<Store, 'rows'>, explain: string): Promi
 /** The plans of the statements that select by the beginning of a session id. They must find exactly those calls. */
 async function plansOf(store: Pick<Store, 'rows'>, explain: string, sessionId: string): Promise<string[]> {
   const { plans, rows } = explaining(store, explain)
-  const { calls } = await listCalls({ rows }, { since: 0, until: CREATED + 1e6, sessionId }, { limit: 10_000 })
+  const { calls } = await listCalls(
+    { rows },
+    { since: 0, until: CREATED + 1e6, sessionIds: [sessionId] },
+    { limit: 10_000 },
+  )
   const expected = CALLS.filter(({ session }) => session.startsWith(sessionId)).toReversed()
   expect(calls.map(({ call }) => call.id)).toEqual(expected.map(({ id }) => id))
   return plans

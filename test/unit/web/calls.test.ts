@@ -71,6 +71,14 @@ test('/api/v1/calls in progress are selected by how the session id begins, not b
   expect(JSON.parse((await get('?session_id=cw', [], calls)).text).calls).toEqual([])
 })
 
+test.each([
+  ['room', 'v1.eu.app.room'],
+  ['v1.eu.app.room', 'room'],
+])('/api/v1/calls finds the session %s, which the list shows as %s', async (asked, id) => {
+  const { text } = await get(`?session_id=${asked}`, [], [openCall(id), openCall('hall')])
+  expect(JSON.parse(text).calls).toMatchObject([{ call_id: id }])
+})
+
 describe('/api/v1/calls with since', () => {
   const history = [inHistory('old', 7200), inHistory('new', 60), inHistory('newest', 10)]
 

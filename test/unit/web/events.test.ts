@@ -32,7 +32,7 @@ async function eventServer() {
     },
     latestEvents: async () => rows.slice(-1000),
   }
-  mount(app, eventsRoute, { store: log, clock })
+  mount(app, eventsRoute, { store: log, apps: () => [{ appId: 'app', region: 'eu' }], clock })
   onTestFinished(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   /** Logs calls that began, each in a commit of its own, named from one number to another. */
@@ -87,6 +87,7 @@ describe('/api/v1/events', () => {
     const subjects = async (query: string) =>
       ((await get(url, query)).body['events'] as unknown as { subject: string }[]).map(({ subject }) => subject) // oxlint-disable-line typescript/no-unsafe-type-assertion -- our own answers
     expect(await subjects('session_id=2')).toEqual(['2'])
+    expect(await subjects('session_id=v1.eu.app.2')).toEqual(['2'])
     expect(await subjects('type=callwatch.call.initiated,call.lost&target=b,a&limit=2')).toEqual(['1', '2'])
     expect(await subjects('type=call.ended')).toEqual([])
     expect(await subjects('target=b')).toEqual([])

@@ -1,6 +1,7 @@
 import { callNotFound, callReply, type Asked } from '../../../../src/simulator/answers/answer.ts'
 import { header, jsonReply, type Reply } from '../../../../src/simulator/answers/http.ts'
 import type { WorldService } from '../start-world.ts'
+import { withPrefix } from '../../../../src/simulator/calls/session-id.ts'
 import { reach } from '../state.ts'
 import { entryBefore, takesPart } from './list-views.ts'
 import { showCall } from './show-call.ts'
@@ -20,8 +21,11 @@ export function getCall(service: WorldService, { id, request, at }: Asked): Repl
   }
   if (seen.length > 1) reach(state, 'get.several')
   reach(state, `get.form_${switches.getCall}`)
-  return callReply(
-    seen.map((entry) => showCall(service, entry, 'get')),
-    switches,
-  )
+  reach(state, `get.ids_${switches.getCallIds}`)
+  const shown = seen.map((entry) => showCall(service, entry, 'get'))
+  return callReply(switches.getCallIds === 'prefixed' ? shown.map(prefixed) : shown, switches)
 }
+
+/** @param call as JSON */
+const prefixed = (call: string) =>
+  call.replace(/(?<="sessionId":)"(?:[^"\\]|\\.)*"/, (id) => JSON.stringify(withPrefix(String(JSON.parse(id)))))
