@@ -48,7 +48,7 @@ function callAt(life: Life, ms: number): Call {
   }
 }
 
-const isEndHidden = ({ hidesFailedEnd, outcome }: Life) =>
+export const isEndHidden = ({ hidesFailedEnd, outcome }: Life) =>
   hidesFailedEnd === true && isFinalStatus(outcome) && outcome !== 'ended'
 
 /** When it began to ring, and when it was answered; or only the former, under the name of the latter. */

@@ -155,6 +155,13 @@ describe('a simulated call', () => {
     expect(setAside(service.world.ledger).withoutEndedAt).toHaveLength(ended.length)
   })
 
+  test('in the far future has another time that counts, if it is over', () => {
+    const { ledger } = worldWith({ far_future: 1 }, 20_000, 'absent').world
+    const over = plainEvents(ledger).filter(isFinal)
+    expect(over.length).toBeGreaterThan(50)
+    expect(over.filter(({ initiatedAt, startedAt, endedAt }) => !(initiatedAt ?? startedAt ?? endedAt))).toEqual([])
+  })
+
   test('with reversed times has no answer delay', () => {
     const { ledger } = worldWith({ times_reversed: 1 }).world
     const series = seriesOf(ledger)

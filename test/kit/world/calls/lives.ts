@@ -8,9 +8,9 @@ import { serviceOf, START } from '../request-service.ts'
 export type Facts = Switches['facts']
 
 /** `seconds` after the start of a world in which calls with these probabilities of facts arrive for ten minutes. */
-export function worldWith(facts: Facts, seconds = 20_000): WorldService {
+export function worldWith(facts: Facts, seconds = 20_000, failedEnds: Switches['failedEnds'] = 'given'): WorldService {
   const options = { history: 0, callsPerMinute: 20, speed: 10, progressSeconds: 300 }
-  const service = serviceOf({ ...options, switches: { facts, failedEnds: 'given' } })
+  const service = serviceOf({ ...options, switches: { facts, failedEnds } })
   advance(service.world, START + Math.min(600, seconds), service.switches)
   setSwitches(service, { arrivals: false })
   advance(service.world, START + seconds, service.switches)

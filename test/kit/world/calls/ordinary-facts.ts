@@ -1,5 +1,6 @@
 import { finalStatuses, isFinalStatus, type Call } from '../../../../src/simulator/calls/call.ts'
 import type { Fact } from './facts.ts'
+import { isEndHidden } from '../../../../src/simulator/calls/call-at.ts'
 import { retimed } from '../../../../src/simulator/calls/life.ts'
 import { between, chance, pick, weighted, whole } from '../../../../src/simulator/random.ts'
 import { always, shifted, unchanged, withTurns, type Turn } from './turn.ts'
@@ -79,11 +80,13 @@ export const ordinaryFacts = {
   },
   /**
    * One of the call's times is twenty years ahead. Expected: that time is a bad value, and what depends on it is missing. Where
-   * it is `endedAt` the call counts among those `withoutEndedAt`.
+   * it is `endedAt` the call counts among those `withoutEndedAt`. Not for the only time of a call: one that is over and has no
+   * time counts only if a sweep has ended before it is seen, which depends on when one polls.
    */
   far_future: (life, { random }) => {
     const name = pick(random, ['initiatedAt', 'startedAt', 'endedAt'])
     if (name === 'startedAt' && (life.startedMs === undefined || life.hasStartAlone)) return undefined
+    if (name === 'initiatedAt' && isEndHidden(life)) return undefined
     // Only an endedAt makes an unknown status final.
     if (name === 'endedAt' && life.outcome === 'failed') return undefined
     return withTurns(
