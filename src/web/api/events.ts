@@ -105,7 +105,7 @@ const parameters = z.strictObject({
     .describe('For streams: also the state of all targets, then its changes; once: the stream ends soon; for the page'),
 })
 
-export type EventsRouteOptions = { store: Log; apps?: () => readonly App[]; clock?: StreamClock }
+export type EventsRouteOptions = { store: Log; apps: () => readonly App[]; clock?: StreamClock }
 type StreamClock = Pick<Clock, 'scheduler' | 'monotonic'>
 
 /**
@@ -123,13 +123,12 @@ export const eventsRoute = route(
     },
   },
   (options: EventsRouteOptions | (WebOptions & EventsRouteOptions), app) => {
-    const { store, apps = () => [], clock = systemClock } = options
+    const { store, apps, clock = systemClock } = options
     const state$ = 'targets' in options ? liveState(options, clock) : undefined
     const openStream = eventStreams(store, clock, app)
     return async ({ query, headers }, reply) => {
-      const { after, limit, latest, type, target, session_id: session, state } = query
-      const sessionIds = session === undefined ? undefined : formsIn(session, apps())
-      const filter: EventFilter = { types: type, targets: target, sessionIds }
+      const { after, limit, latest, state } = query
+      const filter = filterOf(query, apps())
       const accepted = headers.accept ?? ''
       if (!accepted.includes(STREAM_TYPE)) {
         if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')
@@ -146,6 +145,10 @@ export const eventsRoute = route(
     }
   },
 )
+
+function filterOf({ type, target, session_id }: z.output<typeof parameters>, apps: readonly App[]): EventFilter {
+  return { types: type, targets: target, sessionIds: session_id === undefined ? undefined : formsIn(session_id, apps) }
+}
 
 /** The streams of a server, which end with it. */
 function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
