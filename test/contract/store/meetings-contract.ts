@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sessionOf } from '../../../src/ledger/identity.ts'
-import { BEFORE_LAST_MEETING, BEFORE_SECOND_MEETING, END, FORMS, HAPPENED, polledMeetings } from './meetings.ts'
+import { BEFORE_LAST_MEETING, BEFORE_SECOND_MEETING, END, FORMS, happenedIn, polledMeetings } from './meetings.ts'
 import type { NewPlace } from '../../kit/store/place.ts'
 
 /** Everything that shows calls shows each call of a session. */
@@ -9,7 +9,7 @@ export function meetingsContract(newPlace: NewPlace): void {
     test('are four calls in counters, history, report, API, CSV, events and audit', async () => {
       const { until, shown } = await polledMeetings(form, await newPlace())
       await until(END)
-      expect(await shown()).toEqual(HAPPENED)
+      expect(await shown()).toEqual(happenedIn(form))
     })
 
     test.each([
@@ -21,7 +21,7 @@ export function meetingsContract(newPlace: NewPlace): void {
       const tracked = [...target().ledger.calls.values()].filter((call) => sessionOf(call) === 'standup')
       expect(tracked.length).toBeLessThanOrEqual(most)
       await until(END)
-      expect(await shown()).toEqual(HAPPENED)
+      expect(await shown()).toEqual(happenedIn(form))
     })
   })
 }

@@ -5,7 +5,7 @@ import { openCopyDestination, openCopySource } from '../../../src/store/open-sto
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { AFTER_TWO_MEETINGS, BEFORE_LAST_MEETING, END, FORMS, HAPPENED, meetings, poller } from './meetings.ts'
+import { AFTER_TWO_MEETINGS, BEFORE_LAST_MEETING, END, FORMS, happenedIn, meetings, poller } from './meetings.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 import { placesIn } from '../../kit/store/postgres/daemon.ts'
 
@@ -24,7 +24,7 @@ inPostgres('four meetings of a group in one session', ({ newDatabase }) => {
       const place = await placesIn(async () => url)()
       const { until, shownIn } = await poller(world, await place.open())
       await until(END)
-      expect(await shownIn(place)).toEqual(HAPPENED)
+      expect(await shownIn(place)).toEqual(happenedIn(form))
     },
   )
 
@@ -44,7 +44,7 @@ inPostgres('four meetings of a group in one session', ({ newDatabase }) => {
       await first.until(BEFORE_LAST_MEETING + 1)
       expect(first.target().ledger.sync.seq).toBe(seq)
       await second.until(END)
-      expect(await second.shownIn(place)).toEqual(HAPPENED)
+      expect(await second.shownIn(place)).toEqual(happenedIn(form))
     },
   )
 })

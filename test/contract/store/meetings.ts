@@ -20,22 +20,27 @@ import { CREATED, total } from '../../kit/ledger/seen.ts'
 import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
 import type { Place } from '../../kit/store/place.ts'
 
-/** What the service shows of a session with several calls. A: a row for each. B: the latest one in the place of those before. */
-export const FORMS = ['A', 'B'] as const
-type Form = (typeof FORMS)[number]
+/**
+ * What the service shows of a session with several calls. A: a row for each. B: the latest one in the place of those before. K: as A, but
+ * the room keeps its `initiatedAt`. D: as A, and two devices begin the first two in the same second.
+ */
+export const FORMS = ['A', 'B', 'K', 'D'] as const
+export type Form = (typeof FORMS)[number]
 
 type Call = { session: string; mode: 'meet' | 'call'; from: number; minutes: number }
 
 const GROUP = 'standup'
 const INTERVAL = 30
 /** A row stays as it is for two polls at least before the next one takes its place. */
-const MEETINGS: readonly Call[] = [
-  { from: 67, minutes: 3 },
-  { from: 337, minutes: 2 },
-  { from: 547, minutes: 5 },
-  { from: 937, minutes: 1 },
-].map((meeting) => ({ ...meeting, session: GROUP, mode: 'meet' }))
-const CALLS: readonly Call[] = [...MEETINGS, { from: 97, minutes: 4, session: 'v1.us.1', mode: 'call' }]
+const callsOf = (form: Form): readonly Call[] => [
+  ...[
+    { from: 67, minutes: 3 },
+    { from: form === 'D' ? 67 : 337, minutes: 2 },
+    { from: 547, minutes: 5 },
+    { from: 937, minutes: 1 },
+  ].map((meeting) => ({ ...meeting, session: GROUP, mode: 'meet' as const })),
+  { from: 97, minutes: 4, session: 'v1.us.1', mode: 'call' },
+]
 
 /** Seconds after the set-up. The second meeting is over, and the third one has not begun. */
 export const AFTER_TWO_MEETINGS = 510
@@ -51,10 +56,12 @@ export function meetings(form: Form): Meetings {
   const clock = virtualClock(CREATED)
   const shown = () => {
     const now = clock.wall() - CREATED
-    const begun = CALLS.filter(({ from }) => from <= now).toSorted((a, b) => b.from - a.from)
+    const begun = callsOf(form)
+      .filter(({ from }) => from <= now)
+      .toSorted((a, b) => b.from - a.from)
     const rows =
-      form === 'A' ? begun : begun.filter((call, i) => begun.findIndex((one) => isOfSession(one, call)) === i)
-    return rows.map((call) => rowOf(call, now))
+      form === 'B' ? begun.filter((call, i) => begun.findIndex((one) => isOfSession(one, call)) === i) : begun
+    return rows.map((call) => rowOf(call, now, form === 'K' && call.session === GROUP ? 67 : call.from))
   }
   const reply = (status: number, body: object) => ({
     status,
@@ -79,17 +86,17 @@ export function meetings(form: Form): Meetings {
 
 const isOfSession = (one: Call, { session }: Call) => one.session === session
 
-function rowOf({ session, mode, from, minutes }: Call, now: number) {
+function rowOf({ session, mode, from, minutes }: Call, now: number, rings: number) {
   const isOver = now >= from + minutes * 60
   const talked = isOver ? minutes : Math.floor((now - from) / 60)
   return {
     sessionId: session,
-    mid: `mid of ${from}`,
+    mid: `mid of ${from} ${minutes}`,
     type: 'audio',
     mode,
     receiverType: mode === 'meet' ? 'group' : 'user',
     status: isOver ? 'ended' : 'ongoing',
-    initiatedAt: CREATED + from,
+    initiatedAt: CREATED + rings,
     startedAt: CREATED + from,
     ...(isOver && { endedAt: CREATED + from + minutes * 60 }),
     totalAudioMinutes: talked,
@@ -107,7 +114,7 @@ type Poller = {
   /** How many commits there were, and how often the process died. */
   commits: () => number
   deaths: () => number
-  /** What the place of its store shows of the calls, as {@link HAPPENED}. */
+  /** What the place of its store shows of the calls, as {@link happenedIn}. */
   shownIn: (place: Place) => ReturnType<typeof shownOf>
 }
 
@@ -179,16 +186,16 @@ function settingsOf(lookback: number): TargetSettings {
 
 type Shown = { target: Target; settings: TargetSettings; store: Store; place: Place }
 
-/** All that shows the calls to a user, in the order in which they began. */
+/** All that shows the calls to a user, in the order in which they ended. */
 async function shownOf({ clock, transport }: Meetings, { target, settings, store, place }: Shown) {
   const { poll, target: config } = settings
   const { name, ledger } = target
   const reader = await place.reader()
   try {
-    const history = (await place.callHistory()).toSorted((a, b) => Number(a['began']) - Number(b['began']))
+    const history = (await place.callHistory()).toSorted((a, b) => Number(a['finished']) - Number(b['finished']))
     const finished = { since: 0, until: Infinity }
     const listed = await Array.fromAsync(partsOf(reader, [name], { finished, filter: {}, from: {} }))
-    const calls = listed.flat().toSorted((a, b) => (a.began < b.began ? -1 : 1))
+    const calls = listed.flat().toSorted((a, b) => (a.finished! < b.finished! ? -1 : 1))
     const stored = await reader.target(name)
     const audit = await auditTarget({
       target: name,
@@ -229,24 +236,26 @@ async function shownOf({ clock, transport }: Meetings, { target, settings, store
   }
 }
 
-const IN_ORDER = CALLS.toSorted((a, b) => a.from - b.from)
-const ROWS = IN_ORDER.map(({ session, minutes }) => [session, 'ended', minutes])
-
 /** What must be shown in the end. */
-export const HAPPENED = {
-  started: { meet: 4, call: 1 },
-  finished: { meet: 4, call: 1 },
-  lost: 0,
-  history: ROWS,
-  report: [
-    ['call', 1, 4],
-    ['meet', 4, 11],
-  ],
-  api: ROWS,
-  csv: ROWS,
-  events: IN_ORDER.map(({ mode }) =>
-    [...(mode === 'call' ? ['initiated'] : []), 'ongoing', 'ended'].map((status) => `callwatch.call.${status}`),
-  ),
-  ids: [5, 5, 5],
-  audit: { equal: true, problem: null, differences: [], imbalances: [] },
+export function happenedIn(form: Form) {
+  const endOf = ({ from, minutes }: Call) => from + minutes * 60
+  const calls = callsOf(form).toSorted((a, b) => endOf(a) - endOf(b))
+  const rows = calls.map(({ session, minutes }) => [session, 'ended', minutes])
+  return {
+    started: { meet: 4, call: 1 },
+    finished: { meet: 4, call: 1 },
+    lost: 0,
+    history: rows,
+    report: [
+      ['call', 1, 4],
+      ['meet', 4, 11],
+    ],
+    api: rows,
+    csv: rows,
+    events: calls.map(({ mode }) =>
+      [...(mode === 'call' ? ['initiated'] : []), 'ongoing', 'ended'].map((status) => `callwatch.call.${status}`),
+    ),
+    ids: [5, 5, 5],
+    audit: { equal: true, problem: null, differences: [], imbalances: [] },
+  }
 }
