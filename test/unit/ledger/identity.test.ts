@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { identify, midOf, type Answer, type KnownCall } from '../../../src/ledger/identity.ts'
 
-const [MINUTE, QUARTER, HOUR, DAY] = [60, 900, 3600, 86_400]
+const [QUARTER, HOUR, DAY] = [900, 3600, 86_400]
 const TEN = 1_760_000_400
 const at = (seconds: number | undefined) => (seconds === undefined ? undefined : TEN + seconds)
 
@@ -89,7 +89,11 @@ describe('A row is a new call', () => {
     ['if it is a redial', [{ rings: 60, ends: 105, status: 'unanswered' }], [failed], ['new']],
     ['if all its times are those of another call a quarter of an hour later', [{ rings: QUARTER, ends: QUARTER + 45, status: 'unanswered' }], [failed], ['new']],
     ['a day after one that got stuck', [{ starts: DAY, ends: DAY + 300 }], [ringing], ['new']],
-    ['if it was over before an open one began', [{ starts: -MINUTE, ends: -30 }], [open], ['new']],
+    ['if it was over before an open one began', [{ starts: -40, ends: -10 }], [open], ['new']],
+    ['if it has the mid of a room whose call was over seconds before', [{ mid: 1, starts: 200 }], [call('short', { mid: 1, starts: 170, ends: 190 })], ['new']],
+    ['if it began within 50 seconds of an open call, with another mid', [{ mid: 2, starts: 30 }], [call('open', { mid: 1, starts: 0 })], ['new']],
+    ['if it was answered in the same second as one that rang at another time', [{ rings: 30, starts: 60, ends: 90 }], [call('over', { rings: 0, starts: 60, ends: 90 })], ['new']],
+    ['if a later row of the answer has the start of the open call near it', [{ starts: 30 }, { starts: 0 }], [open], ['new', 'open']],
     ['if it has another end and no start', [{ ends: 300 }], [call('over', { ends: 100 })], ['new']],
   ])('%s', (_why, rows, known, ids, answer) => {
     expect(idsOf(rows, known, answer)).toEqual(ids)
