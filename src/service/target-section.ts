@@ -93,8 +93,8 @@ const targetKeys = section(
 )
 
 /** An entry of `targets`: one app of the calls service, with one key. */
-export const targetSection = completed(targetKeys, ({ domain = DEFAULT_DOMAIN, ...target }) => {
-  const { appId, region } = target
+export const targetSection = completed(targetKeys, ({ region, domain = DEFAULT_DOMAIN, ...target }) => {
+  const { appId } = target
   const address = (kind: 'call' | 'api') => `https://${appId}.${kind}-${region}.${domain}/v3`
   const baseUrl = target.baseUrl ?? address('call')
   return {

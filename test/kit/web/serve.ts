@@ -190,7 +190,7 @@ export async function serve(
       ({ alert, severity }) => ({ key: `${alert} ${severity}`, labels: { alert, severity } }),
     freshFrom: () => -Infinity,
     suppressed: () => new Map(),
-    apps: () => [{ appId: 'app', region: 'eu' }],
+    apps: () => [{ baseUrl: 'https://app.call-eu.cometchat.io/v3' }],
     known: () => ({
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
       target: targets.map(({ name }) => name),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formsIn, formsOf, withoutPrefix } from '../../../src/ledger/session-id.ts'
 
-const APP = { appId: '27a9c0ffee', region: 'eu' }
+const APP = { baseUrl: 'https://27a9c0ffee.call-eu.cometchat.io/v3' }
 
 test.each([
   ['the id that the app chose', 'room', APP, 'v1.eu.27a9c0ffee.room'],
@@ -15,8 +15,8 @@ test.each([
 test.each([
   ['of another app', 'v1.eu.other.room', { appId: 'app' }],
   ['of an app that is not known', 'room', {}],
-  ['of an app whose region is not known', 'room', { appId: 'app' }],
-  ['that is nothing but a prefix', 'v1.eu.27a9c0ffee.', { ...APP, region: undefined }],
+  ['of an app whose region is not known', 'room', { appId: 'app', baseUrl: 'https://proxy.example/v3' }],
+  ['that is nothing but a prefix', 'v1.eu.27a9c0ffee.', {}],
 ])('an id %s has one form', (_what, id, app) => expect(formsOf(id, app)).toEqual([id]))
 
 test('an id of another app keeps its prefix', () => {
@@ -25,7 +25,7 @@ test('an id of another app keeps its prefix', () => {
 })
 
 test('of several apps, an id has the forms of each, and is itself in any case', () => {
-  expect(formsIn('room', [APP, { appId: 'b', region: 'us' }, {}])).toEqual([
+  expect(formsIn('room', [APP, { baseUrl: 'https://b.call-us.cometchat.io/v3' }, {}])).toEqual([
     'room',
     'v1.eu.27a9c0ffee.room',
     'v1.us.b.room',

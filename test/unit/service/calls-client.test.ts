@@ -367,9 +367,15 @@ describe('Get Call', () => {
     ['room', 'v1.eu.app.room'],
     ['v1.eu.app.room', 'room'],
   ])('of the session %s is of that session if it shows it as %s', async (id, sessionId) => {
-    const { client } = clientOf({ body: { data: { ...call, sessionId } } }, { appId: 'app', region: 'eu' })
+    const { client } = clientOf(
+      { body: { data: { ...call, sessionId } } },
+      { baseUrl: 'https://app.call-eu.cometchat.io/v3' },
+    )
     expect((await client.getCall(id, never)).calls[0]?.id).toBe(id)
-    const other = clientOf({ body: { data: { ...call, sessionId: 'v1.eu.app.hall' } } }, { appId: 'app', region: 'eu' })
+    const other = clientOf(
+      { body: { data: { ...call, sessionId: 'v1.eu.app.hall' } } },
+      { baseUrl: 'https://app.call-eu.cometchat.io/v3' },
+    )
     await expect(other.client.getCall(id, never)).rejects.toMatchObject({ kind: 'invalid' })
   })
 
