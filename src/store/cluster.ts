@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { isAnswer, isUnresponsive } from './postgres/postgres-error.ts'
+import { isAnswer, isOfServer } from './postgres/postgres-error.ts'
 import { expectSchema, LOCK } from './postgres/schema.ts'
 import { parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { difference, type Settings } from './settings.ts'
@@ -244,7 +244,7 @@ const OF_THE_DATABASE = {
   /** Logs the latest commits. */
   alongside: (commits: readonly number[][]): Step[] => [{ statement: LOG_COMMITS, given: commits }],
   /** Whether the database refused this statement only, and would accept others. */
-  isRefusal: (error: unknown): boolean => isAnswer(error) && !isUnresponsive(error),
+  isRefusal: (error: unknown): boolean => isAnswer(error) && !isOfServer(error),
   /** The first step of a transaction that locks many rows of the event log. Only one such transaction runs at a time. */
   ordering: { statement: EVENTS_LOCK } satisfies Step,
   /** Selects the logged commits that are no longer needed. */

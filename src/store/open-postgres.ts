@@ -82,7 +82,8 @@ async function openDatabase({
     return connection
   }
   const isWanted = ({ host }: Connection) => host === address.hosts[0]
-  // A primary without its synchronous standby answers everything but commits. Then the other hosts are tried first.
+  // A primary without its synchronous standby answers everything but commits, one that was demoted everything but writes. Then the
+  // other hosts are tried first.
   const giveUp = ({ host }: Connection) => {
     address = { ...address, hosts: [...address.hosts.filter((other) => other !== host), host] }
   }

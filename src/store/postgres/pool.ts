@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connection } from './connection.ts'
-import { HungError, isUnresponsive } from './postgres-error.ts'
+import { HungError, isOfServer } from './postgres-error.ts'
 
 /** A few connections, each used for one piece of work at a time. */
 export type Pool = ReturnType<typeof openPool>
@@ -13,7 +13,7 @@ type PoolOptions = {
   clock?: Clock
   /** Whether it leads to the same host as new connections. */
   isWanted?: (connection: Connection) => boolean
-  /** The host did not answer in time. */
+  /** The host did not answer in time, or says that it cannot do anything. */
   giveUp?: (connection: Connection) => void
 }
 
@@ -59,7 +59,7 @@ export function openPool({
         try {
           return await work(connection)
         } catch (error) {
-          if (isUnresponsive(error)) giveUp(connection)
+          if (isOfServer(error)) giveUp(connection)
           if (error instanceof StoreError && error.cause instanceof HungError) turns.fail(error)
           throw error
         } finally {

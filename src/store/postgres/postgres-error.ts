@@ -32,6 +32,12 @@ const unreachable = unavailable(
   (place, message) => `${place} cannot be reached (${message}); see that it runs, and check store.url`,
 )
 
+/**
+ * The SQLSTATEs of a server that cannot do it, though another one may: a read-only server, and the classes of connections, of missing
+ * resources, of shutdowns and recoveries, and of the system's files. In 53400, one statement exceeded a limit.
+ */
+const SERVER_CANNOT = /^(25006|08...|53(?!400)...|57P..|58...)$/
+
 const QUERY_CANCELED = '57014'
 export const LOCK_NOT_AVAILABLE = '55P03'
 
@@ -92,15 +98,18 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Whether the server did not answer in time, by its own clock or this host's. */
-export function isUnresponsive(error: unknown): boolean {
-  return (error instanceof StoreError && error.cause instanceof HungError) || codeOf(error) === QUERY_CANCELED
+/** Whether the server failed, whatever the statement was: it did not answer in time, or says that it cannot do it. */
+export function isOfServer(error: unknown): boolean {
+  if (error instanceof StoreError && error.cause instanceof HungError) return true
+  const code = codeOf(error) ?? ''
+  return code === QUERY_CANCELED || SERVER_CANNOT.test(code)
 }
 
 /** Whether the server refused the statement, and the connection can still be used. */
 export function isAnswer(error: unknown): boolean {
   if (error instanceof StoreError) return isAnswer(error.cause)
-  return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+  const isSoft = error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+  return isSoft && !SERVER_CANNOT.test(codeOf(error) ?? '')
 }
 
 /** The AggregateError of a name with several addresses has no message. */

@@ -43,6 +43,28 @@ describe('a synchronous standby', () => {
     })
   })
 
+  inPostgres('that is promoted after the primary has become read-only', (postgres) => {
+    test('is used by the next statement: the connections to the old one are dropped', async () => {
+      const { store, standby, sees } = await withStandby(postgres)
+      await sees('before')
+      const primary = await postgres.server().connect()
+      onTestFinished(() => primary.close())
+      await primary.run('ALTER SYSTEM SET default_transaction_read_only = on')
+      await primary.run('SELECT pg_reload_conf()')
+      const readOnly = { kind: 'unavailable', message: expect.stringMatching(/is read-only/) }
+      await eventually(async () => {
+        await expect(store.cluster.renew('{}')).rejects.toMatchObject(readOnly)
+        await expect(sees('refused')).rejects.toMatchObject(readOnly)
+        return true
+      }, 60)
+      await standby.promote()
+      expect(await store.cluster.renew('{}')).toMatchObject({ members: [expect.anything()] })
+      await sees('after')
+      const there = await openIn(await openShared(standby.url))
+      expect(Array.from(there.ledger.calls.values(), ({ id }) => id)).toEqual(['before', 'after'])
+    })
+  })
+
   inPostgres('that is promoted while the old primary still runs', (postgres) => {
     test('is used next, though the old one answers all but commits', async () => {
       const { store, standby, next, sees, ownsAgain } = await withStandby(postgres)

@@ -14,4 +14,24 @@ inPostgres('a connection to PostgreSQL', ({ newDatabase }) => {
       expect(rows.map(({ n }) => n)).toEqual([1, 2, 3])
     }
   })
+
+  test.each([
+    [
+      'is dropped by an answer about the server',
+      ['08006', '25006', '53100', '53200', '57P01', '57P03', '57P05', '58030'],
+    ],
+    [
+      'stays after an answer about the statement',
+      ['22012', '23505', '25P02', '40P01', '53400', '55P03', '57014', 'XX000'],
+    ],
+  ])('%s', async (what, codes) => {
+    const url = await newDatabase()
+    for (const code of codes) {
+      const connection = await connect(url)
+      onTestFinished(() => connection.close())
+      const failing = connection.run(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`)
+      await expect(failing).rejects.toMatchObject({ cause: { code } })
+      expect([code, connection.isDropped()]).toEqual([code, what.startsWith('is dropped')])
+    }
+  })
 })

@@ -73,6 +73,7 @@ test('one to a host that is not the wanted one any more is not used again', asyn
 
 test.each([
   ['silent', silent()],
+  ['read-only', new StoreError('unavailable', 'read-only', Object.assign(new Error('no'), { code: '25006' }))],
   ['taking too long', new StoreError('unavailable', 'slow', Object.assign(new Error('slow'), { code: '57014' }))],
 ])('a host is given up where it is found %s, and for no other failure', async (_how, error) => {
   const { pool, state } = pooled(1)
