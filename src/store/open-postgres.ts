@@ -7,7 +7,7 @@ import { readAddress } from './postgres/address.ts'
 import { connect, connectForLongStatements, type Connection, type ConnectOptions } from './postgres/connection.ts'
 import { openPool, type Pool } from './postgres/pool.ts'
 import { postgresSql } from './postgres/postgres-sql.ts'
-import { expectSchema, InUseError, isMigrated, migrate } from './postgres/schema.ts'
+import { expectSchema, InUseError, isMigrated, migrate, MOVE_SEQUENCES } from './postgres/schema.ts'
 import type { Say } from './migrations.ts'
 import { storeOn } from './store-on.ts'
 
@@ -90,6 +90,7 @@ async function openDatabase({
   const pool = openPool({ open: () => open(), size: CONNECTIONS, clock, isWanted, giveUp })
   const openListening = async () => {
     const connection = await open({ onNotify: hints.onNotify })
+    await connection.run(MOVE_SEQUENCES)
     await hints.listen(connection)
     return connection
   }

@@ -5,7 +5,8 @@ import { oneByOne } from '../../clock/one-by-one.ts'
 import type { Row, Value } from '../sql.ts'
 import { StoreError } from '../store-error.ts'
 import { readAddress, type Host, type PostgresAddress } from './address.ts'
-import { HungError, isAnswer, postgresError, readOnlyError } from './postgres-error.ts'
+import { GREETING, readGreeting, startupParameters, WITHOUT_NEW_TIMEOUTS } from './greeting.ts'
+import { HungError, isAnswer, postgresError } from './postgres-error.ts'
 
 /** One connection to a database. Once it is dropped for any reason, it cannot be used any more. */
 export type Connection = Omit<ReturnType<typeof openConnection>, 'greet'>
@@ -36,9 +37,6 @@ const DEFAULT_DEADLINE_SECONDS = 5
 const CLOSE_TIMEOUT_SECONDS = 1
 
 const MAX_PIPELINE = 5000
-
-/** The oldest version with every feature that is used here. */
-const OLDEST_VERSION = 13
 
 /**
  * Connects to the first suitable host of an address.
@@ -101,32 +99,11 @@ async function connectTo(
     await connection.greet(readOnly && !address.readWrite)
     return connection
   }
-  const timeout = { statement_timeout: String(Math.round(patience * 800)) }
-  return setUp(timeout).catch((error: unknown) => {
-    // A transaction pooler does not support this parameter. Its user can set the time-out with ALTER ROLE.
+  return setUp(startupParameters(patience)).catch((error: unknown) => {
+    // A transaction pooler does not support these parameters. Its user can set them with ALTER ROLE.
     if (!/unsupported startup parameter/.test(String(error))) throw error
     return setUp({})
   })
-}
-
-const GREETING = `
-  SELECT current_setting('server_version_num')::int / 10000 AS version, pg_backend_pid() AS pid,
-    pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS reads_only`
-
-/**
- * Refuses a server that is too old or, unless `mayRead`, one that only reads.
- *
- * @returns whether the connection leads to the server itself, and not to a pooler
- */
-function readGreeting(rows: readonly Row[], place: string, mayRead: boolean): boolean {
-  const { version, pid, reads_only: readsOnly } = rows[0]!
-  const found = `${place} is PostgreSQL ${Number(version)}`
-  const needed = `callwatch needs ${OLDEST_VERSION} or later: upgrade it, or name another one`
-  if (Number(version) < OLDEST_VERSION) throw new StoreError('refused', `${found}; ${needed}`)
-  if (readsOnly === true && !mayRead) throw readOnlyError(place)
-  // A pooler's greeting has a different process id than the server that answers.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property that its types leave out
-  return (rows as unknown as { state: { pid: number } }).state.pid === pid
 }
 
 type OpenOptions = Required<Pick<ConnectOptions, 'deadline' | 'patience' | 'clock' | 'prepare'>> &
@@ -202,7 +179,9 @@ function openConnection(address: PostgresAddress, server: Host, options: OpenOpt
       }),
     greet: async (mayRead: boolean): Promise<void> => {
       const greeting = ask(GREETING, []).then((rows) => readGreeting(rows, place, mayRead))
-      isDirect = await watched(greeting, deadline)
+      const greeted = await watched(greeting, deadline)
+      isDirect = greeted.isDirect
+      if (isDirect && greeted.hasNewTimeouts) await watched(ask(WITHOUT_NEW_TIMEOUTS, []), deadline)
     },
     close,
     [Symbol.asyncDispose]: close,

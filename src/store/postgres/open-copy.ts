@@ -1,10 +1,9 @@
 import { expectEmpty, type CopyDestination, type CopySource } from '../copy.ts'
 import { StoreError } from '../store-error.ts'
-import { COPIED, TABLES } from '../tables.ts'
 import { connectForLongStatements, type Connection } from './connection.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from './postgres-error.ts'
 import { sqlWithin } from './postgres-sql.ts'
-import { expectSchema, expectUnused, LOCK, migrate } from './schema.ts'
+import { expectSchema, expectUnused, LOCK, migrate, MOVE_SEQUENCES } from './schema.ts'
 
 /**
  * Opens a store to copy it. No daemon can open it meanwhile. A standby is accepted.
@@ -34,7 +33,7 @@ export async function openPostgresDestination(url: string): Promise<CopyDestinat
   return {
     ...sqlWithin(connection.place, connection),
     commit: async () => {
-      for (const [table, column] of NUMBERED) await connection.run(countOnFrom(table, column))
+      await connection.run(MOVE_SEQUENCES)
       await connection.run('COMMIT').catch((error: unknown) => {
         throw new StoreError(
           'unavailable',
@@ -49,13 +48,6 @@ export async function openPostgresDestination(url: string): Promise<CopyDestinat
   }
 }
 
-/** The copied columns that the database numbers. */
-const NUMBERED = COPIED.flatMap((table) =>
-  Object.entries(TABLES[table].columns).flatMap(([column, kind]) =>
-    kind === 'serial' && table !== 'targets' ? [[table, column] as const] : [],
-  ),
-)
-
 /** Begins a transaction. Until it ends, no daemon can start to use the database. */
 async function keepAway(connection: Connection): Promise<void> {
   // This transaction waits for the other store, which may be slow.
@@ -69,9 +61,4 @@ async function keepAway(connection: Connection): Promise<void> {
     )
   })
   await expectUnused(connection, 'a store is copied')
-}
-
-/** Makes sure that later rows are numbered after the copied rows. */
-function countOnFrom(table: string, column: string): string {
-  return `SELECT setval(pg_get_serial_sequence('callwatch.${table}', '${column}'), max(${column})) FROM callwatch.${table} HAVING count(*) > 0`
 }

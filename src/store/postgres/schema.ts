@@ -2,11 +2,34 @@ import { expectVersion, MIGRATIONS, newestVersion, statementsFrom, type Say } fr
 import type { Connection } from './connection.ts'
 import { transaction } from './postgres-sql.ts'
 import { StoreError } from '../store-error.ts'
+import { TABLES } from '../tables.ts'
 
 /** "call" in ASCII. Only one daemon at a time migrates or joins. The lock is held until the transaction ends. */
 export const LOCK = 'SELECT pg_advisory_xact_lock(1667329132)'
 
-const VERSION_TABLE = 'CREATE TABLE IF NOT EXISTS callwatch.schema_version (version integer NOT NULL)'
+/** It has no key, so that a publication of all tables would refuse to delete its row. */
+const VERSION_TABLE = `
+  CREATE TABLE IF NOT EXISTS callwatch.schema_version (version integer NOT NULL);
+  ALTER TABLE callwatch.schema_version REPLICA IDENTITY FULL`
+
+/** The columns that the database numbers. */
+const NUMBERED = [
+  ...Object.entries(TABLES).flatMap(([table, { columns }]) =>
+    Object.keys(columns).flatMap((column) => (columns[column] === 'serial' ? [[table, column] as const] : [])),
+  ),
+  ['members', 'joined'],
+  ['members', 'declared'],
+] as const
+
+/**
+ * Numbers later rows after the existing ones. Sequences are not part of what logical replication or a copy of the tables' rows carries.
+ */
+export const MOVE_SEQUENCES = `
+  SELECT setval(sequence::regclass, highest) FROM (${NUMBERED.map(
+    ([table, column]) =>
+      `SELECT pg_get_serial_sequence('callwatch.${table}', '${column}') AS sequence, max(${column}) AS highest FROM callwatch.${table}`,
+  ).join(' UNION ALL ')}) AS numbered
+  WHERE highest > coalesce(pg_sequence_last_value(sequence::regclass), 0)`
 
 type Place = Pick<Connection, 'run' | 'place'>
 

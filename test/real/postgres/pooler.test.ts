@@ -19,6 +19,20 @@ describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSIN
     const newUrl = emptied(async () => pooler!.urlOf(await newDatabase()))
     storeContract(placesIn(newUrl), SAME_STATEMENTS)
 
+    test('a setting of the role that it does not let callwatch change is refused, with what to run', async () => {
+      const url = await newDatabase()
+      const admin = await server().connect()
+      const name = new URL(url).pathname.slice(1)
+      await admin.run(`ALTER DATABASE "${name}" SET default_transaction_isolation = 'repeatable read'`)
+      await admin.close()
+      await expect(joined(pooler!.urlOf(url), 'one')).rejects.toMatchObject({
+        kind: 'refused',
+        message: expect.stringMatching(
+          /has default_transaction_isolation = repeatable read for this user, .*; run ALTER ROLE .* = 'read committed'/,
+        ),
+      })
+    })
+
     test('daemons publish overviews, and read those of many targets that were set up together', async () => {
       const url = await newUrl()
       const [one, two] = [await joined(url, 'one'), await joined(url, 'two')]

@@ -66,8 +66,8 @@ inPostgres('the schema in PostgreSQL', ({ newDatabase }) => {
 
   test('stands beside the tables of others in the same database', async () => {
     const connection = await connected(await newDatabase())
-    await connection.run('CREATE TABLE targets (theirs text)')
+    await connection.run('CREATE TABLE public.targets (theirs text)')
     await migrate(connection)
-    await connection.run("INSERT INTO targets VALUES ('still theirs')")
+    await connection.run("INSERT INTO public.targets VALUES ('still theirs')")
   })
 })
