@@ -5,7 +5,7 @@ import { maskConfig, maskedTree } from '../config/mask-config.ts'
 import { configWarnings } from '../config/warnings.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
-import { StoreError } from '../store/store-error.ts'
+import { RefusedByOthers, StoreError } from '../store/store-error.ts'
 import type { Exchange } from '../service/exchange.ts'
 import { Option, type CommandContext, type Declare } from './command.ts'
 import type { CheckView, Probe } from '../views/check.ts'
@@ -49,7 +49,8 @@ function withAddress(config: Config): Config {
     return config
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    throw new ConfigError([{ path: 'store.url', message: error.message.replace(/^store\.url /, '') }])
+    const problem = { path: 'store.url', message: error.message.replace(/^store\.url /, '') }
+    throw new ConfigError([problem], { isPassing: error instanceof RefusedByOthers })
   }
 }
 

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/config-error.ts'
 import { QueryError } from '../schema/query-error.ts'
 import { ServiceError } from '../service/service-error.ts'
-import { StoreError } from '../store/store-error.ts'
+import { RefusedByOthers, StoreError } from '../store/store-error.ts'
 
 export const SUCCESS = 0
 export const FAILURE = 1
@@ -22,10 +22,13 @@ export class UsageError extends Error {
 export function explainError(error: unknown, command: string | undefined): { text: string; code: number } | undefined {
   // Commander has already printed its own errors.
   if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? SUCCESS : WRONG_USAGE }
-  if (error instanceof ConfigError) return { text: `${error.message}\n${formatProblems(error)}`, code: WRONG_USAGE }
+  if (error instanceof ConfigError)
+    return { text: `${error.message}\n${formatProblems(error)}`, code: error.isPassing ? FAILURE : WRONG_USAGE }
   if (error instanceof UsageError || error instanceof QueryError) return { text: error.message, code: WRONG_USAGE }
-  if (error instanceof StoreError)
-    return { text: error.message, code: error.kind === 'refused' ? WRONG_USAGE : FAILURE }
+  if (error instanceof StoreError) {
+    const isMistake = error.kind === 'refused' && !(error instanceof RefusedByOthers)
+    return { text: error.message, code: isMistake ? WRONG_USAGE : FAILURE }
+  }
   if (error instanceof ServiceError) return { text: error.message, code: FAILURE }
   if (error instanceof Error && cannotListen(error)) {
     const fix = command === 'simulate' ? 'choose another --port' : 'set another http.host or http.port'

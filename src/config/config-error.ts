@@ -11,13 +11,16 @@ export type Problem = {
 /** The configuration cannot be used. Contains all problems that were found, at least one. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[]
+  /** Whether only files are missing or wrong that other programs bring. So a later start may succeed. */
+  readonly isPassing: boolean
 
   /** @param file how the user named the file that was read, if there is one */
-  constructor(problems: readonly Problem[], file?: string) {
+  constructor(problems: readonly Problem[], { file, isPassing = false }: { file?: string; isPassing?: boolean } = {}) {
     const found = problems.length === 1 ? '1 problem' : `${problems.length} problems`
     super(`${found} in the configuration${file === undefined ? '' : ` (${file})`}`)
     this.name = 'ConfigError'
     this.problems = problems
+    this.isPassing = isPassing
   }
 }
 

@@ -42,7 +42,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   draft.origins.set('', name)
   const result = configSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
-  if (result.data === undefined || problems.length > 0) throw errorIn(file, problems)
+  if (result.data === undefined || problems.length > 0) throw errorIn(file, problems, draft.brought)
   return withCertificate(result.data, tls)
 }
 

@@ -9,6 +9,13 @@ export class StoreError extends Error {
   }
 }
 
+/** What others have to change, such as a role or a certificate: a later start may succeed, though not without that. */
+export class RefusedByOthers extends StoreError {
+  constructor(message: string, cause?: unknown) {
+    super('refused', message, cause)
+  }
+}
+
 /** This daemon's settings differ from those that the member `from` declared. `how` says in which way. */
 export class OtherSettingsError extends StoreError {
   constructor(from: string, how: string) {

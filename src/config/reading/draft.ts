@@ -13,6 +13,8 @@ export type Draft = {
   readonly reported: Set<string>
   /** Places in the tree whose value is not from that place in the file, and what the user calls them. */
   readonly origins: Map<string, string>
+  /** The names of places whose value is, or would be, the content of a file of its own. */
+  readonly brought: Set<string>
   /** Places with an interpolated value, and the text before the interpolation. Only that text may be shown. */
   readonly templates: ReadonlyMap<string, string>
   /** The variables that the file refers to. */

@@ -96,5 +96,5 @@ export function interpolate(content: unknown, env: Environment): Draft {
 
   const tree = walk(content ?? {}, [])
   const reported = new Set(problems.map(({ path }) => path))
-  return { tree, problems, reported, origins: new Map(), templates, names }
+  return { tree, problems, reported, origins: new Map(), brought: new Set(), templates, names }
 }

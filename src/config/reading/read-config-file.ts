@@ -114,18 +114,26 @@ export function readConfigFile(options: {
     const named = file === undefined ? (env['CALLWATCH_CONFIG'] ? 'CALLWATCH_CONFIG' : undefined) : option
     if (named === undefined && problem === 'does not exist')
       return { content: null, placeOf: () => undefined, name, folder: cwd, isMissing: true }
-    throw new ConfigError([
-      { path: named ?? name, message: `the file \`${name}\` ${problem}; expected ${expected} in YAML` },
-    ])
+    const message = `the file \`${name}\` ${problem}; expected ${expected} in YAML`
+    throw new ConfigError([{ path: named ?? name, message }], { isPassing: true })
   }
   return { ...parseYaml(source, name), name, folder: dirname(path) }
 }
 
-/** The error for problems of a file, each with its place. */
-export function errorIn({ isMissing, name, placeOf }: ConfigFile, problems: readonly Problem[]): ConfigError {
+/**
+ * The error for problems of a file, each with its place.
+ *
+ * @param brought the places, as the user knows them, whose values other programs bring in files
+ */
+export function errorIn(
+  { isMissing, name, placeOf }: ConfigFile,
+  problems: readonly Problem[],
+  brought: ReadonlySet<string> = new Set(),
+): ConfigError {
   const placed = problems.map((problem) => {
     const place = placeOf(problem.path)
     return place === undefined ? problem : { ...problem, place }
   })
-  return new ConfigError(placed, isMissing === true ? undefined : name)
+  const isPassing = problems.every(({ path }) => brought.has(path))
+  return new ConfigError(placed, { ...(isMissing !== true && { file: name }), isPassing })
 }

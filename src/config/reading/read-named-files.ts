@@ -42,6 +42,7 @@ function readNamed(draft: Draft, place: Path, { file, cwd, readText }: Folders, 
   const path = formatPath(place)
   // The schema reports any other problem.
   if (typeof name !== 'string' || name === '' || draft.reported.has(path)) return undefined
+  draft.brought.add(nameOf(draft, place))
   let problem = 'is empty'
   try {
     const content = readText(resolve(draft.origins.has(path) ? cwd : file, name))

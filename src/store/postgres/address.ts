@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import { getCACertificates } from 'node:tls'
-import { StoreError } from '../store-error.ts'
+import { RefusedByOthers, StoreError } from '../store-error.ts'
 
 /** The hosts and the name of a database, and its user. */
 export type PostgresAddress = ReturnType<typeof readAddress>
@@ -71,7 +71,7 @@ function readTls(settings: URLSearchParams): Tls {
     // As in libpq, `require` with a root certificate checks the server's against it.
     return { mode: mode === 'require' ? 'verify-ca' : mode, ca: readFileSync(file, 'utf8') }
   } catch (error) {
-    throw refused(`names a sslrootcert that cannot be read: ${String(error)}`, error)
+    throw new RefusedByOthers(`store.url names a sslrootcert that cannot be read: ${String(error)}`, error)
   }
 }
 
@@ -92,6 +92,6 @@ export function systemUser(): string | undefined {
   }
 }
 
-function refused(what: string, cause?: unknown): StoreError {
-  return new StoreError('refused', `store.url ${what}`, cause)
+function refused(what: string): StoreError {
+  return new StoreError('refused', `store.url ${what}`)
 }

@@ -58,7 +58,7 @@ export async function connect(url: string | PostgresAddress, options: ConnectOpt
       if (failed.kind !== 'refused') kind = failed.kind
     }
   }
-  throw new StoreError(kind, failure!.message, failure!.cause)
+  throw kind === 'refused' ? failure! : new StoreError(kind, failure!.message, failure!.cause)
 }
 
 /** A command reads and sorts whole tables, so its statements may take longer than a daemon's. */

@@ -1,5 +1,5 @@
 import type { Row } from '../sql.ts'
-import { StoreError } from '../store-error.ts'
+import { RefusedByOthers } from '../store-error.ts'
 import { readOnlyError } from './postgres-error.ts'
 
 /** The oldest version with every feature that is used here. */
@@ -55,7 +55,7 @@ export const GREETING = `
  */
 export function readGreeting(rows: readonly Row[], place: string, mayRead: boolean) {
   const row = rows[0]!
-  const refused = (what: string) => new StoreError('refused', `${place} ${what}`)
+  const refused = (what: string) => new RefusedByOthers(`${place} ${what}`)
   if (Number(row['version']) < OLDEST_VERSION) {
     const needed = `callwatch needs ${OLDEST_VERSION} or later: upgrade it, or name another one`
     throw refused(`is PostgreSQL ${Number(row['version'])}; ${needed}`)

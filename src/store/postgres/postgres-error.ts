@@ -1,4 +1,4 @@
-import { isBug, StoreError } from '../store-error.ts'
+import { isBug, RefusedByOthers, StoreError } from '../store-error.ts'
 
 /** Why a connection was dropped: the database did not answer. */
 export class HungError extends Error {
@@ -82,6 +82,7 @@ export function postgresError(error: unknown, place: string): Error {
   const known = code === undefined ? undefined : MEANINGS[code]
   const way = /secure TLS connection/.test(message) ? noTls : unreachable
   const meaning = known ?? (isNetwork ? way : undefined)
+  if (meaning?.kind === 'refused') return new RefusedByOthers(meaning.say(place, message), error)
   if (meaning !== undefined) return new StoreError(meaning.kind, meaning.say(place, message), error)
   return new StoreError('unavailable', `${place} cannot be used: ${message}`, error)
 }

@@ -58,25 +58,26 @@ describe('the unit for systemd', () => {
     const { store, targets } = loadConfig({ env, cwd: folder })
     expect(store).toMatchObject({ path: '/var/lib/callwatch/callwatch.db' })
     expect(targets).toEqual([expect.objectContaining({ apiKey: 'the key' })])
-    const mistaken = spawnSync(process.execPath, ['src/main.ts', 'run', '--config', join(folder, 'none.yaml')], {
-      cwd: PROJECT,
-    })
-    expect(valuesOf('RestartPreventExitStatus')).toEqual([String(mistaken.status)])
-    const early = spawnSync(
-      process.execPath,
-      ['src/main.ts', 'run', '--config', inFolder('/etc/callwatch/callwatch.yaml')],
-      {
+    const inGuide = inFolder('/etc/callwatch/callwatch.yaml')
+    const start = (config: string, variables: Record<string, string> = {}) =>
+      spawnSync(process.execPath, ['src/main.ts', 'run', '--config', config], {
         cwd: PROJECT,
-        env: {
-          PATH: process.env['PATH'],
-          ...env,
-          CALLWATCH_STORE_PATH: '',
-          CALLWATCH_STORE_URL: 'postgres://me@127.0.0.1:1/x',
-        },
+        env: { PATH: process.env['PATH'], ...env, ...variables },
         encoding: 'utf8',
-      },
-    )
-    expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('ECONNREFUSED') })
+      })
+    const mistaken = join(folder, 'mistaken.yaml')
+    writeFileSync(mistaken, `${yaml}\npol: {}\n`)
+    expect(valuesOf('RestartPreventExitStatus')).toEqual([String(start(mistaken).status)])
+    const url = { CALLWATCH_STORE_PATH: '', CALLWATCH_STORE_URL: 'postgres://me@127.0.0.1:1/x' }
+    for (const [early, sentence] of [
+      [start(inGuide, url), 'ECONNREFUSED'],
+      [start(join(folder, 'none.yaml')), 'none.yaml` does not exist'],
+      [
+        start(inGuide, { CREDENTIALS_DIRECTORY: join(folder, 'none') }),
+        'api_key_file: the file named there does not exist',
+      ],
+    ] as const)
+      expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining(sentence) })
     expect(valuesOf('Restart')).toEqual(['on-failure'])
   })
 })

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -64,6 +65,20 @@ async function takenPort(): Promise<Start> {
 
 const nowhere = async (): Promise<Start> => ({ env: { CALLWATCH_HTTP_HOST: 'callwatch-test.invalid' } })
 
+/** A target whose key is in a file with this content. */
+const secretFile = (content?: string) => async (): Promise<Start> => {
+  const cwd = emptyFolder()
+  if (content !== undefined) writeFileSync(join(cwd, 'key'), content)
+  return { env: { CALLWATCH_API_KEY: '', CALLWATCH_API_KEY_FILE: './key', CALLWATCH_STORE_PATH: ':memory:' }, cwd }
+}
+
+const noConfig = async (): Promise<Start> => ({ env: { CALLWATCH_CONFIG: '/mnt/none.yaml' } })
+
+async function mistakenAsWell(): Promise<Start> {
+  const { env, cwd } = await secretFile()()
+  return { env: { ...env, CALLWATCH_POLL_INTERVAL: 'often' }, ...(cwd && { cwd }) }
+}
+
 const run = ({ env, cwd = emptyFolder() }: Start) => callwatch(['run'], { env: { ...ENV, ...env }, cwd })
 
 describe('a start ends with exit code 1 if it may succeed later, and with 2 if no restart mends it:', () => {
@@ -89,15 +104,39 @@ describe('a start ends with exit code 1 if it may succeed later, and with 2 if n
       nowhere,
       /callwatch-test\.invalid; set another http\.host or http\.port/,
     ],
-    [2, 'the database does not exist', refusing('3D000'), /does not exist/],
-    [2, 'the password is wrong', refusing('28P01'), /does not let this user in/],
+    [1, 'the database does not exist yet', refusing('3D000'), /does not exist/],
+    [1, 'the role does not exist yet, or has another password', refusing('28P01'), /does not let this user in/],
+    [1, 'the role has no rights yet', refusing('42501'), /a privilege is missing/],
+    [
+      1,
+      'the file of a secret is not there yet',
+      secretFile(undefined),
+      /API_KEY_FILE: the file `\.\/key` does not exist/,
+    ],
+    [1, 'the file of a secret is still empty', secretFile(''), /API_KEY_FILE: the file `\.\/key` is empty/],
+    [1, 'the file of a secret is still incomplete', secretFile('a\nb'), /API_KEY_FILE: found a value \(hidden/],
+    [
+      1,
+      'its configuration is on a volume that is not mounted yet',
+      noConfig,
+      /the file `\/mnt\/none\.yaml` does not exist/,
+    ],
+    [
+      1,
+      'the root certificate of the database is not there yet',
+      async () => database('127.0.0.1/x?sslrootcert=/nowhere/ca.pem'),
+      /names a sslrootcert that cannot be read/,
+    ],
+    [2, 'a secret is not there yet, and the text has a mistake', mistakenAsWell, /found `often`/],
+    [2, 'a parameter of the database is unknown', async () => database('127.0.0.1/x?foo=1'), /has a parameter foo/],
     [2, 'the address of the database is wrong', async () => database('a,b'), /CALLWATCH_STORE_URL: .*of a PostgreSQL/],
     [2, 'the file is a folder', async () => ({ env: { CALLWATCH_STORE_PATH: '.' } }), /\. is a folder/],
   ])('%i where %s', async (expected, _where, prepare, sentence) => {
     const { code, stderr } = await run(await prepare())
     expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringMatching(sentence) })
     expect(stderr).not.toContain('hunter2')
-    if (expected === 1) expect(stderr.trim().split('\n')).toHaveLength(1)
+    const problems = stderr.trim().replace(/^1 problem in the configuration.*\n/, '')
+    if (expected === 1) expect(problems).not.toContain('\n')
   })
 
   test('the disk has no room for the store', () => {
@@ -160,8 +199,8 @@ describe('a start ends with exit code 1 if it may succeed later, and with 2 if n
 
   test.each([
     ['CERT_HAS_EXPIRED', 1],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 2],
-  ])('the certificate of the database may be renewed, but not become another one: %s', (code, exitCode) => {
+    ['SELF_SIGNED_CERT_IN_CHAIN', 1],
+  ])('the certificate of the database may be renewed or replaced: %s', (code, exitCode) => {
     const error = postgresError(Object.assign(new Error('certificate'), { code }), 'the database x')
     expect(explainError(error, 'run')).toEqual({
       code: exitCode,

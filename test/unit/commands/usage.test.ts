@@ -91,7 +91,7 @@ test.each([
   ['store', 'copy', '--to', 'x'],
 ])('%s --config FILE %s reads that file', async (first, ...rest) => {
   const ended = await callwatch([first, '--config', 'nowhere.yaml', ...rest])
-  expect(ended.code).toBe(2)
+  expect(ended.code).toBe(1)
   expectSentence(ended, '--config: the file `nowhere.yaml` does not exist')
 })
 
@@ -134,9 +134,9 @@ poll: { interval: 15 }
     },
   )
 
-  test('exits 2 when its file does not exist, or there is none at all', async () => {
+  test('exits 1 when its file does not exist yet, and 2 when there is none at all', async () => {
     const missing = await callwatch(['run', '--config', 'nowhere.yaml'])
-    expect(missing.code).toBe(2)
+    expect(missing.code).toBe(1)
     expectSentence(missing, 'nowhere.yaml')
     const nothing = await callwatch(['run'])
     expect(nothing.code).toBe(2)
