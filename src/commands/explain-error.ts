@@ -23,18 +23,20 @@ export function explainError(error: unknown, command: string | undefined): { tex
   // Commander has already printed its own errors.
   if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? SUCCESS : WRONG_USAGE }
   if (error instanceof ConfigError)
-    return { text: `${error.message}\n${formatProblems(error)}`, code: error.isPassing ? FAILURE : WRONG_USAGE }
+    return { text: `${error.message}\n${formatProblems(error)}`, code: codeOf(!error.isPassing) }
   if (error instanceof UsageError || error instanceof QueryError) return { text: error.message, code: WRONG_USAGE }
-  if (error instanceof StoreError) {
-    const isMistake = error.kind === 'refused' && !(error instanceof RefusedByOthers)
-    return { text: error.message, code: isMistake ? WRONG_USAGE : FAILURE }
-  }
+  if (error instanceof StoreError)
+    return { text: error.message, code: codeOf(error.kind === 'refused' && !(error instanceof RefusedByOthers)) }
   if (error instanceof ServiceError) return { text: error.message, code: FAILURE }
   if (error instanceof Error && cannotListen(error)) {
     const fix = command === 'simulate' ? 'choose another --port' : 'set another http.host or http.port'
     return { text: `${error.message}; ${fix}`, code: FAILURE }
   }
   return undefined
+}
+
+function codeOf(isMistake: boolean): number {
+  return isMistake ? WRONG_USAGE : FAILURE
 }
 
 /** The port is in use or forbidden, the address belongs to another machine, or the name cannot be resolved. */

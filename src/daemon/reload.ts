@@ -6,29 +6,9 @@ import { secretsOf } from '../config/secrets.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../rx/store-retried.ts'
 import type { ConfigReading } from './config-readings.ts'
+import { misfits, needsRestart, withoutRestart } from './fixed-settings.ts'
 import type { OpenDaemon } from './open-parts.ts'
 import { sharedSettings } from './shared-settings.ts'
-
-/** Settings that a running daemon cannot change, by their path in the file. */
-const FIXED: readonly (readonly [path: string, of: (config: Config) => unknown])[] = [
-  ['store.path', ({ store }) => ('path' in store ? store.path : undefined)],
-  ['store.url', ({ store }) => ('url' in store ? store.url : undefined)],
-  ['store.lease', ({ store }) => ('url' in store ? store.lease : undefined)],
-  ['http.host', ({ http }) => http.host],
-  ['http.port', ({ http }) => http.port],
-  ['http.hooks', ({ http }) => http.hooks],
-  // User, password and certificate may change, but not whether they are set.
-  ['http.auth', ({ http }) => http.auth !== undefined],
-  ['http.tls', ({ http }) => http.tls !== undefined],
-]
-
-/** Why a valid configuration cannot replace the current one while the daemon runs. */
-export function needsRestart(current: Config, next: Config): Problem[] {
-  return FIXED.filter(([, of]) => !isDeepStrictEqual(of(current), of(next))).map(([path]) => ({
-    path,
-    message: 'not the one with which the daemon was started; a change of it needs a restart',
-  }))
-}
 
 /** The result of reading a configuration while the daemon runs. */
 export type Reload = {
@@ -36,13 +16,15 @@ export type Reload = {
   config: Config
   /** Why the new configuration was refused; empty if it is active. */
   problems: readonly Problem[]
+  /** The settings that need a restart, and stay as they were; the others of the new configuration are active. */
+  kept: readonly Problem[]
   /** The sections of the file that changed. */
   changed: readonly string[]
 }
 
 /**
- * The active configuration, first the initial one, then the result of each reading. A configuration is reloaded completely or
- * not at all. It is refused if it is invalid, contains a change that needs a restart, or has a target that cannot be opened.
+ * The active configuration, first the initial one, then the result of each reading. Of a configuration, all is taken but what needs a
+ * restart. It is refused as a whole if it is invalid, also with what is kept, or has a target that cannot be opened.
  */
 export function reloads(parts: OpenDaemon, readings$: Observable<ConfigReading>) {
   const reloads$ = readings$.pipe(
@@ -60,21 +42,23 @@ export function reloads(parts: OpenDaemon, readings$: Observable<ConfigReading>)
 
 async function reload(parts: OpenDaemon, reading: ConfigReading): Promise<Reload> {
   const current = parts.config()
-  const refused = (problems: readonly Problem[]) => ({ config: current, problems, changed: [] })
+  const refused = (problems: readonly Problem[]) => ({ config: current, problems, kept: [], changed: [] })
   if ('problems' in reading) return refused(reading.problems)
-  const changed = changedSections(current, reading.config)
-  if (changed.length === 0) return refused([])
-  const fixed = needsRestart(current, reading.config)
-  if (fixed.length > 0) return refused(fixed)
+  const kept = needsRestart(current, reading.config)
+  const next = kept.length === 0 ? reading.config : withoutRestart(current, reading.config)
+  const unfit = kept.length === 0 ? [] : misfits(next)
+  if (unfit.length > 0) return refused([...kept, ...unfit])
+  const changed = changedSections(current, next)
+  if (changed.length === 0) return { ...refused([]), kept }
   try {
-    await apply(parts, reading.config)
+    await apply(parts, next)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     // The other daemons must not have to use what is refused here.
     await parts.store.cluster?.declare(sharedSettings(current)).catch(onlyStoreErrors(undefined))
     return refused([{ path: 'targets', message: error.message }])
   }
-  return { config: reading.config, problems: [], changed }
+  return { config: next, problems: [], kept, changed }
 }
 
 function changedSections(current: Config, next: Config): string[] {
@@ -105,6 +89,7 @@ async function apply(parts: OpenDaemon, next: Config): Promise<void> {
   }
 
   secrets.add(secretsOf(next))
+  if ('url' in next.store && !isDeepStrictEqual(next.store, parts.config().store)) cluster?.setUrl(next.store.url)
   // All daemons on the store have read the same configuration. A daemon that cannot use the store now must not refuse it.
   await (cluster === undefined ? declare() : whenAvailable(declare))
   const prepared = await receivers.prepare(next)

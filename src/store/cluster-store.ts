@@ -16,6 +16,8 @@ export type StoreWithCluster = Store & { cluster: ClusterStore }
 export type ClusterStore = ReturnType<typeof clusterStoreOn> & {
   /** Assigns each committed event its position in the log. From then on readers see it. Only the leader calls this. */
   numberEvents: EventLog['number']
+  /** Uses the user, the password and the TLS of this address of the same database for later connections. */
+  setUrl: (url: string) => void
   hints: ReturnType<ReturnType<typeof hintChannel>['channelOn']>
 }
 

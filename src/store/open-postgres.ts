@@ -54,13 +54,13 @@ const deadlineFor = (lease: number) => Math.max(1, Math.min(5, lease / 3))
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<StoreWithCluster> {
   const { lease, receivers, clock = systemClock } = options
   const hints = hintChannel(clock)
-  const { sql, membership, reading } = await openDatabase({ ...options, hints })
+  const { sql, membership, reading, setUrl } = await openDatabase({ ...options, hints })
   const cluster = clusterOf(membership, { lease, onJoin: () => outbox.clear() })
   const { store, outbox, events } = storeOn(sql, { receivers, reading, cluster, clock })
   return {
     ...store,
     close: async () => void (await Promise.all([store.close(), membership.close()])),
-    cluster: { ...clusterStoreOn(sql, cluster), numberEvents: events.number, hints: hints.channelOn(sql) },
+    cluster: { ...clusterStoreOn(sql, cluster), numberEvents: events.number, setUrl, hints: hints.channelOn(sql) },
   }
 }
 
@@ -116,7 +116,14 @@ async function openDatabase({
     throw error
   }
   const sqlOf = ({ use, close }: Pool) => ({ ...postgresSql(address.place, use, once(LONG_DEADLINE_SECONDS)), close })
-  return { sql: sqlOf(pool), membership: sqlOf(memberPool), reading: sqlOf(readPool) }
+  return {
+    sql: sqlOf(pool),
+    membership: sqlOf(memberPool),
+    reading: sqlOf(readPool),
+    setUrl: (next: string) => {
+      address = { ...readAddress(next), hosts: address.hosts }
+    },
+  }
 }
 
 /** Repeats a migration until no older daemon uses the database. */

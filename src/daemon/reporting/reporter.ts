@@ -58,7 +58,7 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
     store: storeReport(options),
     ownership: ({ event }) => reportOwnership(context, event),
     reload: ({ reload }) => {
-      metrics.reloadSuccessful.set(reload.problems.length === 0 ? 1 : 0)
+      metrics.reloadSuccessful.set(reload.problems.length + reload.kept.length === 0 ? 1 : 0)
       series.update()
       logReload(log, reload)
     },
@@ -168,12 +168,19 @@ function reportOwnership(
   }
 }
 
-function logReload(log: Logger, { config, problems, changed }: Reload): void {
+function logReload(log: Logger, { config, problems, kept, changed }: Reload): void {
   if (problems.length > 0) {
     const all = problems.map(formatProblem)
     log.error({ problems: all }, `the configuration was refused, and the old one stays active: ${all.join('; ')}`)
   } else if (changed.length > 0) {
     log.info({ changed }, `the configuration was reloaded; changed: ${changed.join(', ')}`)
     for (const warning of configWarnings(config)) log.warn(warning)
-  } else log.info('the configuration was reloaded: nothing has changed')
+  } else if (kept.length === 0) log.info('the configuration was reloaded: nothing has changed')
+  if (kept.length > 0 && problems.length === 0) {
+    const paths = kept.map(({ path }) => path)
+    log.error(
+      { kept: paths },
+      `the configuration was reloaded, but for what needs a restart and stays as it was: ${paths.join(', ')}`,
+    )
+  }
 }

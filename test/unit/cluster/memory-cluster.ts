@@ -45,6 +45,7 @@ export function memoryCluster(clock: Clock): MemoryCluster {
     }
     return {
       lease,
+      setUrl: () => undefined,
       join: (name, status, wanted) =>
         answer(() => {
           bury()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load-config.ts'
-import { needsRestart } from '../../../src/daemon/reload.ts'
+import { needsRestart } from '../../../src/daemon/fixed-settings.ts'
 import { folderWith } from './folder-with.ts'
 
 const env = { CALLWATCH_APP_ID: 'a', CALLWATCH_REGION: 'us', CALLWATCH_API_KEY: 'k' }
@@ -10,6 +10,9 @@ test.each([
   ['{ path: a.db }', '{ path: b.db }', ['store.path']],
   ['{ path: a.db }', '{ url: "postgres://db/callwatch" }', ['store.path', 'store.url', 'store.lease']],
   ['{ url: "postgres://db/callwatch" }', '{ url: "postgres://db2/callwatch" }', ['store.url']],
+  ['{ url: "postgres://db/callwatch" }', '{ url: "postgres://db/other" }', ['store.url']],
+  ['{ url: "postgres://a:b@db/callwatch" }', '{ url: "postgres://c:d@db:5432/callwatch?sslmode=require" }', []],
+  ['{ url: "postgres://db/callwatch" }', '{ url: "postgres://db/callwatch?foo=1" }', ['store.url']],
   ['{ url: "postgres://db/callwatch" }', '{ url: "postgres://db/callwatch", lease: 5s }', ['store.lease']],
   ['{ url: "postgres://db/callwatch" }', '{ url: "postgres://db/callwatch", history: 40d }', []],
 ])('from a store %s to %s', (before, after, expected) => {

@@ -254,14 +254,43 @@ describe('an invalid configuration at a reload', () => {
     expect(log.at(-1)?.msg).toBe('the configuration was reloaded: nothing has changed')
   })
 
-  test('names what needs a restart', async () => {
-    const { url } = await simulator()
-    const { reload } = await daemonInProcess(url)
-    const http = { host: '127.0.0.2', port: 9464, auth: { username: 'a', password: 'b' } }
-    const { problems } = await reload({ store: { path: 'elsewhere.db', history: 86_400 }, http })
+  test('names what needs a restart, and takes the rest', async () => {
+    const running = await daemonWithTwo()
+    const { reload, log } = running
+    const http = { host: '127.0.0.2', port: 9464, publicUrl: 'https://x/', auth: { username: 'a', password: 'b' } }
+    const reloaded = await reload({ store: { path: 'elsewhere.db', history: 2 * 86_400 }, http, alerts: [ANY_CALL] })
     const message = 'not the one with which the daemon was started; a change of it needs a restart'
     const paths = ['store.path', 'http.host', 'http.port', 'http.auth']
-    expect(problems).toEqual(paths.map((path) => ({ path, message })))
+    expect(reloaded).toMatchObject({
+      config: {
+        store: { path: ':memory:', history: 2 * 86_400 },
+        http: { host: '127.0.0.1', port: 0, publicUrl: 'https://x/' },
+      },
+      problems: [],
+      kept: paths.map((path) => ({ path, message })),
+      changed: expect.arrayContaining(['store', 'http', 'alerts']),
+    })
+    expect(reloaded.config.http.auth).toBeUndefined()
+    await vi.waitFor(() => expect(sent(running, 'firing')).toHaveLength(2), WAIT)
+    expect(await value(running, gauge)).toBe(0)
+    expect(log.map(({ msg }) => msg)).toContain(
+      'the configuration was reloaded, but for what needs a restart and stays as it was: store.path, http.host, http.port, http.auth',
+    )
+  })
+
+  test('is refused if the rest depends on what needs a restart: without a password, participants are not shown', async () => {
+    const { url } = await simulator()
+    const { reload } = await daemonInProcess(url, {}, { http: { host: '0.0.0.0', port: 0 } })
+    const events = { retention: 7200, participants: true, webhooks: [] }
+    const { problems, config } = await reload({
+      http: { host: '0.0.0.0', port: 0, auth: { username: 'a', password: 'b' } },
+      events,
+    })
+    expect(problems).toMatchObject([
+      { path: 'http.auth', message: expect.stringContaining('needs a restart') },
+      { path: 'events.participants', message: expect.stringContaining('without a password') },
+    ])
+    expect(config.events.participants).toBe(false)
   })
 
   test('says what to do about a target with another address, and opens no other target', async () => {
