@@ -133,7 +133,11 @@ function checkInterval(poll: unknown, targets: readonly Record<string, unknown>[
 }
 
 /** A complete and checked configuration. Durations are in seconds. Keys without a value are absent. */
-export type Config = Omit<Checked, 'http'> & { http: HttpConfig }
+export type Config = Omit<Checked, 'http'> & {
+  http: HttpConfig
+  /** What is said of variables of the environment that callwatch does not know. */
+  unknownVariables?: readonly string[]
+}
 
 type Checked = z.output<typeof configSchema>
 

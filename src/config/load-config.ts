@@ -7,6 +7,7 @@ import { servedRules } from './shipped-rules.ts'
 import { type Draft, problemsOf } from './reading/draft.ts'
 import { fillFromEnvironment, type Environment, interpolate } from './reading/environment.ts'
 import { errorIn, readConfigFile } from './reading/read-config-file.ts'
+import { checkVariables } from './reading/unknown-variables.ts'
 import { readSecretFiles, readTlsFiles } from './reading/read-named-files.ts'
 import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
 
@@ -35,6 +36,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const draft = interpolate(content, env)
   fillFromEnvironment(draft, env, name)
   draft.problems.push(...proxyProblems(env))
+  const unknownVariables = checkVariables(draft, env)
   const folders = { file: folder, cwd, readText: read }
   readSecretFiles(draft, folders)
   const tls = readTlsFiles(draft, folders)
@@ -43,7 +45,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const result = configSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
   if (result.data === undefined || problems.length > 0) throw errorIn(file, problems, draft.brought)
-  return withCertificate(result.data, tls)
+  return { ...withCertificate(result.data, tls), ...(unknownVariables.length > 0 && { unknownVariables }) }
 }
 
 /** A file without rules gets the shipped rules, if its `store.history` is long enough for them. */

@@ -8,6 +8,8 @@ import { addValue, type Draft } from './draft.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const all = placesOf(configSchema, variables)
+/** The variables that callwatch knows by itself. */
+export const VARIABLES = [...new Set(all.map(({ meta }) => meta.name)), 'CALLWATCH_CONFIG']
 const ofTargets = all.filter(({ path }) => path[0] === 'targets')
 // For items of other lists it is unknown whose secret it is. Variables that make another one superfluous come first.
 const others = all
