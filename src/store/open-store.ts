@@ -4,17 +4,20 @@ import { openSqliteBeside, openSqliteDaemonStore } from './open-sqlite.ts'
 import { readerOf, type StoreReader } from './reader.ts'
 import type { Database } from './sql.ts'
 import { openExisting } from './sqlite/open-database.ts'
+import { expectLocal } from './sqlite/network-path.ts'
 import { openSqliteSource, openSqliteDestination } from './sqlite/open-copy.ts'
 import { StoreError } from './store-error.ts'
 import { commandStoreOn } from './store-on.ts'
 import type { CommandStore, Store } from './store.ts'
 
 /** The address of a store: the file of a single daemon, or a PostgreSQL database that several daemons share. */
-export type StoreAddress = { path: string } | { url: string }
+export type StoreAddress = StoreFile | { url: string }
+
+type StoreFile = { path: string; /** Whether it may be on a network or FUSE file system. */ pathOnNetwork?: boolean }
 
 /** The same for a daemon. */
 export type DaemonStoreAddress =
-  | { path: string }
+  | StoreFile
   | { url: string; /** How long a daemon lives without renewing its lease (seconds). */ lease: number }
 
 // Only here does the address select the implementation. PostgreSQL's is loaded only if it is used, because it would make the start
@@ -33,7 +36,7 @@ export async function openStore(
   receivers: readonly string[],
   say: Say = () => undefined,
 ): Promise<Store> {
-  if ('path' in address) return openSqliteDaemonStore({ path: address.path, receivers }, say)
+  if ('path' in address) return openSqliteDaemonStore({ ...address, receivers }, say)
   const { openPostgresStore } = await import('./open-postgres.ts')
   return openPostgresStore({ url: address.url, lease: address.lease, receivers, say })
 }
@@ -66,6 +69,7 @@ async function openBeside(address: StoreAddress, readOnly: boolean): Promise<Dat
 export async function probeStore(address: StoreAddress): Promise<{ works: boolean; message: string }> {
   try {
     if ('path' in address) {
+      if (address.pathOnNetwork !== true) expectLocal(address.path)
       openExisting(address.path, { readOnly: true, checked: true, oldest: 1 }).close()
       return { works: true, message: `${address.path} is not damaged` }
     }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { duration } from '../schema/duration.ts'
 import { text } from '../schema/scalars.ts'
 import { secret } from '../schema/secret.ts'
@@ -24,6 +25,10 @@ const storeKeys = section(
       .meta({ default: DEFAULT_STORE_PATH })
       // The container image always sets this variable, so a configured database takes precedence.
       .register(variables, { name: 'CALLWATCH_STORE_PATH', unless: ['url', 'url_file'] }),
+    path_on_network: z
+      .boolean()
+      .optional()
+      .describe('Accepts a path on a network or FUSE file system, if no other machine ever uses the file'),
     url: secret(text(A_DATABASE, isStoreUrl).meta({ pattern: ADDRESS_FORM.source }), {
       of: 'the URL',
       about: 'Instead of path: a PostgreSQL database that several daemons share',
@@ -37,12 +42,14 @@ const storeKeys = section(
       ),
     history: duration().prefault('63d').describe('How long finished calls are kept'),
   },
-  ({ path, url, url_file: urlFile, lease }, report) => {
+  ({ path, path_on_network: onNetwork, url, url_file: urlFile, lease }, report) => {
     const isShared = url !== undefined || urlFile !== undefined
     if (isShared && path !== undefined) {
       const place = url === undefined ? 'url_file' : 'url'
       report([place], 'not accepted together with `store.path`; expected one of them: a database, or a file')
     }
+    if (isShared && onNetwork !== undefined)
+      report(['path_on_network'], 'not accepted together with `store.url`: it is about the file of `store.path`')
     if (!isShared && lease !== undefined) {
       report(['lease'], 'not accepted without `store.url`: no other daemon can take over what is kept in a file')
     }
@@ -54,10 +61,14 @@ export const storeSection = completed(
   storeKeys,
   ({
     path = DEFAULT_STORE_PATH,
+    pathOnNetwork,
     url,
     lease = DEFAULT_LEASE_SECONDS,
     history,
-  }): { history: number } & DaemonStoreAddress => (url === undefined ? { path, history } : { url, lease, history }),
+  }): { history: number } & DaemonStoreAddress =>
+    url === undefined
+      ? { path, ...(pathOnNetwork !== undefined && { pathOnNetwork }), history }
+      : { url, lease, history },
 )
 
 /**

@@ -35,7 +35,8 @@ export async function openSqliteDestination(path: string): Promise<CopyDestinati
     using found = openExisting(path, { readOnly: true })
     await expectEmpty(sqlInPlace(sqliteEngine(found), path), 'name a file that does not exist')
   }
-  const { db, close } = openOwn(path)
+  // A daemon that opens the copy needs that as well, and says so.
+  const { db, close } = openOwn({ path, pathOnNetwork: true })
   const sql = sqlInPlace(sqliteEngine(db, { close }), path)
   attempt(path, () => db.exec('BEGIN IMMEDIATE'))
   return { ...sql, commit: async () => attempt(path, () => db.exec('COMMIT')) }

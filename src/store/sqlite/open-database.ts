@@ -6,6 +6,7 @@ import { StoreError } from '../store-error.ts'
 import { BUSY_TIMEOUT_MS, sqliteEngine, type Engine } from './engine.ts'
 import type { Say } from '../migrations.ts'
 import { expectUndamaged } from './damage.ts'
+import { expectLocal } from './network-path.ts'
 import { expectSchema, migrate } from './schema.ts'
 import { attempt, isBusy } from './sqlite-error.ts'
 
@@ -14,22 +15,27 @@ export type SqliteOptions = {
   path: string
   /** false: commits do not wait for the disk, so the latest ones are lost if the machine stops. */
   durable?: boolean | undefined
+  /** Whether the file may be on a network or FUSE file system. */
+  pathOnNetwork?: boolean | undefined
 }
 
 /** Opens a daemon's store in WAL mode. Each commit waits for the disk. @throws {StoreError} as {@link openOwn} */
-export function openEngine({ path, durable }: SqliteOptions, say?: Say): Engine {
-  const { db, close } = openOwn(path, durable, say)
-  return sqliteEngine(db, { expectInPlace: placeCheck(path), close })
+export function openEngine(options: SqliteOptions, say?: Say): Engine {
+  const { db, close } = openOwn(options, say)
+  return sqliteEngine(db, { expectInPlace: placeCheck(options.path), close })
 }
 
 /**
  * Opens the database of a daemon, creates it if it does not exist, migrates it to this program's schema, and holds its lock until
  * `close`.
  *
- * @throws {StoreError} refused: the file is damaged, or not ours; unavailable: another daemon holds it, or it cannot be
+ * @throws {StoreError} refused: the file is damaged, not ours, or on a network; unavailable: another daemon holds it, or it cannot be
  * written now
  */
-export function openOwn(path: string, durable = true, say?: Say): { db: DatabaseSync; close: () => void } {
+export function openOwn(
+  { path, durable = true, pathOnNetwork = false }: SqliteOptions,
+  say?: Say,
+): { db: DatabaseSync; close: () => void } {
   return attempt(path, () => {
     using opening = new DisposableStack()
     if (path !== ':memory:') {
@@ -39,6 +45,7 @@ export function openOwn(path: string, durable = true, say?: Say): { db: Database
           `${path} is a folder; store.path names a file, such as ${join(path, 'callwatch.db')}`,
         )
       }
+      if (!pathOnNetwork) expectLocal(path)
       mkdirSync(dirname(path), { recursive: true })
       if (opening.use(holdStore(path)) === undefined) {
         const held = `${path} is in use by another callwatch (${holderOf(path)})`
