@@ -1,4 +1,5 @@
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { countedCalls } from '../../../src/simulator/expected/counted-calls.ts'
 import { type Series, exactFamilies } from '../../../src/simulator/expected/expected-series.ts'
 import type { SimulatedWorld } from '../../kit/world/start-world.ts'
 import { callsOf } from '../../kit/world/oracle/call-of.ts'
@@ -38,8 +39,11 @@ export function compareExact(
   )
   const actual = lessCorrections(exported)
   const callOf = callsOf(simulator.ledger())
+  const counted = new Set<string>()
   for (const call of calls.values()) {
-    if (!aside.has(callOf({ ...call, session: sessionOf(call) }) ?? call.id)) continue
+    const id = callOf({ ...call, session: sessionOf(call) }) ?? call.id
+    if (call.phase !== 'baseline') counted.add(id)
+    if (!aside.has(id)) continue
     for (const [series, value] of contribution(call)) actual.set(series, (actual.get(series) ?? 0) - value)
   }
   const isMinutes = (family: string) => family.endsWith('_minutes_total')
@@ -47,6 +51,7 @@ export function compareExact(
   const differences = difference(expected, actual, families)
     .map(({ series, expected: happened, actual: counted }) => `${series}: ${happened} happened, ${counted} counted`)
     .concat(histogramProblems(expected, actual, aside.size))
+  if (differences.length > 0) differences.push(...uncounted(simulator, created, new Set([...aside, ...counted])))
   const minutes = [...new Set([...expected.keys(), ...actual.keys()])].filter((name) => isMinutes(name.split('{')[0]!))
   const apart = minutes.map((series) => relative(expected.get(series) ?? 0, actual.get(series) ?? 0))
   return {
@@ -55,6 +60,16 @@ export function compareExact(
     minutes: Math.max(0, ...apart),
     aside: Object.fromEntries(Object.entries(reasons).map(([reason, ids]) => [reason, ids.length])),
   }
+}
+
+/** The calls that happened and have no row that counts, with all that happened to each. */
+function uncounted(simulator: SimulatedWorld, created: number, except: ReadonlySet<string>): string[] {
+  const happened = countedCalls(simulator.ledger(), { created, baseline: 'skip', now: Infinity })
+  return happened.flatMap(({ first: { call } }) => {
+    if (except.has(call)) return []
+    const events = simulator.ledger().filter((event) => event.call === call)
+    return `${call} is not counted (set up at ${created}): ${JSON.stringify(events)}`
+  })
 }
 
 /** Where calls were set aside, their sums are unknown, and each added at most one to a family. */
