@@ -61,8 +61,8 @@ export function midOf(mid: string | undefined): number | undefined {
  * the next one:
  *
  * 1. an equal start, a `mid` that does not differ, and no value that contradicts a row of this answer which is that call already
- * 2. a call that the reading has not shown, whose start is at most 50 seconds from the row's, and that is open or has its `mid`: it
- *    was answered, or its start was corrected. Neither is over before the other one begins.
+ * 2. a call that the reading has not shown, whose start is at most 50 seconds from the row's, and that has its `mid`, or is open without
+ *    one: it was answered, or its start was corrected. Neither is over before the other one begins.
  * 3. a further call
  *
  * @param known the calls of the session
@@ -84,8 +84,11 @@ export function identify(
     ids.set(row, id)
     shown.set(id, [...(shown.get(id) ?? []), row])
   }
+  // Another page of the reading may have shown the call at another time.
+  const isMovedAway = (row: Row, { id }: KnownCall) =>
+    calls.some((call) => call.id === id && !isSameStart(row, call) && areApart(row, call))
   const isSame = (row: Row, call: KnownCall) =>
-    isSameStart(row, call) && !shown.get(call.id)?.some((other) => contradict(row, other))
+    isSameStart(row, call) && !shown.get(call.id)?.some((other) => contradict(row, other)) && !isMovedAway(row, call)
   const isMoved = (row: Row, call: KnownCall) =>
     !shown.has(call.id) && !answer.isShown(call.id) && isStartMoved(row, call)
   for (const step of [isSame, isMoved]) {
@@ -118,10 +121,13 @@ export function isSameStart(row: Values, call: Values): boolean {
 }
 
 function isStartMoved(row: Values, call: Values): boolean {
-  if (differ(row.mid, call.mid) || isOverBefore(row, call) || isOverBefore(call, row)) return false
-  const isSameMid = row.mid !== undefined && row.mid === call.mid
-  return (isSameMid || isOpen(call)) && areNear(beganAt(row), beganAt(call), MOVED_SECONDS)
+  // A call that was answered does not ring again.
+  const ringsAgain = row.startedAt === undefined && (row.initiatedAt ?? NaN) > (call.startedAt ?? NaN)
+  if (ringsAgain || areApart(row, call) || !areNear(beganAt(row), beganAt(call), MOVED_SECONDS)) return false
+  return call.mid === undefined ? isOpen(call) : row.mid === call.mid
 }
+
+const areApart = (one: Values, other: Values) => isOverBefore(one, other) || isOverBefore(other, one)
 
 /** Whether one was over before the other one began. Without an `endedAt` it is taken for over when it began. */
 function isOverBefore(one: Values, other: Values): boolean {
@@ -150,10 +156,10 @@ function nearest(row: Row, calls: readonly KnownCall[]): KnownCall | undefined {
  * shown a session that was used again: the id of a call that has expired is not given a second time.
  */
 function newId(row: Row, calls: readonly KnownCall[], { isReused, isTooOld }: Answer): string {
-  const { session, mid, ...times } = row
+  const { session, mid, initiatedAt, startedAt, endedAt } = row
   const isTaken = calls.length > 0 || (isReused && mid !== undefined) || session.startsWith(MARKER) || isTooOld(row)
   if (!isTaken) return session
-  const values: unknown[] = [session, mid, ...TIMES.map((time) => times[time])]
+  const values: unknown[] = [session, mid, initiatedAt, startedAt, ...(beganAt(row) === undefined ? [endedAt] : [])]
   for (;;) {
     const id = `${MARKER}${hash('sha256', JSON.stringify(values), 'base64url').slice(0, 22)}`
     if (!calls.some((call) => call.id === id)) return id

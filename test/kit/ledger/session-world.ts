@@ -24,6 +24,8 @@ export type SessionWorld = {
   getCall: 'newest' | 'all'
   pageSize: number
   order: 'newest' | 'oldest'
+  /** Whether failed calls have an `endedAt`. */
+  hasFailedEnds?: boolean
   /** When callwatch polls, and whether it was restarted before. */
   polls: readonly { at: number; isRestart?: boolean; fails?: boolean }[]
 }
@@ -31,7 +33,11 @@ export type SessionWorld = {
 const MID_AFTER_SECONDS = 20
 
 /** A call as the service shows it at a time; undefined before it begins. */
-function rowAt({ calls, mids, times, form }: SessionWorld, n: number, now: number): SeenCall | undefined {
+function rowAt(
+  { calls, mids, times, form, hasFailedEnds = true }: SessionWorld,
+  n: number,
+  now: number,
+): SeenCall | undefined {
   const { begins, rings, lasts, hasFailed } = calls[n]!
   const answered = hasFailed ? Infinity : begins + rings
   const ends = hasFailed ? begins + lasts : answered + lasts
@@ -51,11 +57,13 @@ function rowAt({ calls, mids, times, form }: SessionWorld, n: number, now: numbe
   const minutes = started === undefined ? 0 : (Math.min(now, ends) - answered) / 60
   return seen('room', isOver ? (hasFailed ? 'unanswered' : 'ended') : started === undefined ? 'initiated' : 'ongoing', {
     ...shows,
-    endedAt: isOver ? CREATED + ends : undefined,
+    endedAt: isOver && (hasFailedEnds || !hasFailed) ? CREATED + ends : undefined,
     mid: hasMid ? mid : undefined,
     callMinutes: { audio: minutes, video: undefined, total: undefined },
   })
 }
+
+const isOver = ({ endedAt, status }: SeenCall) => endedAt !== undefined || status === 'unanswered'
 
 type Shown = { n: number; row: SeenCall }
 
@@ -82,7 +90,7 @@ export function countWorld(world: SessionWorld, options?: Parameters<typeof sess
     const pages = shown.length === 0 ? [[]] : chunks(shown, world.pageSize)
     daemon.poll(at, pages.map((page) => page.map(({ row }) => row)), { ok: fails !== true }) // oxfmt-ignore
     note(shown)
-    const openThen = [...known].filter(([, row]) => row.endedAt === undefined).map(([n]) => n)
+    const openThen = [...known].filter(([, row]) => !isOver(row)).map(([n]) => n)
     if (openThen.every((n) => shown.some((one) => one.n === n))) continue
     const answer = rowsAt(world, at)
     const got = world.getCall === 'newest' ? answer.slice(world.order === 'newest' ? 0 : -1).slice(0, 1) : answer
@@ -91,7 +99,6 @@ export function countWorld(world: SessionWorld, options?: Parameters<typeof sess
   }
   const sorted = (minutes: (number | undefined)[]) =>
     minutes.map((value) => Math.round((value ?? 0) * 60)).toSorted((a, b) => a - b)
-  const isOver = (row: SeenCall) => row.endedAt !== undefined
   const truth = [...known.values()]
   const calls = [...daemon.state.calls.values(), ...daemon.history.values()]
   return {

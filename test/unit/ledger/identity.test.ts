@@ -86,6 +86,9 @@ describe('A row is a new call', () => {
     ['if it began after a call that was over', [{ rings: 46, status: 'initiated' }], [failed], ['new']],
     ['if it began more than 50 seconds after an open call', [{ starts: 51 }], [ringing], ['new']],
     ['if it began within 50 seconds of an open call that the reading has shown', [{ starts: 40 }], [ringing], ['new'], { isShown }],
+    ['if it rings within 50 seconds of the answer to an open call', [{ rings: 45, status: 'initiated' }], [call('open', { rings: -7, starts: 0 })], ['new']],
+    ['if it has no mid, and began within 50 seconds of an open call that has one', [{ starts: 30 }], [call('open', { mid: 1, starts: 0 })], ['new']],
+    ['if it has the start of a call that another page has shown at another time since', [{ rings: 0, status: 'unanswered' }], [ringing, call('ringing', { mid: 4, rings: 40, starts: 45, ends: 90 })], ['new'], { isShown }],
     ['if it is a redial', [{ rings: 60, ends: 105, status: 'unanswered' }], [failed], ['new']],
     ['if all its times are those of another call a quarter of an hour later', [{ rings: QUARTER, ends: QUARTER + 45, status: 'unanswered' }], [failed], ['new']],
     ['a day after one that got stuck', [{ starts: DAY, ends: DAY + 300 }], [ringing], ['new']],
@@ -117,7 +120,7 @@ describe('The id of a new call', () => {
     const idOf = (one: Given, session = 'room') =>
       identify([{ ...row(one), session }], [call('other', { starts: -HOUR, ends: -QUARTER })], ANSWER)[0]
     expect(idOf({ mid: 1, starts: 0 })).toBe(idOf({ mid: 1, starts: 0, status: 'initiated' }))
-    const ids = [idOf({ mid: 1, starts: 0 }), idOf({ mid: 2, starts: 0 }), idOf({ mid: 1, starts: 9 }), idOf({ mid: 1, rings: 0, starts: 9 }), idOf({ mid: 1, starts: 0, ends: 9 }), idOf({ mid: 1, starts: 0 }, 'other room')]
+    const ids = [idOf({ mid: 1, starts: 0 }), idOf({ mid: 2, starts: 0 }), idOf({ mid: 1, starts: 9 }), idOf({ mid: 1, rings: 0, starts: 9 }), idOf({ mid: 1, ends: 9 }), idOf({ mid: 1, starts: 0 }, 'other room')]
     expect(new Set(ids).size).toBe(ids.length)
   })
   test('is never one that another call has', () => {

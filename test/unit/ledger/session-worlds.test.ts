@@ -108,9 +108,13 @@ describe('if each row replaces the one before, each call counts that a poll coul
 const drawnCalls = fc
   .array(
     fc.record({
-      gap: fc.oneof(fc.integer({ min: 2, max: 60 }), fc.integer({ min: 60, max: 3000 })),
+      gap: fc.oneof(
+        fc.integer({ min: 2, max: 30 }),
+        fc.integer({ min: 2, max: 60 }),
+        fc.integer({ min: 60, max: 3000 }),
+      ),
       rings: fc.integer({ min: 2, max: 45 }),
-      lasts: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 30, max: 2000 })),
+      lasts: fc.oneof(fc.integer({ min: 1, max: 45 }), fc.integer({ min: 30, max: 2000 })),
       kind: fc.constantFrom('meeting', 'answered', 'failed'),
     }),
     { minLength: 1, maxLength: 12 },
@@ -134,7 +138,8 @@ const drawnWorld = fc
     mids: fc.constantFrom('own', 'late', 'none', 'room', 'half'),
     times: fc.constantFrom('both', 'kept', 'startedAt', 'replaced'),
     getCall: fc.constantFrom('newest', 'all'),
-    pageSize: fc.constantFrom(1, 2, 5, 20, 100),
+    hasFailedEnds: fc.boolean(),
+    pageSize: fc.constantFrom(1, 1, 2, 5, 100),
     order: fc.constantFrom('newest', 'oldest'),
     every: fc.constantFrom(5, 15, 45, 120, 900),
     restarts: fc.integer({ min: 2, max: 9 }),
