@@ -39,11 +39,11 @@ export function connect(
     wall: clock.wall,
     clockSkew: () => skewInUse(loaded()),
     known: (session, times) => loaded().ledger.calls.withTimes(session, times),
-    identify: (rows, now) => {
+    identify: (rows, now, source) => {
       const { ledger, memory } = loaded()
       // Before the first commit, nothing is too old: `created` is by the host's clock.
       const oldest = ledger.sync.clockSkew === undefined ? -Infinity : horizon(ledger.sync, poll.lookback)
-      memory.identities.identify(rows, ledger, oldest, now)
+      memory.identities.identify(rows, ledger, oldest, { now, source })
       memory.shownOpen.note(rows, now)
     },
     onUnknown: (field, text) => {

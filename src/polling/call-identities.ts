@@ -1,7 +1,7 @@
 import { finalStatus, type SeenCall } from '../ledger/call.ts'
 import { isExcluded } from '../ledger/horizon.ts'
 import { identify, isSameStart, sessionOf, TIMES, type Answer, type KnownCall, type Row } from '../ledger/identity.ts'
-import type { ListedCall } from '../ledger/observation.ts'
+import type { ListedCall, ServiceAnswer } from '../ledger/observation.ts'
 import { addCall, candidates, type Access, type SessionCalls } from '../ledger/session-calls.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -17,6 +17,9 @@ type Memory = {
   readonly shown: Set<string>
 }
 const NONE: SessionCalls<KnownCall> = { all: [] }
+/** When an answer was given, by the service's clock (UNIX seconds), and to what. */
+type Answered = { now: number; source: ServiceAnswer['source'] }
+
 type FoundCalls = Map<string, SessionCalls<KnownCall>>
 const ACCESS: Access<KnownCall> = { keysOf: (call) => call, isOpen: (call) => finalStatus(call) === undefined }
 
@@ -45,11 +48,11 @@ export function callIdentities() {
      * Sets the ids of the rows of an answer.
      *
      * @param oldest since when calls count (UNIX seconds)
-     * @param now the service's clock (UNIX seconds)
      */
-    identify: (rows: readonly ListedCall[], state: Known, oldest: number, now: number): void => {
+    identify: (rows: readonly ListedCall[], state: Known, oldest: number, { now, source }: Answered): void => {
       const isReused = state.sync.reusesSessions === true
-      const isShown = (id: string) => memory.shown.has(id)
+      // What Get Call shows may have changed since the list was read.
+      const isShown = (id: string) => source === 'list' && memory.shown.has(id)
       const answer: Answer = { now, isReused, isTooOld: (row: Row) => isExcluded(row, oldest), isShown }
       // In nearly all answers, each row is of another session.
       const groups = new Set(rows.map(sessionOf)).size === rows.length ? undefined : Map.groupBy(rows, sessionOf)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { wholeMilliseconds } from '../clock/times.ts'
 import type { CallStatus, SeenCall } from '../ledger/call.ts'
 import type { InvalidReason } from '../ledger/series.ts'
-import type { ListedCall } from '../ledger/observation.ts'
+import type { ListedCall, ServiceAnswer } from '../ledger/observation.ts'
 import type { Keys } from '../ledger/session-calls.ts'
 import { withoutPrefix, type App } from '../ledger/session-id.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -32,7 +32,7 @@ export type CallsClientOptions = App & {
   /** Finds the tracked calls of a session with these times. An item that does not differ from one of them need not be parsed. */
   known?: (session: string, times: Keys) => Iterable<TrackedCall>
   /** Sets the ids of the rows of an answer. Default: a call has the id of its session. @param now the service's clock (UNIX seconds) */
-  identify?: (rows: readonly ListedCall[], now: number) => void
+  identify?: (rows: readonly ListedCall[], now: number, source: ServiceAnswer['source']) => void
   /** Whether to read the participants of calls. */
   participants?: boolean
   /** Called with each undocumented value. */
@@ -84,8 +84,8 @@ export async function getCallText(transport: Transport, options: CallsClientOpti
 export function callsClient(transport: Transport, options: CallsClientOptions) {
   const get = getFrom(transport, options)
   /** The rows with the ids of their calls, one for each call. */
-  function identified<Row extends ListedCall>(rows: Row[], now: number): Row[] {
-    options.identify?.(rows, now)
+  function identified<Row extends ListedCall>(rows: Row[], now: number, source: ServiceAnswer['source']): Row[] {
+    options.identify?.(rows, now, source)
     return options.identify === undefined ? rows : oneRowACall(rows)
   }
 
@@ -130,7 +130,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
       refuseTooLarge(items, options.pageSize)
       const readAt = { ...readOptions, now: latest(answered) }
       const { rows, ...found } = readItems(items, (item) => unchanged(item, readAt.now) ?? readCall(item, readAt))
-      const calls = identified(found.calls, answered.serviceTime)
+      const calls = identified(found.calls, answered.serviceTime, 'list')
       const keys = rows.map((row) => (typeof row === 'string' ? row : row.id))
       return { ...answered, page, ...found, calls, keys, ...readTotals(body['meta']) }
     },
@@ -144,7 +144,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
       const rows = rowsOf(body).map((row) => readRow(row, sessionId, { ...readAt, app: options, isBare: row === body }))
       const calls = rows.filter((row) => typeof row === 'object')
       if (calls.length === 0 && !isEmptyList(body)) throw unreadable(rows)
-      return { ...answered, calls: identified(calls, answered.serviceTime) }
+      return { ...answered, calls: identified(calls, answered.serviceTime, 'get') }
     },
   }
 }

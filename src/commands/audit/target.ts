@@ -50,8 +50,8 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
   let rows = before
   let latest = sync
   const identities = callIdentities()
-  const identifyAll = (seen: readonly ListedCall[], now: number) =>
-    identities.identify(seen, { calls: rows, sync: latest }, horizon(latest, poll.lookback), now)
+  const identifyAll: Identify = (seen, now, source) =>
+    identities.identify(seen, { calls: rows, sync: latest }, horizon(latest, poll.lookback), { now, source })
   const client = options.clientWith({ identify: identifyAll })
   const { seen, rowsOf, rejected, problem, isEarly } = await listLookback(options, before, identifyAll)
   // The sync state before the rows: a row that it is about is there then.
@@ -64,7 +64,7 @@ export async function auditTarget(options: AuditTargetOptions): Promise<TargetAu
   const again = (...calls: SeenCall[]) => {
     identities.startPoll(false)
     const now = clock.wall() + (latest.clockSkew ?? 0)
-    for (let i = 0; i < calls.length; i += CHUNK) identifyAll(calls.slice(i, i + CHUNK), now)
+    for (let i = 0; i < calls.length; i += CHUNK) identifyAll(calls.slice(i, i + CHUNK), now, 'list')
   }
   again(...seen)
   const verdicts = new Map(seen.map((call) => [call, compare(call)]))
@@ -145,8 +145,8 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls, ide
   const { sync, clientWith, asking, clock, poll, full } = options
   const counter = rowCounter()
   const client = clientWith({
-    identify: (listed, now) => {
-      identify(listed, now)
+    identify: (listed, now, source) => {
+      identify(listed, now, source)
       counter.add(listed)
     },
   })

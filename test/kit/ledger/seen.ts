@@ -89,7 +89,10 @@ export function ledgerBook(options: Partial<LedgerOptions> = {}, state: LedgerSt
     const identities = callIdentities()
     const answers = shown.answers.map((answer) => {
       const calls = answer.calls.map((call) => ({ ...call }))
-      identities.identify(calls, state, horizon(state.sync, settings.lookback), answer.serviceTime)
+      identities.identify(calls, state, horizon(state.sync, settings.lookback), {
+        now: answer.serviceTime,
+        source: answer.source,
+      })
       return { ...answer, calls }
     })
     const observation = { ...shown, answers }

@@ -28,9 +28,9 @@ export function sessionDaemon(options: Parameters<typeof ledgerBook>[0] = {}) {
         return known
     return { ...one }
   }
-  const identify = (rows: readonly SeenCall[], now: number) => {
+  const identify = (rows: readonly SeenCall[], now: number, source: ServiceAnswer['source'] = 'list') => {
     const calls = rows.map(read)
-    identities.identify(calls, state, horizon(state.sync, settings.lookback), CREATED + now)
+    identities.identify(calls, state, horizon(state.sync, settings.lookback), { now: CREATED + now, source })
     return calls
   }
   const commit = (observation: Observation) => {
@@ -68,7 +68,7 @@ export function sessionDaemon(options: Parameters<typeof ledgerBook>[0] = {}) {
   /** Get Call for all open calls of the room that these rows do not show. */
   const get = (now: number, rows: SeenCall[]) => {
     const ids = [...state.open.keys()]
-    const calls = identify(rows, now)
+    const calls = identify(rows, now, 'get')
     commit({
       answers: [{ ...asked(CREATED + now, undefined), calls, notFound: calls.length === 0 ? ids : [] }],
     })

@@ -109,6 +109,14 @@ describe('one call of a session is counted once', () => {
     d.pollAndGet(55, over)
     check(d, 1, 1)
   })
+  test('that was answered and is over when a hint asks for it, and shows startedAt in place of initiatedAt', () => {
+    const d = daemon()
+    d.poll(12, [[row('initiated', { rings: 10 })]])
+    const over = row('ended', { starts: 20, ends: 38 })
+    d.get(40, [over])
+    d.poll(60, [[over]])
+    check(d, 1, 1)
+  })
   test('whose startedAt moves when somebody joins', () => {
     const d = daemon()
     d.poll(10, [[row('ongoing', { starts: 5, mid: 1 })]])
