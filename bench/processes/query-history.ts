@@ -146,7 +146,10 @@ function drawnQuery(draw: () => number): CallsQuery {
       0.3,
     ),
     hasRecording: pick([true], 0.1),
-    sessionIds: pick([['v1.us.0'], ['v1.us.00ab'], ['v1.us.00abc1'], ['none']], 0.15),
+    sessionIds: pick(
+      ['v1.us.0', 'v1.us.00ab', 'v1.us.00abc1', 'none'].map((given) => ({ given, others: new Map() })),
+      0.15,
+    ),
   }
 }
 

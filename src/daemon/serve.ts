@@ -33,7 +33,7 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
       others: overviews.others,
       areOthersKnown: overviews.wereRead,
     },
-    apps: () => config().targets,
+    configured: () => config().targets,
     known: () => ({ alert: config().alerts.map(({ name }) => name), target: targets.all() }),
     groupOf: () => grouping(config().notify, config().alerts),
     freshFrom: freshFrom(options),

@@ -1,4 +1,5 @@
 import type { LoggedEvents, Store } from '../store/store.ts'
+import { idsFor, type SessionIds } from '../ledger/session-id.ts'
 import type { RowReader } from '../store/sql.ts'
 import { loggedEventsOf } from '../store/events.ts'
 import { after, before, START, writeCursor, type Cursor } from './cursor.ts'
@@ -12,8 +13,8 @@ export type ReadEvent = NonNullable<ReturnType<typeof eventIn>>
 export type EventFilter = {
   types?: readonly EventType[] | undefined
   targets?: readonly string[] | undefined
-  /** Selects the events of all calls of a session, by the forms of its id. */
-  sessionIds?: readonly string[] | undefined
+  /** Selects the events of all calls of a session. */
+  sessionIds?: SessionIds | undefined
   where?: (event: EventBody) => boolean
 }
 
@@ -137,7 +138,7 @@ export async function cursorSince(log: Log, since: number): Promise<Cursor> {
 function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}) {
   if (filter.targets?.includes(row.target) === false) return undefined
   const body = readBody(row.target, row.texts[place]!, row.participants?.[place] ?? '')
-  if (!isWanted(body, filter)) return undefined
+  if (!isWanted(row.target, body, filter)) return undefined
   const at: Cursor = { position: row.position, id: row.id, place }
   return {
     /** The cursor of this event. A reader that has processed the event continues after it. */
@@ -152,9 +153,10 @@ function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}) {
   }
 }
 
-function isWanted(body: EventBody, { types, sessionIds, where }: EventFilter): boolean {
+function isWanted(target: string, body: EventBody, { types, sessionIds, where }: EventFilter): boolean {
   const { session_id } = 'session_id' in body.data ? body.data : {}
-  if (sessionIds !== undefined && (session_id === undefined || !sessionIds.includes(session_id))) return false
+  const isOfSession = (id = '') => sessionIds === undefined || idsFor(target, sessionIds).includes(id)
+  if (!isOfSession(session_id)) return false
   return types?.includes(body.type) !== false && where?.(body) !== false
 }
 

@@ -1,6 +1,7 @@
 import { ALL_LABELS, CALL_STATUSES, type Labels } from '../ledger/call.ts'
 import { BASELINE_CODE, labelCode, LOST_CODE, statusCode } from '../ledger/call-codes.ts'
 import { sessionOf } from '../ledger/identity.ts'
+import { idsFor, type SessionIds } from '../ledger/session-id.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { Row, RowReader } from '../store/sql.ts'
 
@@ -17,8 +18,8 @@ export type CallFilter = LabelFilter & {
   /** The call must have one of these statuses. */
   statuses?: readonly HistoryStatus[] | undefined
   hasRecording?: boolean | undefined
-  /** The session id begins with one of these. */
-  sessionIds?: readonly string[] | undefined
+  /** How the session id begins. */
+  sessionIds?: SessionIds | undefined
 }
 
 /** Adds an argument to a query, and returns its placeholder. */
@@ -60,27 +61,42 @@ function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddAr
     ...(labels.length === ALL_LABELS.length ? [] : [`labels IN (${labels.join(', ')})`]),
     // The column is a number in SQLite and a boolean in PostgreSQL.
     ...(hasRecording === undefined ? [] : [`${hasRecording ? '' : 'NOT '}recorded`]),
-    ...(sessionIds === undefined ? [] : [`(${sessionIds.map((id) => ofSessions(id, add)).join(' OR ')})`]),
+    ...(sessionIds === undefined ? [] : [ofSessions(sessionIds, numbers, add)]),
   ].join(' AND ')
 }
 
-/** Calls whose session ids have a beginning, in the order of UTF-8. A call has none in its row if it is the call id. */
-function ofSessions(beginning: string, add: AddArgument): string {
-  const [first, end] = [add(beginning), add(`${beginning}\u{10ffff}`)]
-  return `session IS NULL AND id >= ${first} AND id < ${end} OR session >= ${first} AND session < ${end}`
+/**
+ * Calls whose session ids have a beginning, in the order of UTF-8. With conditions in place of the subqueries, SQLite would read all calls of
+ * the targets. A call has no session in its row if it is the call id.
+ */
+function ofSessions({ given, others }: SessionIds, numbers: readonly number[], add: AddArgument): string {
+  const rows = [[null, given] as const, ...others].map(([target, id]) => {
+    const name = target === null ? 'NULL' : add(target)
+    return `(CAST(${name} AS TEXT), CAST(${add(id)} AS TEXT), CAST(${add(`${id}\u{10ffff}`)} AS TEXT))`
+  })
+  const [one, other] = [
+    'c.session IS NULL AND c.id >= first AND c.id < past',
+    'c.session >= first AND c.session < past',
+  ].map(
+    (isOf) => `SELECT c.target, c.id FROM asked JOIN callwatch.targets AS t ON asked.name IS NULL OR asked.name = t.name
+      CROSS JOIN callwatch.calls AS c WHERE c.target = t.number AND t.number IN (${numbers.join(', ') || 'NULL'}) AND ${isOf}`,
+  )
+  return `(target, id) IN (WITH asked(name, first, past) AS (VALUES ${rows.join(', ')}) ${one} UNION ALL ${other})`
 }
 
-type SelectedCall = Pick<TrackedCall, 'id' | 'session' | 'labels' | 'marks'> & { status: HistoryStatus }
+type SelectedCall = { target: string } & Pick<TrackedCall, 'id' | 'session' | 'labels' | 'marks'> & {
+    status: HistoryStatus
+  }
 
-/** Whether the filter selects a call, whatever its target is. */
+/** Whether the filter selects a call, but for the names of targets. */
 export function isSelected(filter: CallFilter, call: SelectedCall): boolean {
-  const { labels, status, marks } = call
+  const { target, labels, status, marks } = call
   const { hasRecording, sessionIds } = filter
   return (
     matchesLabels(filter, labels) &&
     (filter.statuses === undefined || filter.statuses.includes(status)) &&
     (hasRecording === undefined || hasRecording === ((marks & MARK.recordingSeen) !== 0)) &&
-    sessionIds?.some((id) => sessionOf(call).startsWith(id)) !== false
+    (sessionIds === undefined || idsFor(target, sessionIds).some((id) => sessionOf(call).startsWith(id)))
   )
 }
 

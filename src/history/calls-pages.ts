@@ -117,7 +117,7 @@ async function callsInProgress(filter: CallFilter, { targets, store }: CallsSour
     .flatMap((target) => {
       const calls = own.get(target)?.values().toArray() ?? (elsewhere.get(target) ?? []).map(({ call }) => call)
       return calls
-        .filter((call) => isSelected(filter, call))
+        .filter((call) => isSelected(filter, { ...call, target }))
         .toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1))
         .map((call) => ({ target, call }))
     })

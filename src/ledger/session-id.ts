@@ -3,7 +3,7 @@ export type App = { baseUrl?: string | undefined; appId?: string | undefined }
 
 function partsOf({ baseUrl = '', appId }: App): { appId: string | undefined; region: string | undefined } {
   const [, app = appId, region] = /^https:\/\/([^.]+)\.call-([^.]+)\./i.exec(baseUrl) ?? []
-  return { appId: app, region }
+  return { appId: app?.toLowerCase(), region }
 }
 
 const ANY = '[^.]+'
@@ -25,7 +25,17 @@ export function formsOf(id: string, app: App): string[] {
   return appId === undefined || region === undefined ? [id] : [id, `v1.${region}.${appId}.${id}`]
 }
 
-/** The forms of a session id, of whichever of these apps it is. */
-export function formsIn(id: string, apps: readonly App[]): string[] {
-  return [...new Set([id, ...apps.flatMap((app) => formsOf(id, app))])]
+/** How session ids begin, or what they are: as it is given, or, of a target, in the other form. */
+export type SessionIds = { given: string; others: ReadonlyMap<string, string> }
+
+/** The forms of a session id that is given for some targets. */
+export function sessionIds(given: string, targets: readonly (App & { name: string })[]): SessionIds {
+  const others = targets.flatMap((target) => formsOf(given, target).slice(1).map((other) => [target.name, other] as const)) // oxfmt-ignore
+  return { given, others: new Map(others) }
+}
+
+/** The forms of a session id of a target. */
+export const idsFor = (target: string, { given, others }: SessionIds) => {
+  const other = others.get(target)
+  return other === undefined ? [given] : [given, other]
 }

@@ -33,8 +33,8 @@ export type WebOptions = HooksOptions & {
   /** Whether commands find the configuration only by `--config`. */
   isNamed?: boolean
   targets: ServedTargets
-  /** The apps of the targets, by which a session is found in either form of its id. */
-  apps: () => readonly App[]
+  /** The targets of the configuration, by whose apps a session is found in either form of its id. */
+  configured: () => readonly (App & { name: string })[]
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
   /** The group that an alert is notified with. */

@@ -11,7 +11,6 @@ import { openReader } from '../../store/open-store.ts'
 import { callsParameters, callSelection } from '../../views/queries/calls-query.ts'
 import { CALL_FORMATS } from '../../views/call-csv.ts'
 import type { EventBody, EventType } from '../../views/event.ts'
-import type { App } from '../../ledger/session-id.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
 import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
 import { eventLine, printEvents } from '../events.ts'
@@ -108,9 +107,9 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
 }
 
 /** Reads the filters as the API does. */
-function wantedOf(query: Query, now: number, apps: readonly App[]): CallSelection {
+function wantedOf(query: Query, now: number, targets: Config['targets']): CallSelection {
   try {
-    return callSelection(callsParameters.parse(query), now, apps)
+    return callSelection(callsParameters.parse(query), now, targets)
   } catch (error) {
     if (!(error instanceof ZodError)) throw error
     const problems = error.issues.map(({ path, message }) => `--${String(path[0]).replaceAll('_', '-')}: ${message}`)
@@ -123,5 +122,12 @@ function isWanted(filter: CallFilter, { type, data }: EventBody): boolean {
   const { call_id: id, session_id: session, mode, receiver_type: receiverType } = data
   const labels = { type: data.type, mode, receiverType }
   const marks = data.has_recording ? MARK.recordingSeen : 0
-  return isSelected(filter, { id, session, labels, marks, status: type === 'call.lost' ? 'lost' : data.status })
+  return isSelected(filter, {
+    target: data.target,
+    id,
+    session,
+    labels,
+    marks,
+    status: type === 'call.lost' ? 'lost' : data.status,
+  })
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { formsIn, type App } from '../../ledger/session-id.ts'
+import { sessionIds, type App } from '../../ledger/session-id.ts'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../../ledger/call.ts'
 import { HISTORY_STATUSES } from '../../history/call-filter.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
@@ -45,13 +45,13 @@ export const callsParameters = z.strictObject({
  * The calls that checked parameters select, without their `limit`.
  *
  * @param now the service's clock (UNIX seconds)
- * @param apps of the targets, by which a session is found in either form of its id
+ * @param targets by whose apps a session is found in either form of its id
  * @throws {QueryError} parameters do not fit together
  */
 export function callSelection(
   query: z.output<typeof callsParameters>,
   now: number,
-  apps: readonly App[],
+  targets: readonly (App & { name: string })[],
 ): CallSelection {
   const { since: sinceText, until: untilText, cursor } = query
   const since = sinceText === undefined ? undefined : parseMoment(sinceText, undefined, now)
@@ -70,7 +70,7 @@ export function callSelection(
       receiverType: query.receiver_type,
       statuses: query.status,
       hasRecording: query.has_recording,
-      sessionIds: query.session_id ? formsIn(query.session_id, apps) : undefined,
+      sessionIds: query.session_id ? sessionIds(query.session_id, targets) : undefined,
     },
     ...(longerThan !== undefined && { beganBefore: now - longerThan }),
     from,

@@ -16,7 +16,7 @@ const MAX_SMALL = 500
 const MAX_LARGE_AT_A_TIME = 4
 
 export type CallsRouteOptions = CallsSource & {
-  apps?: () => readonly App[]
+  configured?: () => readonly (App & { name: string })[]
   clock?: Pick<Clock, 'scheduler'>
   wall?: () => number
 }
@@ -34,7 +34,7 @@ export const callsRoute = route(
     answers: { 200: { 'application/json': calls, 'text/csv': callsCsv, 'application/x-ndjson': callsLines } },
     head: false,
   },
-  ({ targets, store, apps = () => [], clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
+  ({ targets, store, configured = () => [], clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
     const admits = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
     return async ({ query }, reply) => {
       const { limit, format } = query
@@ -44,7 +44,7 @@ export const callsRoute = route(
       if (alive === undefined) return reply
       const isTimeless = query.since === undefined && query.longer_than === undefined
       const now = isTimeless ? 0 : await readServiceNow(store, query.target, wall())
-      const selection = callSelection(query, now, apps())
+      const selection = callSelection(query, now, configured())
       const pages = pagesOf(selection, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
       if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
       const page = await joined(pages)

@@ -38,7 +38,7 @@ import type { Store } from '../../store/store.ts'
 import { acceptsGzip } from '../compression.ts'
 import { liveState, onceRead, stateReader, type LiveState } from '../live-state.ts'
 import { route } from './route.ts'
-import { formsIn, type App } from '../../ledger/session-id.ts'
+import { sessionIds, type App } from '../../ledger/session-id.ts'
 import { QueryError } from '../../schema/query-error.ts'
 import { sendProblem } from '../problem.ts'
 
@@ -105,7 +105,8 @@ const parameters = z.strictObject({
     .describe('For streams: also the state of all targets, then its changes; once: the stream ends soon; for the page'),
 })
 
-export type EventsRouteOptions = { store: Log; apps: () => readonly App[]; clock?: StreamClock }
+export type EventsRouteOptions = { store: Log; configured: () => Configured; clock?: StreamClock }
+type Configured = readonly (App & { name: string })[]
 type StreamClock = Pick<Clock, 'scheduler' | 'monotonic'>
 
 /**
@@ -123,12 +124,12 @@ export const eventsRoute = route(
     },
   },
   (options: EventsRouteOptions | (WebOptions & EventsRouteOptions), app) => {
-    const { store, apps, clock = systemClock } = options
+    const { store, configured, clock = systemClock } = options
     const state$ = 'targets' in options ? liveState(options, clock) : undefined
     const openStream = eventStreams(store, clock, app)
     return async ({ query, headers }, reply) => {
       const { after, limit, latest, state } = query
-      const filter = filterOf(query, apps())
+      const filter = filterOf(query, configured())
       const accepted = headers.accept ?? ''
       if (!accepted.includes(STREAM_TYPE)) {
         if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')
@@ -146,8 +147,9 @@ export const eventsRoute = route(
   },
 )
 
-function filterOf({ type, target, session_id }: z.output<typeof parameters>, apps: readonly App[]): EventFilter {
-  return { types: type, targets: target, sessionIds: session_id === undefined ? undefined : formsIn(session_id, apps) }
+function filterOf({ type, target, session_id }: z.output<typeof parameters>, configured: Configured): EventFilter {
+  const ids = session_id === undefined ? undefined : sessionIds(session_id, configured)
+  return { types: type, targets: target, sessionIds: ids }
 }
 
 /** The streams of a server, which end with it. */

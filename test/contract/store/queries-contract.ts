@@ -1,3 +1,4 @@
+import { idsFor } from '../../../src/ledger/session-id.ts'
 import { describe, expect, test } from 'vitest'
 import { coverageOf, readServiceNow } from '../../../src/history/coverage.ts'
 import type { CallFilter } from '../../../src/history/call-filter.ts'
@@ -78,10 +79,7 @@ const newestFirst = (calls: readonly Drawn[]) =>
 
 const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-function isWanted(
-  { targets, type, mode, receiverType, statuses, hasRecording, sessionIds = [''] }: CallFilter,
-  call: Drawn,
-) {
+function isWanted({ targets, type, mode, receiverType, statuses, hasRecording, sessionIds }: CallFilter, call: Drawn) {
   return (
     (targets ?? [call.target]).includes(call.target) &&
     (type ?? call.type) === call.type &&
@@ -89,7 +87,7 @@ function isWanted(
     (receiverType ?? call.receiverType) === call.receiverType &&
     (statuses ?? [call.outcome]).some((status) => status === call.outcome) &&
     (hasRecording ?? call.hasRecording) === call.hasRecording &&
-    sessionIds.some((id) => call.session.startsWith(id))
+    (sessionIds === undefined || idsFor(call.target, sessionIds).some((id) => call.session.startsWith(id)))
   )
 }
 
@@ -159,7 +157,19 @@ export function queriesContract(newPlace: NewPlace, seeds = [1, 2, 3]): void {
           receiverType: maybe(RECEIVER_TYPES, 0.1),
           statuses: maybe([['ended'], ['rejected', 'canceled', 'unanswered'], ['lost'], ['other', 'lost']] as const),
           hasRecording: maybe([true, false]),
-          sessionIds: maybe([['v'], ['v1.1', '1'], ['v1.room'], ['Ω'], ['Ω.2', 'v1.1'], ['none'], ['cw:']]),
+          sessionIds: maybe(
+            ['v', 'v1.1', 'v1.room', 'Ω', 'Ω.2', 'none', 'cw:'].map((given, i) => ({
+              given,
+              others: new Map(
+                i % 2 === 0
+                  ? []
+                  : [
+                      ['a', 'v1.2'],
+                      ['b', 'Ω.1'],
+                    ],
+              ),
+            })),
+          ),
         }
         const since = maybe([0, CREATED + 50_000.5], 0.5) ?? 0
         const until = maybe([CREATED + 200_000, EVER.until], 0.5) ?? EVER.until

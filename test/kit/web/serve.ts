@@ -190,7 +190,7 @@ export async function serve(
       ({ alert, severity }) => ({ key: `${alert} ${severity}`, labels: { alert, severity } }),
     freshFrom: () => -Infinity,
     suppressed: () => new Map(),
-    apps: () => [{ baseUrl: 'https://app.call-eu.cometchat.io/v3' }],
+    configured: () => targets.map(({ name }) => ({ name, baseUrl: 'https://app.call-eu.cometchat.io/v3' })),
     known: () => ({
       alert: [...new Set(targets.flatMap(({ settings: { rules } }) => rules.map(({ name }) => name)))],
       target: targets.map(({ name }) => name),

@@ -85,7 +85,18 @@ test('an event is a CloudEvent; a call has its target, call id and session id, w
 test.each([
   [{ types: ['call.initiated', 'alert.firing'] }, ['commit-1-0', 'commit-2-0', 'commit-5-1']],
   [{ targets: ['b'] }, ['commit-2-0']],
-  [{ sessionIds: ['v1.eu.app.call 5.2', 'call 5.2'] }, ['commit-5-2']],
+  [
+    {
+      sessionIds: {
+        given: 'v1.eu.app.call 5.2',
+        others: new Map([
+          ['a', 'call 5.2'],
+          ['b', 'x'],
+        ]),
+      },
+    },
+    ['commit-5-2'],
+  ],
   [{ types: ['call.lost'], targets: ['b'] }, []],
 ] satisfies [EventFilter, string[]][])(
   'a filter selects events, and the cursor passes the others: %j',
@@ -100,8 +111,13 @@ test.each([
 test('a filter by session selects the events of all calls of the session, and of no other one', async () => {
   const types = ['call.ended', 'alert.firing'] as const
   const log = logOf({ position: 1, types, session: 'call 3.0' }, { position: 2, types }, { position: 3, types })
-  expect((await readAll(log, 9, { sessionIds: ['call 3.0'] })).found).toEqual(['commit-1-0', 'commit-3-0'])
-  expect((await readAll(log, 9, { sessionIds: ['call 1.0'] })).found).toEqual([])
+  expect((await readAll(log, 9, { sessionIds: { given: 'call 3.0', others: new Map() } })).found).toEqual([
+    'commit-1-0',
+    'commit-3-0',
+  ])
+  expect(
+    (await readAll(log, 9, { sessionIds: { given: 'call 1.0', others: new Map([['b', 'call 2.0']]) } })).found,
+  ).toEqual([])
 })
 
 test('a page ends after many events that are not wanted, and the next one goes on', async () => {

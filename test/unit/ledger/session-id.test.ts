@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formsIn, formsOf, withoutPrefix } from '../../../src/ledger/session-id.ts'
+import { formsOf, idsFor, sessionIds, withoutPrefix } from '../../../src/ledger/session-id.ts'
 
 const APP = { baseUrl: 'https://27a9c0ffee.call-eu.cometchat.io/v3' }
 
@@ -24,11 +24,24 @@ test('an id of another app keeps its prefix', () => {
   expect(withoutPrefix('v1.us.27a9c0ffee.room', APP)).toBe('v1.us.27a9c0ffee.room')
 })
 
-test('of several apps, an id has the forms of each, and is itself in any case', () => {
-  expect(formsIn('room', [APP, { baseUrl: 'https://b.call-us.cometchat.io/v3' }, {}])).toEqual([
+test('each target has the other form of its own app', () => {
+  const other = { name: 'b', baseUrl: 'https://b.call-us.cometchat.io/v3' }
+  const forms = (given: string) => {
+    const ids = sessionIds(given, [{ name: 'a', ...APP }, other, { name: 'c', baseUrl: 'https://proxy.example/v3' }])
+    return ['a', 'b', 'c'].map((target) => idsFor(target, ids))
+  }
+  expect(forms('room')).toEqual([['room', 'v1.eu.27a9c0ffee.room'], ['room', 'v1.us.b.room'], ['room']])
+  const given = 'v1.eu.27a9c0ffee.room'
+  expect(forms(given)).toEqual([
+    [given, 'room'],
+    [given, `v1.us.b.${given}`],
+    [given, 'room'],
+  ])
+})
+
+test('the prefix has the app id in lower case, as the service shows it', () => {
+  expect(formsOf('room', { baseUrl: 'https://27A9C0FFEE.call-eu.cometchat.io/v3' })).toEqual([
     'room',
     'v1.eu.27a9c0ffee.room',
-    'v1.us.b.room',
   ])
-  expect(formsIn('room', [])).toEqual(['room'])
 })

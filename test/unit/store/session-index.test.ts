@@ -53,7 +53,11 @@ async function plansOf(store: Pick<Store, 'rows'>, explain: string, sessionId: s
   const { plans, rows } = explaining(store, explain)
   const { calls } = await listCalls(
     { rows },
-    { since: 0, until: CREATED + 1e6, sessionIds: [sessionId] },
+    {
+      since: 0,
+      until: CREATED + 1e6,
+      sessionIds: { given: sessionId, others: new Map([['a', `v1.us.app.${sessionId}`]]) },
+    },
     { limit: 10_000 },
   )
   const expected = CALLS.filter(({ session }) => session.startsWith(sessionId)).toReversed()

@@ -32,7 +32,11 @@ async function eventServer() {
     },
     latestEvents: async () => rows.slice(-1000),
   }
-  mount(app, eventsRoute, { store: log, apps: () => [{ baseUrl: 'https://app.call-eu.cometchat.io/v3' }], clock })
+  mount(app, eventsRoute, {
+    store: log,
+    configured: () => [{ name: 'a', baseUrl: 'https://app.call-eu.cometchat.io/v3' }],
+    clock,
+  })
   onTestFinished(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   /** Logs calls that began, each in a commit of its own, named from one number to another. */
