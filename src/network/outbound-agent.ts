@@ -3,12 +3,18 @@ import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici'
 import { isLoopback } from './loopback.ts'
 
 /**
- * Connections to an address, through HTTP_PROXY or HTTPS_PROXY if they are set and NO_PROXY does not exclude the address. A
+ * Connections to an address by HTTP/1.1, through HTTP_PROXY or HTTPS_PROXY if they are set and NO_PROXY does not exclude the address. A
  * loopback address never uses a proxy: the proxy may be another machine, and would see secrets in plain HTTP.
+ *
+ * A request that is aborted ends its connection, so that one that died in silence fails one request. The only connection of HTTP/2
+ * would stay, and fail all that follow, and requests one after the other need no more time without it.
  */
 export function outboundAgent(address: string, options: Agent.Options = {}): Dispatcher {
-  return isDirect(new URL(address).hostname) ? new Agent(options) : new EnvHttpProxyAgent(options)
+  if (isDirect(new URL(address).hostname)) return new Agent({ ...options, ...HTTP1 })
+  return new EnvHttpProxyAgent({ ...options, ...HTTP1, proxyTls: HTTP1 })
 }
+
+const HTTP1 = { allowH2: false }
 
 /**
  * Whether a host uses no proxy, by what the client does not know: loopback, and the entries of NO_PROXY that are a network

@@ -8,6 +8,7 @@ import { receivers } from '../../../src/notifications/receivers.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { failure, withReceivers } from '../../kit/notifications/receiver.ts'
 import { AT } from '../../kit/notifications/sample.ts'
+import { swallowingServer } from '../../kit/swallowing-server.ts'
 import { HTTP_RECEIVERS } from './http-receivers.ts'
 
 const opening = withReceivers()
@@ -34,7 +35,7 @@ test('every receiver by HTTP keeps the contract below', () => {
 })
 
 describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name, receiver) => {
-  const { called, accepted, send, reads, reasons } = receiver
+  const { called, accepted, open, reads, reasons } = receiver
 
   /** A server on this machine that answers so, and deliveries to it. */
   async function deliveringTo(handler: RequestListener) {
@@ -46,7 +47,7 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
       handler(request, response)
     })
     const clock = virtualClock(AT)
-    return { clock, server, arrived: arrival.promise, requests: () => requests, deliver: () => send(url, clock) }
+    return { clock, server, arrived: arrival.promise, requests: () => requests, deliver: open(url, clock) }
   }
 
   const answering = (status: number, headers: Record<string, string> = {}, body = (status < 300 && accepted) || '') =>
@@ -174,6 +175,18 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
       delay === 8000 ? [schedule.mock.results[i]?.value] : [],
     )
     expect(timeouts).toMatchObject([{ closed: true }])
+  })
+
+  test('gets a new connection after one that died in silence', { timeout: 60_000 }, async () => {
+    const server = await swallowingServer((_request, response) => void response.end(accepted ?? ''))
+    const clock = virtualClock(AT)
+    const deliver = open(server.url, clock)
+    await deliver()
+    await clock.advance(60)
+    const connections = server.connections()
+    server.swallow(() => clock.advance(8))
+    let failed = 0
+    while (!(await deliver().then(() => true, () => false))) expect((failed += 1)).toBeLessThanOrEqual(connections) // oxfmt-ignore
   })
 
   test('that is refused the connection did not arrive, and says why', async () => {

@@ -8,11 +8,12 @@ import type { virtualClock } from '../../kit/virtual-clock.ts'
 import { AT, FIRING, messageOf } from '../../kit/notifications/sample.ts'
 import { firingSince } from '../../kit/notifications/receivers/alertmanager/alertmanager-sample.ts'
 
-/** One delivery by HTTP to an address, as each receiver makes it. */
+/** How each receiver delivers by HTTP. */
 export type HttpReceiver = {
   /** As problems name it. */
   called: string
-  send: (url: string, clock: Clock) => Promise<void>
+  /** Makes deliveries to an address. */
+  open: (url: string, clock: Clock) => () => Promise<void>
   /** What it answers when it has accepted a message; undefined if any 2xx means that. */
   accepted?: string
   /** Whether it reads a refusal; else the status is enough. */
@@ -27,7 +28,10 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
   slack: {
     called: 'Slack',
     accepted: 'ok',
-    send: (url, clock) => slackSend({ webhookUrl: url }, { clock })(messageOf([FIRING])),
+    open: (url, clock) => {
+      const send = slackSend({ webhookUrl: url }, { clock })
+      return () => send(messageOf([FIRING]))
+    },
     reads: true,
     reasons: [
       ['invalid_blocks', 'invalid_blocks'],
@@ -37,8 +41,10 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
   },
   alertmanager: {
     called: 'Alertmanager',
-    send: async (url, clock) =>
-      void (await alertmanagerPost({ url, clock })([alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT })])),
+    open: (url, clock) => {
+      const post = alertmanagerPost({ url, clock })
+      return async () => void (await post([alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT })]))
+    },
     reads: true,
     reasons: [
       ['"start time missing"\n', 'start time missing'],
@@ -49,15 +55,19 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
   },
   webhook: {
     called: 'the webhook',
-    send: (url, clock) =>
-      webhookSend({ url, format: 'callwatch', headers: {} }, { clock, name: 'webhook' })(messageOf([FIRING])),
+    open: (url, clock) => {
+      const send = webhookSend({ url, format: 'callwatch', headers: {} }, { clock, name: 'webhook' })
+      return () => send(messageOf([FIRING]))
+    },
     reads: false,
     reasons: [['"no disk"', '']],
   },
   heartbeat: {
     called: 'the heartbeat URL',
-    send: async (url, clock) =>
-      heartbeats({ url, interval: 60, clock })({ alerts: () => [], isWorking: () => true, interval: () => 15 })?.(),
+    open: (url, clock) => {
+      const refresh = heartbeats({ url, interval: 60, clock })
+      return async () => refresh({ alerts: () => [], isWorking: () => true, interval: () => 15 })?.()
+    },
     reads: false,
     reasons: [['"no disk"', '']],
   },

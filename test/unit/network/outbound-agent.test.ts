@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isLoopback } from '../../../src/network/loopback.ts'
 import { isDirect } from '../../../src/network/outbound-agent.ts'
@@ -8,6 +10,8 @@ import { networkError } from '../../../src/service/service-error.ts'
 import { undiciTransport } from '../../../src/service/undici-transport.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { proxyInEnvironment } from '../notifications/proxy.ts'
+import { listenOn } from '../../kit/commands/local-server.ts'
+import { trusted } from '../../kit/commands/self-signed.ts'
 import { SOON } from '../../kit/eventually.ts'
 import { failure } from '../../kit/notifications/receiver.ts'
 import { HTTP_RECEIVERS } from '../../contract/receivers/http-receivers.ts'
@@ -47,9 +51,9 @@ const SENT: [who: string, send: (url: string) => Promise<unknown>][] = [
       return send({ method: 'GET', path: '/calls', headers: { apikey: 'a-secret' }, signal })
     },
   ],
-  ...Object.entries(HTTP_RECEIVERS).map(([name, { send }]): [string, (url: string) => Promise<unknown>] => [
+  ...Object.entries(HTTP_RECEIVERS).map(([name, { open }]): [string, (url: string) => Promise<unknown>] => [
     `a delivery to ${name}`,
-    (url) => send(url, virtualClock(AT)),
+    (url) => open(url, virtualClock(AT))(),
   ]),
 ]
 
@@ -73,10 +77,10 @@ const REFUSED = [
 ] as const
 
 describe.each(REFUSED)('a request to %s that the proxy answers with %d', (url, status) => {
-  test.each(Object.values(HTTP_RECEIVERS))('has not arrived at $called, and says so', async ({ called, send }) => {
+  test.each(Object.values(HTTP_RECEIVERS))('has not arrived at $called, and says so', async ({ called, open }) => {
     await proxyInEnvironment(status)
     const message = `${called} could not be reached: the proxy answered ${status}`
-    expect(await failure(send(url, virtualClock(AT)))).toMatchObject({
+    expect(await failure(open(url, virtualClock(AT))())).toMatchObject({
       message,
       retryable: true,
       mayHaveArrived: false,
@@ -95,12 +99,23 @@ test.each(Object.values(HTTP_RECEIVERS))(
   async (receiver) => {
     const proxy = await proxyInEnvironment(0)
     const clock = virtualClock(AT)
-    const failing = failure(receiver.send('https://elsewhere.test', clock))
+    const failing = failure(receiver.open('https://elsewhere.test', clock)())
     await vi.waitFor(() => expect(proxy.asked).toHaveLength(1), SOON)
     await clock.advance(8)
     expect(await failing).toMatchObject({ retryable: true, mayHaveArrived: false })
   },
 )
+
+test.each(SENT)('%s to a proxy by HTTPS does not use HTTP/2', async (_who, send) => {
+  const proxy = createSecureServer({ ...trusted(), allowHTTP1: true })
+  const protocols: unknown[] = []
+  proxy.on('secureConnection', ({ alpnProtocol }: TLSSocket) => protocols.push(alpnProtocol))
+  proxy.on('connect', (_request, socket: Socket) => socket.end('HTTP/1.1 502 No\r\n\r\n'))
+  proxy.on('stream', (stream: ServerHttp2Stream) => stream.respond({ ':status': 502 }, { endStream: true }))
+  vi.stubEnv('https_proxy', `https://localhost:${await listenOn(proxy)}`)
+  await send('https://elsewhere.test').catch(() => undefined)
+  expect(protocols).toEqual(['http/1.1'])
+})
 
 test.each(['localhost', '127.8.9.10', '[::1]'])('%s is a loopback address', async (host) => {
   const proxy = await proxyInEnvironment()

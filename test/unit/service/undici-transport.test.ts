@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -10,7 +11,8 @@ import { networkError } from '../../../src/service/service-error.ts'
 import type { TransportRequest } from '../../../src/service/transport.ts'
 import { undiciTransport } from '../../../src/service/undici-transport.ts'
 import { closedPort, listenOn, localServer } from '../../kit/commands/local-server.ts'
-import { selfSigned } from '../../kit/commands/self-signed.ts'
+import { selfSigned, trusted } from '../../kit/commands/self-signed.ts'
+import { swallowingServer } from '../../kit/swallowing-server.ts'
 import { never } from './fake-transport.ts'
 
 const KEY = 'k3y-0f-a-target'
@@ -128,6 +130,28 @@ test('targets of one origin share its connections', async () => {
   expect(sockets.size).toBeLessThanOrEqual(2)
 })
 
+test(
+  'targets whose connections died in silence lose at most one poll for each connection',
+  { timeout: 60_000 },
+  async () => {
+    const server = await swallowingServer((_request, response) => void response.end('{}'))
+    const transports = Array.from({ length: 10 }, (_, i) => undiciTransport(`${server.url}/app-${i}`, 7776))
+    const poll = (send: (typeof transports)[number], signal: AbortSignal) =>
+      send({ method: 'GET', path: '/calls', headers: {}, signal })
+    await Promise.all(transports.map((send) => poll(send, never)))
+    const connections = server.connections()
+    let deadline = new AbortController()
+    server.swallow(() => deadline.abort(new DOMException('', 'TimeoutError')))
+    let failed = 0
+    for (const send of transports) {
+      deadline = new AbortController()
+      await poll(send, AbortSignal.any([deadline.signal, AbortSignal.timeout(20_000)])).catch(() => (failed += 1))
+      expect(failed).toBeLessThanOrEqual(connections)
+    }
+    expect((await poll(transports[0]!, AbortSignal.timeout(20_000))).body).toBe('{}')
+  },
+)
+
 test('a body that arrives too slowly ends when the signal is aborted', async () => {
   let socket: Socket | undefined
   const port = await serve((request, response) => {
@@ -206,6 +230,11 @@ test('an untrusted certificate is reported with what to do', async () => {
       'no answer from the service: its TLS certificate is not trusted ' +
       '(NODE_EXTRA_CA_CERTS adds authorities): DEPTH_ZERO_SELF_SIGNED_CERT',
   })
+})
+
+test('a server that accepts HTTP/2 only is reported as such', async () => {
+  const port = await listenOn(createSecureServer(trusted()))
+  expect((await failure(transportTo(`https://127.0.0.1:${port}`)('/calls'))).message).toContain('HTTP/2 only')
 })
 
 test('TLS to a server without it is reported as such', async () => {
