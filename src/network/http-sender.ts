@@ -1,8 +1,8 @@
-import { fetch, Response, type Dispatcher, type RequestInit } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Clock } from '../clock/clock.ts'
 import { readRetryAfter } from '../clock/times.ts'
-import { causesOf, codeOf, proxyProblem } from './error-causes.ts'
-import { outboundAgent } from './outbound-agent.ts'
+import { causesOf, codeOf, ownRefusal, proxyProblem } from './error-causes.ts'
+import { outboundAgent, request } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'
 
 /** The limit for one delivery, including the whole response (seconds). Less than a draining daemon may wait. */
@@ -15,7 +15,7 @@ const MAX_UNCONFIRMED = 3
 /** The pause after such an answer: three attempts take ten minutes, so that a message outlives a login page that is soon gone. */
 const UNCONFIRMED_PAUSE_SECONDS = 300
 /**
- * How much of a body is read after decompression (bytes). Receivers explain a refusal in a line, and a body may never end.
+ * How much of a body is read (bytes). Receivers explain a refusal in a line, and a body may never end.
  */
 const MAX_BYTES_READ = 16 * 1024
 
@@ -35,12 +35,20 @@ export type HttpReceiver = {
    * Extracts the part of a refusal's body that may be shown. Without it the body is not read, because it may quote the URL.
    */
   reasonIn?: (body: string) => string | undefined
-  /** How much of a body is read after decompression (bytes); default: 16 kB. */
+  /** How much of a body is read (bytes); default: 16 kB. */
   maxBytes?: number
 }
 
-/** Sends one request. Resolves to the response if the receiver accepted the message, without its body. */
-type Request = (init: RequestInit) => Promise<Response>
+/** What is sent; without a method, a GET. A body is JSON, if no header says otherwise. */
+export type Sent = { method?: Dispatcher.HttpMethod; headers?: Readonly<Record<string, string>>; body?: string }
+
+type Answer = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>
+
+/** Sends one request. Resolves to the answer if the receiver accepted the message. */
+type Request = (sent: Sent) => Promise<Answer>
+
+/** Sent with each request, if it has no header of the same name. */
+const HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'callwatch' }
 
 /**
  * Delivers to a receiver by HTTP, through a proxy if one is set. `send` makes the one request of each delivery. The request
@@ -52,7 +60,8 @@ export function httpSender(
   options: HttpReceiver,
 ): (send: (request: Request) => Promise<unknown>, signal?: AbortSignal) => Promise<void> {
   const { receiver, url, clock, timeout = TIMEOUT_SECONDS, accepts, reasonIn } = options
-  const dispatcher = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS } })
+  const { origin, pathname, search } = new URL(url)
+  const agent = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 })
   let unconfirmed = 0
   return async (send, signal) => {
     const deadline = new AbortController()
@@ -60,18 +69,17 @@ export function httpSender(
     const ends = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal])
     const progress = { isSending: false }
     try {
-      await send(async (init) => {
-        const noted = dispatcher.compose(noting(progress))
-        const response = await fetch(url, { ...init, redirect: 'manual', dispatcher: noted, signal: ends })
-        const isRead = (response.ok ? accepts : reasonIn) !== undefined
-        const body = isRead ? await beginningOf(response.body, options.maxBytes) : ''
-        if (!isRead) await response.body?.cancel()
-        const isAccepted = response.ok && (accepts === undefined || accepts(body))
-        if (isAccepted === false) throw refusal(response, body, options)
-        if (isAccepted === undefined) throw unconfirmedBy(response, receiver, (unconfirmed += 1) < MAX_UNCONFIRMED)
+      await send(async ({ method = 'GET', headers = {}, body: sent = null }) => {
+        const parts = { origin, path: pathname + search, method, headers: withDefaults(headers, sent), body: sent }
+        const answer = await request(agent.compose(noting(progress)), { ...parts, signal: ends })
+        const isRead = (isSuccess(answer) ? accepts : reasonIn) !== undefined
+        const body = isRead ? await beginningOf(answer.body, options.maxBytes) : ''
+        if (!isRead) answer.body.on('error', () => undefined).destroy()
+        const isAccepted = isSuccess(answer) && (accepts === undefined || accepts(body))
+        if (isAccepted === false) throw refusal(answer, body, options)
+        if (isAccepted === undefined) throw unconfirmedBy(answer, receiver, (unconfirmed += 1) < MAX_UNCONFIRMED)
         unconfirmed = 0
-        // Slack's client reads the whole body of any response.
-        return new Response(null, response)
+        return answer
       })
     } catch (error) {
       throw deliveryError(error, receiver, { ...progress, timeout: deadline.signal.aborted ? timeout : undefined })
@@ -79,6 +87,16 @@ export function httpSender(
       giveUp.unsubscribe()
     }
   }
+}
+
+function isSuccess({ statusCode }: Answer): boolean {
+  return statusCode >= 200 && statusCode < 300
+}
+
+function withDefaults(headers: Readonly<Record<string, string>>, body: string | null): Record<string, string> {
+  const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+  const defaults = Object.entries({ ...HEADERS, ...(body !== null && { 'content-type': 'application/json' }) })
+  return { ...Object.fromEntries(defaults.filter(([name]) => !given.has(name))), ...headers }
 }
 
 /** Notes when the request is written to a connection to the other side. */
@@ -97,7 +115,7 @@ function noting(progress: { isSending: boolean }): Dispatcher.DispatcherComposeI
  * Another server has answered, such as a proxy that requires a login, or the receiver accepts in a form of its own. Each attempt may
  * have arrived, so the third such answer in a row is the last, and while these answers last, each message is sent once.
  */
-function unconfirmedBy({ status }: Response, receiver: string, retryable: boolean): DeliveryError {
+function unconfirmedBy({ statusCode: status }: Answer, receiver: string, retryable: boolean): DeliveryError {
   const problem = `${receiver} answered ${status}, but not \`ok\`, as it does when it has accepted a message`
   const end = retryable ? '' : '; the message may have arrived, and is not sent again'
   return new DeliveryError(problem + end, {
@@ -109,12 +127,12 @@ function unconfirmedBy({ status }: Response, receiver: string, retryable: boolea
 }
 
 /** The error for a response that does not accept the message. 3xx, 429 and 5xx are retryable; anything else is a permanent refusal. */
-function refusal(response: Response, body: string, { receiver, clock, reasonIn }: HttpReceiver): DeliveryError {
-  const { ok, status, headers } = response
-  const retryAfter = readRetryAfter(headers.get('retry-after') ?? undefined, clock.wall())
+function refusal(answer: Answer, body: string, { receiver, clock, reasonIn }: HttpReceiver): DeliveryError {
+  const { statusCode: status, headers } = answer
+  const retryAfter = readRetryAfter(firstOf(headers['retry-after']), clock.wall())
   const reason = reasonIn?.(body) ?? ''
   const because = reason === '' ? '' : ` (${reason})`
-  const isRedirect = !ok && status < 400
+  const isRedirect = !isSuccess(answer) && status < 400
   const retryable = isRedirect || status === 429 || status >= 500
   const did = retryable ? 'answered' : 'refused the message with'
   const why = isRedirect ? ', a redirect, which is not followed' : because
@@ -122,11 +140,16 @@ function refusal(response: Response, body: string, { receiver, clock, reasonIn }
   return new DeliveryError(`${receiver} ${did} ${status}${why}`, { retryable, retryAfter, status, mayHaveArrived })
 }
 
-/** The beginning of a body as text. The rest is neither read nor decompressed. */
-async function beginningOf(body: Response['body'], most = MAX_BYTES_READ): Promise<string> {
-  const parts: Uint8Array[] = []
+/** A header that comes several times has all values; the first one counts. */
+export function firstOf(header: string | string[] | undefined): string | undefined {
+  return [header].flat()[0]
+}
+
+/** The beginning of a body as text. The rest is not read. */
+async function beginningOf(body: AsyncIterable<Buffer>, most = MAX_BYTES_READ): Promise<string> {
+  const parts: Buffer[] = []
   let size = 0
-  for await (const part of body ?? []) {
+  for await (const part of body) {
     parts.push(part)
     size += part.length
     if (size >= most) break
@@ -147,9 +170,15 @@ function deliveryError(
     const problem = `${receiver} did not answer within ${timeout} s`
     return new DeliveryError(problem, { retryable: true, mayHaveArrived: isSending })
   }
-  // Only the code (`ENOTFOUND`, a TLS code), because an error's message may contain the URL.
   const proxy = proxyProblem(causes)
+  const refused = proxy === undefined ? ownRefusal(causes) : undefined
+  if (refused !== undefined) return new DeliveryError(`${receiver}: ${refused}`, { retryable: false })
+  // Only the code (`ENOTFOUND`, a TLS code), because an error's message may contain the URL.
   const why = proxy ?? codeOf(causes)
+  if (why !== undefined && /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$)/.test(why)) {
+    const problem = `the answer of ${receiver} was not HTTP, or its headers were larger than 16 kB: ${why}`
+    return new DeliveryError(problem, { retryable: true, mayHaveArrived: true })
+  }
   return new DeliveryError(`${receiver} could not be reached${why === undefined ? '' : `: ${why}`}`, {
     retryable: true,
     mayHaveArrived: isSending && proxy === undefined,

@@ -1,3 +1,4 @@
+import { aborted } from 'node:util'
 import ipaddr from 'ipaddr.js'
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici'
 import { isLoopback } from './loopback.ts'
@@ -15,6 +16,20 @@ export function outboundAgent(address: string, options: Agent.Options = {}): Dis
 }
 
 const HTTP1 = { allowH2: false }
+
+/** Sends a request. Rejects with the reason of its signal as soon as that is aborted. */
+export async function request(
+  agent: Dispatcher,
+  sent: Dispatcher.RequestOptions & { signal: AbortSignal },
+): Promise<Dispatcher.ResponseData> {
+  // The client heeds the signal only once it has a connection, and a proxy may never make one.
+  return Promise.race([agent.request(sent), endOf(sent.signal)])
+}
+
+async function endOf(signal: AbortSignal): Promise<never> {
+  await aborted(signal, signal)
+  throw signal.reason
+}
 
 /**
  * Whether a host uses no proxy, by what the client does not know: loopback, and the entries of NO_PROXY that are a network

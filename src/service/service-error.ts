@@ -1,4 +1,4 @@
-import { causesOf, codeOf, proxyProblem } from '../network/error-causes.ts'
+import { causesOf, codeOf, ownRefusal, proxyProblem } from '../network/error-causes.ts'
 
 /**
  * Why a request failed.
@@ -72,6 +72,7 @@ const HINTS: readonly [RegExp, string][] = [
   [/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/, "its TLS certificate is not valid now, or this machine's clock is wrong"],
   [/CERT|SIGN|^ERR_TLS_/, 'its TLS certificate is not trusted (NODE_EXTRA_CA_CERTS adds authorities)'],
   [/^HPE_/, 'the answer was not HTTP'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'the headers of the answer were larger than 16 kB'],
 ]
 
 /**
@@ -87,6 +88,6 @@ export function networkError(error: unknown): ServiceError {
   const code = codeOf(causes)
   const hint = code === undefined ? undefined : HINTS.find(([codes]) => codes.test(code))?.[1]
   const problem = [hint, code ?? causes.at(-1)?.message ?? String(error)].filter(Boolean)
-  const what = proxyProblem(causes) ?? problem.join(': ')
+  const what = proxyProblem(causes) ?? ownRefusal(causes) ?? problem.join(': ')
   return new ServiceError('network', `no answer from the service: ${what}`, { cause: error })
 }

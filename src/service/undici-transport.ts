@@ -1,8 +1,8 @@
-import { aborted, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { causesOf, codeOf, isOfProxy } from '../network/error-causes.ts'
-import { isDirect, outboundAgent } from '../network/outbound-agent.ts'
+import { isDirect, outboundAgent, request } from '../network/outbound-agent.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
@@ -36,8 +36,7 @@ export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transp
   return async ({ method, path, headers, body, signal }) => {
     const asked = { ...headers, 'accept-encoding': ENCODING }
     const sent = { origin, path: prefix + path, method, headers: asked, body: body ?? null, signal }
-    // The client heeds the signal only once it has a connection, and a proxy may never make one.
-    const answer = await Promise.race([agent.request(sent), endOf(signal)]).catch((error: unknown) => {
+    const answer = await request(agent, sent).catch((error: unknown) => {
       throw unreachableProxy(error, address) ?? error
     })
     // `x-gzip` is another name of gzip (RFC 9110 §8.4.1.3).
@@ -57,12 +56,6 @@ function unreachableProxy(error: unknown, address: URL): ServiceError | undefine
   if (!isOfProxy(causes, address)) return undefined
   const message = `no answer from the service: the proxy cannot be reached (${codeOf(causes)})`
   return new ServiceError('network', message, { cause: error })
-}
-
-/** Rejects with the reason of the signal when that is aborted. */
-async function endOf(signal: AbortSignal): Promise<never> {
-  await aborted(signal, signal)
-  throw signal.reason
 }
 
 /** @throws {ServiceError} invalid: the body is not encoded as its header says, or is longer than `mostBytes` when decoded */

@@ -1,5 +1,6 @@
 import { daemonUrl } from '../../config/daemon-url.ts'
 import type { Config } from '../../config/config.ts'
+import { parseMap } from '../../schema/path.ts'
 import { heardAnswers, type Heard } from '../../views/status.ts'
 import type { CommandContext } from '../command.ts'
 
@@ -10,18 +11,21 @@ export type Daemon = Awaited<ReturnType<typeof daemonOf>>
 
 /** The daemon of a configuration file on this machine, whatever mistakes the file has got meanwhile. */
 export async function daemonOf({ config: file }: { config?: string | undefined }, context: CommandContext) {
-  const { Agent, fetch } = await import('undici')
+  const { Agent, request } = await import('undici')
   const url = daemonUrl({ ...(file !== undefined && { file }), ...context })
   // No proxy is used. The certificate has another name than localhost.
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
   return {
     url,
-    /** Its answer to a GET; undefined if nothing answers in time. */
+    /** The status and the text of its answer to a GET; undefined if nothing answers in time. */
     get: (path: string, { auth }: Partial<Pick<Config['http'], 'auth'>> = {}) => {
       const signal = AbortSignal.timeout(TIMEOUT_MS)
       const login = auth && Buffer.from(`${auth.username}:${auth.password}`).toString('base64')
       const headers = login === undefined ? {} : { authorization: `Basic ${login}` }
-      const ask = (address: string) => fetch(address, { dispatcher, signal, headers })
+      const ask = async (address: string) => {
+        const { statusCode: status, body } = await request(address, { dispatcher, signal, headers })
+        return { status, text: await body.text() }
+      }
       // A file that is not YAML does not say whether the daemon has a certificate.
       return ask(`${url}${path}`)
         .catch(() => ask(`${url}${path}`.replace('http:', 'https:')))
@@ -35,7 +39,7 @@ export async function hear(daemon: Daemon, { http, targets }: Config): Promise<H
   const answers = await Promise.all(
     ['status', 'receivers'].map(async (name) => {
       const answer = await daemon.get(`api/v1/${name}`, http)
-      return answer?.ok === true ? answer.json().catch(() => undefined) : undefined
+      return answer?.status === 200 ? parseMap(answer.text) : undefined
     }),
   )
   const heard = heardAnswers.safeParse(Object.assign({}, ...answers)).data

@@ -24,7 +24,7 @@ export const declare: Declare = (command, context) =>
         const answer = await daemon.get('healthz')
         const url = `${daemon.url}healthz`
         context.print(`${url} ${answer === undefined ? 'does not answer' : `answers ${answer.status}`}`)
-        return context.succeed(answer?.ok === true)
+        return context.succeed(answer?.status === 200)
       }
       const config = await context.configured(options)
       const show = async () => {

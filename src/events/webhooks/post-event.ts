@@ -17,7 +17,6 @@ export function eventPoster({ name, url, secret, oldSecret, timeout }: WebhookCo
           method: 'POST',
           headers: {
             'content-type': 'application/cloudevents+json; charset=utf-8',
-            'user-agent': 'callwatch',
             ...signedHeaders(id, clock.wall(), body, secrets),
           },
           body,

@@ -1,3 +1,4 @@
+import { request } from 'undici'
 import type { LedgerEvent } from '../calls/ledger.ts'
 import { SIMULATED_APP, withPrefix } from '../calls/session-id.ts'
 import { between, hex } from '../random.ts'
@@ -88,9 +89,12 @@ export function sendWebhooks({ due, failed }: Webhooks, to: URL, now: () => numb
       'content-type': 'application/json',
       authorization: `Basic ${Buffer.from(user).toString('base64')}`,
     }
-    const answer = fetch(to.origin + to.pathname, { method: 'POST', headers, body: webhook.body })
-    const { ok } = await answer.catch(() => ({ ok: false }))
-    if (!ok) failed(webhook)
+    const answer = request(to.origin + to.pathname, { method: 'POST', headers, body: webhook.body })
+    const status = await answer.then(
+      ({ statusCode, body }) => body.dump().then(() => statusCode),
+      () => 0,
+    )
+    if (status < 200 || status >= 300) failed(webhook)
   }
   const timer = setInterval(() => {
     now()

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
-import type { RequestListener, ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { receivers } from '../../../src/notifications/receivers.ts'
+import { listenOn, listenOnBlockedPort } from '../../kit/commands/local-server.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { failure, withReceivers } from '../../kit/notifications/receiver.ts'
 import { AT } from '../../kit/notifications/sample.ts'
@@ -175,6 +177,18 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
       delay === 8000 ? [schedule.mock.results[i]?.value] : [],
     )
     expect(timeouts).toMatchObject([{ closed: true }])
+  })
+
+  test('reaches a port that browsers block', async () => {
+    const server = createServer((request, response) => request.resume().on('end', () => response.end(accepted)))
+    await open(`http://127.0.0.1:${await listenOnBlockedPort(server)}/`, virtualClock(AT))()
+  })
+
+  test('says that the answer is not HTTP', async () => {
+    const port = await listenOn(createTcpServer((socket) => void socket.once('data', () => socket.end('220 mail\r\n'))))
+    const message = `the answer of ${called} was not HTTP, or its headers were larger than 16 kB: HPE_INVALID`
+    const failed = await failure(open(`http://127.0.0.1:${port}/`, virtualClock(AT))())
+    expect(failed).toMatchObject({ message, retryable: true, mayHaveArrived: true })
   })
 
   test('gets a new connection after one that died in silence', { timeout: 60_000 }, async () => {

@@ -9,6 +9,18 @@ export async function localServer(answer: RequestListener): Promise<{ url: strin
   return { url: `http://127.0.0.1:${port}`, port }
 }
 
+/** Ports that the fetch of browsers and of Node.js refuses (https://fetch.spec.whatwg.org/#port-blocking). */
+const BLOCKED_PORTS = [10_080, 6679, 6697, 6666, 6667, 6668, 6669, 5060, 5061, 4190]
+
+/** Lets a server listen on a port that browsers block. @returns the port */
+export async function listenOnBlockedPort(server: Server): Promise<number> {
+  for (const port of BLOCKED_PORTS) {
+    const listens = await listenOn(server, port).catch(() => undefined)
+    if (listens !== undefined) return port
+  }
+  throw new Error('every port that browsers block is in use')
+}
+
 /** A port of loopback on which nothing is listening. */
 export async function closedPort(): Promise<number> {
   const server = createServer()

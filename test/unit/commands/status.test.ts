@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { AlertMatch } from '../../../src/alerts/match-keys.ts'
 import { tableLines } from '../../../src/commands/command.ts'
@@ -11,6 +12,7 @@ import { firing } from '../../kit/metrics/hand-made-target.ts'
 import { openIn } from '../../kit/store/place.ts'
 import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
 import { callwatch, configFile, startHere } from '../../kit/commands/callwatch.ts'
+import { listenOnBlockedPort } from '../../kit/commands/local-server.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
 import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
@@ -403,6 +405,12 @@ describe('status --health', () => {
     const { url } = await serve([shownTarget()], { host })
     const variables = { ...env(url), CALLWATCH_HTTP_HOST: host }
     expect(await callwatch(['status', '--health'], { env: variables })).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('reaches a daemon on a port that browsers block', async () => {
+    const port = await listenOnBlockedPort(createServer((_request, response) => response.end('{}')))
+    const { code, stdout } = await callwatch(['status', '--health'], { env: env(`http://127.0.0.1:${port}`) })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `http://127.0.0.1:${port}/healthz answers 200\n` })
   })
 
   test('needs no password, and no configuration without mistakes', async () => {

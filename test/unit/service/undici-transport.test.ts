@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
-import type { Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -237,6 +237,13 @@ test('a server that accepts HTTP/2 only is reported as such', async () => {
   expect((await failure(transportTo(`https://127.0.0.1:${port}`)('/calls'))).message).toContain('HTTP/2 only')
 })
 
+test('an answer that is not HTTP is reported as such', async () => {
+  const port = await listenOn(createTcpServer((socket) => void socket.once('data', () => socket.end('220 mail\r\n'))))
+  expect((await failure(transportTo(`http://127.0.0.1:${port}`)('/calls'))).message).toContain(
+    'the answer was not HTTP',
+  )
+})
+
 test('TLS to a server without it is reported as such', async () => {
   const port = await serve((_request, response) => response.end())
   expect((await failure(transportTo(`https://127.0.0.1:${port}`)('/calls'))).message).toContain('TLS failed')
@@ -245,7 +252,8 @@ test('TLS to a server without it is reported as such', async () => {
 test('a key that is not a valid header value is not reported', async () => {
   const port = await serve((_request, response) => response.end())
   const send = transportTo(`http://127.0.0.1:${port}`)
-  await failure(send('/calls', { headers: { apikey: `${KEY}\n` } }))
+  const { message } = await failure(send('/calls', { headers: { apikey: `${KEY}\n` } }))
+  expect(message).toContain('callwatch cannot send such a request: invalid apikey header')
 })
 
 test('a request ends when its signal is aborted, also while a proxy does not answer', async () => {

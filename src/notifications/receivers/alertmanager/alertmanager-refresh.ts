@@ -2,7 +2,7 @@ import type { LiveAlert } from '../../../alerts/alert.ts'
 import { readHttpDate } from '../../../clock/times.ts'
 import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
-import { httpSender } from '../../../network/http-sender.ts'
+import { firstOf, httpSender } from '../../../network/http-sender.ts'
 import { parseMap } from '../../../schema/path.ts'
 import { alertmanagerAlert, type AlertmanagerAlert } from '../../../views/messages/alertmanager.ts'
 import type { Refresh, SendContext } from '../../receiver.ts'
@@ -25,12 +25,11 @@ const MAX_REASON_LENGTH = 300
 export function alertmanagerPost({ url: address, clock }: { url: string; clock: Clock }): PostAlerts {
   const url = `${address.replace(/\/+$/, '')}/api/v2/alerts`
   const deliver = httpSender({ receiver: 'Alertmanager', url, clock, reasonIn })
-  const headers = { 'content-type': 'application/json', 'user-agent': 'callwatch' }
   return async (alerts) => {
-    let date: string | null | undefined
-    const init = { method: 'POST', headers, body: JSON.stringify(alerts) }
-    await deliver(async (request) => (date = (await request(init)).headers.get('date')))
-    return readHttpDate(date ?? undefined)
+    let date: string | undefined
+    const sent = { method: 'POST', body: JSON.stringify(alerts) } as const
+    await deliver(async (request) => (date = firstOf((await request(sent)).headers['date'])))
+    return readHttpDate(date)
   }
 }
 

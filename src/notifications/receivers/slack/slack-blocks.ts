@@ -1,4 +1,4 @@
-import type { IncomingWebhookSendArguments } from '@slack/webhook'
+import type { KnownBlock } from '@slack/types'
 import { isolated, oneLine } from '../../text/bounded.ts'
 import type { Link } from '../../text/message-parts.ts'
 
@@ -33,7 +33,8 @@ export function fallback(text: string, limit: number): string {
 }
 
 /** A message in the form of Slack's webhook. */
-export type SlackMessage = IncomingWebhookSendArguments & { text: string; blocks: SlackBlock[] }
+export type SlackMessage = { text: string; blocks: SlackBlock[]; unfurl_links: boolean; unfurl_media: boolean }
+
 /**
  * A message; Slack fetches none of its links to show a preview.
  *
@@ -47,7 +48,7 @@ export function titled(title: string, more: string, most: number, blocks: SlackB
 
 /** A block of a kind that callwatch uses. */
 export type SlackBlock = Block<'header'> | Block<'section'> | Block<'context'> | Block<'actions'>
-type Block<Kind> = Extract<NonNullable<IncomingWebhookSendArguments['blocks']>[number], { type: Kind }>
+type Block<Kind> = Extract<KnownBlock, { type: Kind }>
 
 /**
  * Slack accepts at most 50 blocks, 150 characters of a header, 3000 of a text, 2000 of a field, 3000 of an address

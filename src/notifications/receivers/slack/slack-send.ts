@@ -1,4 +1,3 @@
-import { IncomingWebhook } from '@slack/webhook'
 import { parseMap } from '../../../schema/path.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import type { Send, SendContext } from '../../receiver.ts'
@@ -13,10 +12,7 @@ export function slackSend(
   const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, accepts, reasonIn })
   return (message) =>
     deliver((request) =>
-      // The webhook's own fetch would ignore the proxy, and its errors would hide the headers of a 429.
-      new IncomingWebhook(webhookUrl, { fetch: (_url, init) => request(init ?? {}) }).send(
-        slackMessage(message, { now: clock.wall(), dashboardUrl }),
-      ),
+      request({ method: 'POST', body: JSON.stringify(slackMessage(message, { now: clock.wall(), dashboardUrl })) }),
     )
 }
 

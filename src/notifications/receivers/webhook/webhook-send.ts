@@ -1,4 +1,3 @@
-import { Headers } from 'undici'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import { alertmanagerView } from '../../../views/messages/alertmanager.ts'
@@ -37,11 +36,7 @@ export function webhookSend(
   }
 
   function post(body: string): Promise<void> {
-    return deliver((request) => {
-      const sent = new Headers({ 'content-type': 'application/json', 'user-agent': 'callwatch' })
-      for (const [name, value] of Object.entries(headers)) sent.set(name, value)
-      return request({ method: 'POST', headers: sent, body })
-    })
+    return deliver((request) => request({ method: 'POST', headers, body }))
   }
 }
 

@@ -13,6 +13,7 @@ const own = [
   'expect',
   'host',
   'keep-alive',
+  'proxy-authorization',
   'transfer-encoding',
   'upgrade',
 ]

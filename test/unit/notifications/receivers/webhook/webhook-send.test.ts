@@ -60,11 +60,12 @@ test('half a character in a name is not sent to the webhook, which many a receiv
 })
 
 test.each([
-  ['a header', { 'X-Token': `${SECRET}\nX: y` }],
-  ['a header name', { [SECRET]: 'x' }],
-])('%s of the webhook that cannot be sent is not shown', async (_case, headers) => {
+  ['a header', { 'X-Token': `${SECRET}\nX: y` }, 'invalid X-Token header'],
+  ['a header name', { [SECRET]: 'x' }, 'invalid header key'],
+])('%s of the webhook that cannot be sent is not shown, and no fault of the network', async (_case, headers, why) => {
   const { send } = await webhook(headers)
-  expect((await failure(send(MESSAGE))).message).toBe('the webhook could not be reached')
+  const message = `the webhook: callwatch cannot send such a request: ${why}`
+  expect(await failure(send(MESSAGE))).toMatchObject({ message, retryable: false, mayHaveArrived: false })
 })
 
 /** A webhook that takes bodies of so many bytes, and the sizes of those that it got. */
