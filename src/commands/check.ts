@@ -18,7 +18,11 @@ type CheckOptions = { probe: boolean; store: boolean; json: boolean; print?: boo
  */
 export const declare: Declare = (command, { loader, print, printWhole, succeed }) =>
   void command
-    .option('--probe', 'also send up to ten requests to each target, and connect to a shared store', false)
+    .option(
+      '--probe',
+      'also send up to ten requests to each target and one to each heartbeat, and connect to a shared store',
+      false,
+    )
     .option('--target <name>', 'probe only this target')
     .addOption(
       new Option('--record <file>', 'probe, and write the anonymized answers to this file').implies({ probe: true }),
@@ -35,7 +39,9 @@ export const declare: Declare = (command, { loader, print, printWhole, succeed }
         if (!options.json && (!options.probe || options.print))
           printWhole(`${maskConfig(config)}# The configuration is valid.`)
         printJson({ valid: true, warnings: configWarnings(config), config: maskedTree(config), ...found })
-        succeed([...(found.probes ?? []), found.store].every((one) => one?.works !== false))
+        succeed(
+          [...(found.probes ?? []), ...(found.heartbeats ?? []), found.store].every((one) => one?.works !== false),
+        )
       } catch (error) {
         if (error instanceof ConfigError) printJson({ valid: false, problems: [...error.problems] })
         throw error
@@ -63,13 +69,15 @@ async function probed(config: Config, options: CheckOptions, print: CommandConte
   }
   const store = await storeProbeOf(config, options)
   if (store !== undefined) printVerdict('store', store, print)
+  const heartbeats = await heartbeatsOf(config, options)
+  for (const one of heartbeats) printVerdict(one.receiver, one, print)
   for (const { target, warnings } of probes)
     for (const { message } of warnings) print(`# ${target}: warning: ${message}`)
-  const verdicts = [...probes, store].flatMap((one) => one?.works ?? [])
+  const verdicts = [...probes, store, ...heartbeats].flatMap((one) => one?.works ?? [])
   const failed = verdicts.filter((works) => !works).length
   if (options.probe) print(`${verdicts.length - failed} ✓ ${failed} ✗`, 'bold')
   for (const warning of configWarnings(config)) print(`# warning: ${warning}`)
-  return { ...(options.probe && { probes }), ...(store && { store }) }
+  return { ...(options.probe && { probes, heartbeats }), ...(store && { store }) }
 }
 
 type Verdict = Pick<Probe, 'works' | 'message'>
@@ -105,6 +113,12 @@ async function* probesOf(config: Config, { probe: isWanted, target: name, record
     if (record !== undefined) found.recording = record(exchanges)
     yield found
   }
+}
+
+/** Probes the heartbeats, unless one target is meant. */
+async function heartbeatsOf(config: Config, { probe, target, record }: CheckOptions) {
+  if (!probe || target !== undefined || record !== undefined) return []
+  return (await import('./probe-heartbeats.ts')).probeHeartbeats(config)
 }
 
 async function storeProbeOf({ store }: Config, options: CheckOptions) {

@@ -11,7 +11,7 @@ import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import type { Declare } from './command.ts'
 
-/** Sends a sample firing and a sample resolved notification to every receiver. Succeeds if all of them are accepted. */
+/** Sends a sample firing and a sample resolved notification to every receiver, and each heartbeat. Succeeds if all of them are accepted. */
 export const declare: Declare = (command, { configured, print, stdout, succeed }) =>
   void command.action(async (options) => {
     const config = await configured(options)
@@ -29,27 +29,28 @@ export const declare: Declare = (command, { configured, print, stdout, succeed }
     for (const receiver of receivers) {
       const { name } = receiver
       for (const example of examples(config.targets[0]!.name, systemClock.wall())) {
-        const { kind } = example
+        const sample = 'isHeartbeat' in receiver ? 'the heartbeat' : `the sample "${example.kind}"`
         const deliver = deliveryOf(receiver, example)
         if (deliver === undefined) continue
         try {
           await deliver()
-          print(`${name}: the sample "${kind}" was accepted`)
+          print(`${name}: ${sample} was accepted`)
         } catch (error) {
           if (!(error instanceof DeliveryError)) throw error
           succeed(false)
-          print(mask(`${name}: the sample "${kind}" failed: ${error.message}`))
+          print(mask(`${name}: ${sample} failed: ${error.message}`))
         }
       }
     }
   })
 
-/** The function that delivers a sample; undefined if the receiver takes no alerts. */
+/** The function that delivers a sample; undefined if the receiver needs nothing more. */
 function deliveryOf(receiver: Receiver, notification: Notification): (() => Promise<unknown>) | undefined {
   if (takesMessages(receiver)) return () => receiver.send(messageOf(notification))
   const { kind, target } = notification
+  if (receiver.isHeartbeat === true && kind !== 'firing') return undefined
   const alerts = () => (kind === 'firing' ? [{ target, instance: instanceOf(notification) }] : [])
-  return receiver.refresh({ alerts, isWorking: () => false, interval: () => 0 })
+  return receiver.refresh({ alerts, isWorking: () => true, interval: () => 0 })
 }
 
 /** A sample alert that fires, and that it is resolved. */

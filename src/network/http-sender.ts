@@ -28,9 +28,11 @@ export type HttpReceiver = {
   timeout?: number
   /**
    * Whether this body of a 2xx accepts or refuses a message; undefined if it says neither, which is tried three times in a row.
-   * Default: every 2xx accepts.
+   * Default: every 2xx accepts that does not refuse.
    */
   accepts?: (body: string) => boolean | undefined
+  /** Why this body of a 2xx refuses a message, in words that may be shown; undefined if it does not. Default: none does. */
+  refuses?: (body: string) => string | undefined
   /**
    * Extracts the part of a refusal's body that may be shown. Without it the body is not read, because it may quote the URL.
    */
@@ -59,7 +61,7 @@ const HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'c
 export function httpSender(
   options: HttpReceiver,
 ): (send: (request: Request) => Promise<unknown>, signal?: AbortSignal) => Promise<void> {
-  const { receiver, url, clock, timeout = TIMEOUT_SECONDS, accepts, reasonIn } = options
+  const { receiver, url, clock, timeout = TIMEOUT_SECONDS } = options
   const { origin, pathname, search } = new URL(url)
   const agent = outboundAgent(url, { connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 })
   let unconfirmed = 0
@@ -72,10 +74,8 @@ export function httpSender(
       await send(async ({ method = 'GET', headers = {}, body: sent = null }) => {
         const parts = { origin, path: pathname + search, method, headers: withDefaults(headers, sent), body: sent }
         const answer = await request(agent.compose(noting(progress)), { ...parts, signal: ends })
-        const isRead = (isSuccess(answer) ? accepts : reasonIn) !== undefined
-        const body = isRead ? await beginningOf(answer.body, options.maxBytes) : ''
-        if (!isRead) answer.body.on('error', () => undefined).destroy()
-        const isAccepted = isSuccess(answer) && (accepts === undefined || accepts(body))
+        const body = await bodyOf(answer, options)
+        const isAccepted = isSuccess(answer) && verdictOn(body, options)
         if (isAccepted === false) throw refusal(answer, body, options)
         if (isAccepted === undefined) throw unconfirmedBy(answer, receiver, (unconfirmed += 1) < MAX_UNCONFIRMED)
         unconfirmed = 0
@@ -87,6 +87,20 @@ export function httpSender(
       giveUp.unsubscribe()
     }
   }
+}
+
+/** Whether the body of a 2xx accepts a message; undefined if that is not clear. */
+function verdictOn(body: string, { accepts, refuses }: HttpReceiver): boolean | undefined {
+  return accepts?.(body) ?? (refuses?.(body) === undefined ? accepts === undefined || undefined : false)
+}
+
+/** What is read of a body: the beginning, or nothing of one that decides nothing. The body of a 2xx that only may refuse need not end. */
+async function bodyOf(answer: Dispatcher.ResponseData, options: HttpReceiver): Promise<string> {
+  const { accepts, refuses, reasonIn, maxBytes } = options
+  const isRead = (isSuccess(answer) ? (accepts ?? refuses) : reasonIn) !== undefined
+  if (isRead) return beginningOf(answer.body, isSuccess(answer) && accepts === undefined, maxBytes)
+  answer.body.on('error', () => undefined).destroy()
+  return ''
 }
 
 function isSuccess({ statusCode }: Answer): boolean {
@@ -126,18 +140,28 @@ function unconfirmedBy({ statusCode: status }: Answer, receiver: string, retryab
   })
 }
 
+/** A reason with which a 2xx refuses a message for now. */
+const TEMPORARY = /rate.?limit|too many|try again|time.?out|unavailable|internal/i
+
 /** The error for a response that does not accept the message. 3xx, 429 and 5xx are retryable; anything else is a permanent refusal. */
-function refusal(answer: Answer, body: string, { receiver, clock, reasonIn }: HttpReceiver): DeliveryError {
+function refusal(answer: Answer, body: string, options: HttpReceiver): DeliveryError {
+  const { receiver, clock } = options
   const { statusCode: status, headers } = answer
   const retryAfter = readRetryAfter(firstOf(headers['retry-after']), clock.wall())
-  const reason = reasonIn?.(body) ?? ''
+  const isSuccessful = isSuccess(answer)
+  const reason = reasonFor(isSuccessful, body, options)
   const because = reason === '' ? '' : ` (${reason})`
-  const isRedirect = !isSuccess(answer) && status < 400
-  const retryable = isRedirect || status === 429 || status >= 500
+  const isRedirect = !isSuccessful && status < 400
+  const retryable = isSuccessful ? TEMPORARY.test(reason) : isRedirect || status === 429 || status >= 500
   const did = retryable ? 'answered' : 'refused the message with'
   const why = isRedirect ? ', a redirect, which is not followed' : because
   const mayHaveArrived = status === GATEWAY_TIMEOUT
   return new DeliveryError(`${receiver} ${did} ${status}${why}`, { retryable, retryAfter, status, mayHaveArrived })
+}
+
+/** Why a body refuses, in words that may be shown, perhaps none. */
+function reasonFor(isSuccessful: boolean, body: string, { refuses, reasonIn }: HttpReceiver): string {
+  return (isSuccessful ? refuses?.(body) : undefined) ?? reasonIn?.(body) ?? ''
 }
 
 /** A header that comes several times has all values; the first one counts. */
@@ -145,14 +169,18 @@ export function firstOf(header: string | string[] | undefined): string | undefin
   return [header].flat()[0]
 }
 
-/** The beginning of a body as text. The rest is not read. */
-async function beginningOf(body: AsyncIterable<Buffer>, most = MAX_BYTES_READ): Promise<string> {
+/** The beginning of a body as text. The rest is not read. @param mayBreak whether a body that does not come whole is no error */
+async function beginningOf(body: AsyncIterable<Buffer>, mayBreak: boolean, most = MAX_BYTES_READ): Promise<string> {
   const parts: Buffer[] = []
   let size = 0
-  for await (const part of body) {
-    parts.push(part)
-    size += part.length
-    if (size >= most) break
+  try {
+    for await (const part of body) {
+      parts.push(part)
+      size += part.length
+      if (size >= most) break
+    }
+  } catch (error) {
+    if (!mayBreak) throw error
   }
   return Buffer.concat(parts).toString()
 }

@@ -33,7 +33,12 @@ export type MessageReceiver = {
 }
 
 /** A configured receiver of the state. What it misses is not sent later. */
-export type StateReceiver = { name: string; refresh: Refresh }
+export type StateReceiver = {
+  name: string
+  refresh: Refresh
+  /** It says that callwatch works, and nothing of alerts; default: no. */
+  isHeartbeat?: boolean
+}
 
 export type Receiver = MessageReceiver | StateReceiver
 

@@ -82,6 +82,10 @@ const probe = z.object({
 })
 export type Probe = z.output<typeof probe>
 
+const heartbeat = z.object({ receiver: z.string(), works: z.boolean(), message: z.string() })
+/** The result of a request of a heartbeat. */
+export type HeartbeatProbe = z.output<typeof heartbeat>
+
 const problem = z.object({
   path: z.string().describe('The place in the file, the name of the variable, or `file:line:column`'),
   place: z.string().exactOptional().describe('In the file, as `file:line:column`'),
@@ -96,6 +100,7 @@ export const check = z.union([
     warnings: z.array(z.string()),
     config: z.unknown(),
     probes: z.array(probe).optional(),
+    heartbeats: z.array(heartbeat).optional(),
     store: z.object({ works: z.boolean(), message: z.string() }).optional(),
   }),
 ])

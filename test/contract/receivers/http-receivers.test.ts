@@ -1,10 +1,11 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { receivers } from '../../../src/notifications/receivers.ts'
 import { listenOn, listenOnBlockedPort } from '../../kit/commands/local-server.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
@@ -37,7 +38,7 @@ test('every receiver by HTTP keeps the contract below', () => {
 })
 
 describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name, receiver) => {
-  const { called, accepted, open, reads, reasons } = receiver
+  const { called, accepted, open, readsSuccess, reads, reasons } = receiver
 
   /** A server on this machine that answers so, and deliveries to it. */
   async function deliveringTo(handler: RequestListener) {
@@ -138,6 +139,47 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
     expect(await failing).toMatchObject({ ...problem, message: `${called} did not answer within 8 s` })
   }
 
+  /** That a delivery is accepted by its status, at the latest when its time is over. */
+  async function acceptedAtTheEnd({ deliver, clock }: Awaited<ReturnType<typeof deliveringTo>>) {
+    const headed = Promise.withResolvers<unknown>()
+    subscribe('undici:request:headers', headed.resolve)
+    onTestFinished(() => void unsubscribe('undici:request:headers', headed.resolve))
+    const delivered = deliver()
+    await headed.promise
+    await clock.advance(8)
+    await delivered
+  }
+
+  test.each([
+    ['OK (not found)', false, ' (not found)'],
+    ['OK (rate limited)', true, ' (rate limited)'],
+    ['Webhook message delivery failed with error: HTTP error 403', false, ' (Webhook message delivery failed)'],
+    ['{"ok":false,"msg":"Monitor not found or not active."}', false, ' (Monitor not found or not active.)'],
+    ['{"success":false,"error":"try again later"}', true, ' (try again later)'],
+    ['{"status":"error","message":"see http://127.0.0.1/"}', false, ''],
+    ['{"result":"failure"}', false, ''],
+    ['{"errcode":93000,"errmsg":"invalid webhook url"}', false, ' (invalid webhook url)'],
+    ['{"errors":[{"code":7}]}', false, ''],
+  ])('with 200 and %j is refused, where it is known to refuse so', async (body, retryable, reason) => {
+    const { deliver } = await answering(200, {}, body)
+    if (!readsSuccess) return deliver()
+    const message = `${called} ${retryable ? 'answered' : 'refused the message with'} 200${reason}`
+    expect(await failure(deliver())).toMatchObject({ message, retryable, mayHaveArrived: false })
+  })
+
+  test.each([
+    'OK',
+    'Got it, thanks.',
+    'event_received',
+    '1',
+    '{"status":"ok","error":null,"errors":[],"errcode":0}',
+    '{"ok":true}',
+  ])('with 200 and %j is accepted, where every 2xx is that does not refuse', async (body) => {
+    if (accepted !== undefined) return
+    const { deliver } = await answering(200, {}, body)
+    await deliver()
+  })
+
   test('is given up after 8 seconds where no answer comes', async () => {
     await expectTimeout(await deliveringTo(() => undefined))
   })
@@ -149,7 +191,7 @@ describe.each(Object.entries(HTTP_RECEIVERS))('a delivery by HTTP to %s', (name,
   ])('with %d whose body only drips waits for the rest: %s', async (status, waits, message) => {
     const delivery = await deliveringTo((_request, response) => void response.writeHead(status).write('"'))
     if (waits) await expectTimeout(delivery)
-    else if (message === undefined) await delivery.deliver()
+    else if (message === undefined) await acceptedAtTheEnd(delivery)
     else expect((await failure(delivery.deliver())).message).toBe(message)
   })
 

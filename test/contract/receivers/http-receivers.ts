@@ -16,6 +16,8 @@ export type HttpReceiver = {
   open: (url: string, clock: Clock) => () => Promise<void>
   /** What it answers when it has accepted a message; undefined if any 2xx means that. */
   accepted?: string
+  /** Whether it looks for a refusal in a 2xx. */
+  readsSuccess: boolean
   /** Whether it reads a refusal; else the status is enough. */
   reads: boolean
   /** What it repeats of a refusal, by the refusal's body. */
@@ -32,6 +34,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
       const send = slackSend({ webhookUrl: url }, { clock })
       return () => send(messageOf([FIRING]))
     },
+    readsSuccess: true,
     reads: true,
     reasons: [
       ['invalid_blocks', 'invalid_blocks'],
@@ -45,6 +48,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
       const post = alertmanagerPost({ url, clock })
       return async () => void (await post([alertmanagerAlert(firingSince(AT), { now: AT, endsAt: AT })]))
     },
+    readsSuccess: false,
     reads: true,
     reasons: [
       ['"start time missing"\n', 'start time missing'],
@@ -59,6 +63,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
       const send = webhookSend({ url, format: 'callwatch', headers: {} }, { clock, name: 'webhook' })
       return () => send(messageOf([FIRING]))
     },
+    readsSuccess: true,
     reads: false,
     reasons: [['"no disk"', '']],
   },
@@ -68,6 +73,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
       const refresh = heartbeats({ url, interval: 60, clock })
       return async () => refresh({ alerts: () => [], isWorking: () => true, interval: () => 15 })?.()
     },
+    readsSuccess: true,
     reads: false,
     reasons: [['"no disk"', '']],
   },

@@ -122,6 +122,18 @@ describe('check --probe', () => {
     expect(json.probes).toMatchObject([{ works: true }])
   })
 
+  test('requests each heartbeat, and says what its service refuses', async () => {
+    const { url } = await simulator()
+    const service = await localServer((_request, response) => response.end('OK (not found)'))
+    const env = { CALLWATCH_BASE_URL: url, CALLWATCH_API_KEY: KEY }
+    const file = configFile(`notify: { heartbeat: { url: '${service.url}/ping/secret' } }`)
+    const { code, stdout } = await callwatch(['check', '--probe', '--config', file], { env })
+    const message = 'the heartbeat URL refused the message with 200 (not found); check its url'
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(`✗ heartbeat: ${message}\n`) })
+    const json = JSON.parse((await callwatch(['check', '--probe', '--json', '--config', file], { env })).stdout)
+    expect(json.heartbeats).toEqual([{ receiver: 'heartbeat', works: false, message }])
+  })
+
   async function probe(baseUrl: string, apiKey = KEY, more = '', timeout = '1m') {
     const yaml = `
 targets: [{ name: production, base_url: '${baseUrl}', api_key: '${apiKey}'${more} }]

@@ -61,6 +61,22 @@ test.each([
 )
 
 test.each([
+  ['OK', 0, 'heartbeat: the heartbeat was accepted'],
+  ['OK (not found)', 1, 'heartbeat: the heartbeat failed: the heartbeat URL refused the message with 200 (not found)'],
+])('test-notify requests the heartbeat once, and says what %j means', async (body, code, line) => {
+  let requests = 0
+  const { url } = await localServer((_request, response) => {
+    requests += 1
+    response.end(body)
+  })
+  const file = configFile(`notify: { heartbeat: { url: '${url}/ping/hunter2' } }`)
+  const { stdout, ...ended } = await callwatch(['test-notify', '--config', file], { env: ENV })
+  expect(ended).toMatchObject({ code, stderr: '' })
+  expect(stdout.split('\n').filter((each) => each.startsWith('heartbeat'))).toEqual([line])
+  expect(requests).toBe(1)
+})
+
+test.each([
   ['starttls', {}],
   ['tls', { secure: true }],
 ])(

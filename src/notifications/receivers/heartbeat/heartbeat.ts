@@ -19,6 +19,6 @@ export const heartbeat: ReceiverType<typeof heartbeatSection> = {
   notRouted: 'the heartbeat gets no alerts',
   create: async (config, { clock }) => {
     const { heartbeats } = await import('./heartbeats.ts')
-    return { refresh: heartbeats({ ...config, clock }) }
+    return { refresh: heartbeats({ ...config, clock }), isHeartbeat: true }
   },
 }

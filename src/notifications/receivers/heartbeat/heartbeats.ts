@@ -1,11 +1,12 @@
 import type { Clock } from '../../../clock/clock.ts'
 import { httpSender } from '../../../network/http-sender.ts'
+import { refusalIn } from '../../refusal.ts'
 import type { Refresh } from '../../receiver.ts'
 import type { HeartbeatConfig } from './heartbeat.ts'
 
 /** Requests a URL each interval while callwatch works. The service behind it notices when the requests stop. */
 export function heartbeats({ url, interval, clock }: HeartbeatConfig & { clock: Clock }): Refresh {
-  const deliver = httpSender({ receiver: 'the heartbeat URL', url, clock })
+  const deliver = httpSender({ receiver: 'the heartbeat URL', url, clock, refuses: refusalIn })
   let dueAt = -Infinity
   return ({ isWorking }) => {
     const now = clock.monotonic()

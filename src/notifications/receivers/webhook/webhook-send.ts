@@ -2,6 +2,7 @@ import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
 import { alertmanagerView } from '../../../views/messages/alertmanager.ts'
 import { messageView } from '../../../views/messages/message-body.ts'
+import { refusalIn } from '../../refusal.ts'
 import type { SendContext, Send } from '../../receiver.ts'
 import type { WebhookConfig } from './webhook.ts'
 
@@ -15,7 +16,7 @@ export function webhookSend(
   { url, format, headers }: WebhookConfig,
   { clock, name: receiver, pageUrl }: SendContext,
 ): Send<void> {
-  const deliver = httpSender({ receiver: 'the webhook', url, clock })
+  const deliver = httpSender({ receiver: 'the webhook', url, clock, refuses: refusalIn })
   return async (message) => {
     const contentOf = (most: number) =>
       format === 'alertmanager'

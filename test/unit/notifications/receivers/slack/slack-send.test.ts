@@ -130,6 +130,7 @@ test('a firing alert outlives five minutes of a login page', async () => {
 })
 
 test.each([
+  ['no_service', ' (no_service)'],
   ['{"ok":false,"error":"no_text"}', ' (no_text)'],
   [
     '{"success":false,"error":"Invalid integration id or token provided."}',
