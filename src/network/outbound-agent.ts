@@ -2,17 +2,22 @@ import { aborted } from 'node:util'
 import ipaddr from 'ipaddr.js'
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici'
 import { isLoopback } from './loopback.ts'
+import { proxyFor } from './proxy-variables.ts'
 
 /**
- * Connections to an address by HTTP/1.1, through HTTP_PROXY or HTTPS_PROXY if they are set and NO_PROXY does not exclude the address. A
+ * Connections to an address by HTTP/1.1, through HTTP_PROXY, HTTPS_PROXY or ALL_PROXY if they are set and NO_PROXY does not exclude the address. A
  * loopback address never uses a proxy: the proxy may be another machine, and would see secrets in plain HTTP.
  *
  * A request that is aborted ends its connection, so that one that died in silence fails one request. The only connection of HTTP/2
  * would stay, and fail all that follow, and requests one after the other need no more time without it.
  */
 export function outboundAgent(address: string, options: Agent.Options = {}): Dispatcher {
-  if (isDirect(new URL(address).hostname)) return new Agent({ ...options, ...HTTP1 })
-  return new EnvHttpProxyAgent({ ...options, ...HTTP1, proxyTls: HTTP1 })
+  const { hostname, protocol } = new URL(address)
+  if (isDirect(hostname)) return new Agent({ ...options, ...HTTP1 })
+  const proxy = proxyFor(protocol)
+  // The client would use TLS to a SOCKS proxy that has settings of TLS.
+  const proxyTls = /^socks/i.test(proxy) ? {} : { proxyTls: HTTP1 }
+  return new EnvHttpProxyAgent({ ...options, ...HTTP1, ...proxyTls, httpProxy: proxy, httpsProxy: proxy })
 }
 
 const HTTP1 = { allowH2: false }

@@ -20,7 +20,7 @@ const MAX_IDLE_MS = 45_000
 
 /**
  * A transport with keep-alive connections. Transports with the same settings share an agent, which has connections per
- * origin. It uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY, except for loopback addresses, and the certificate authorities of
+ * origin. It uses HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, except for loopback addresses, and the certificate authorities of
  * NODE_EXTRA_CA_CERTS.
  *
  * @param baseUrl the address to which request paths are appended, without a trailing slash
@@ -28,8 +28,8 @@ const MAX_IDLE_MS = 45_000
  */
 export function undiciTransport(baseUrl: string, maxAnswerBytes: number): Transport {
   const address = new URL(baseUrl)
-  const { origin, pathname, hostname } = address
-  const key = `${isDirect(hostname)} ${maxAnswerBytes}`
+  const { origin, protocol, pathname, hostname } = address
+  const key = `${protocol} ${isDirect(hostname)} ${maxAnswerBytes}`
   const agent = agents.get(key) ?? newAgent(baseUrl, maxAnswerBytes)
   agents.set(key, agent)
   const prefix = pathname === '/' ? '' : pathname

@@ -5,6 +5,11 @@ import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 
+/** The variables of the environment that say which requests use a proxy. */
+export const PROXY_VARIABLES = ['http', 'https', 'all', 'no']
+  .map((kind) => `${kind}_proxy`)
+  .flatMap((name) => [name, name.toUpperCase()])
+
 /** What no error may hold. */
 export const SECRET = 'T0AAAA/B0BBBB/very-secret'
 
@@ -15,7 +20,7 @@ export type Received = { method: string; path: string; headers: IncomingMessage[
 export function withReceivers(): { open: (handler: RequestListener) => Promise<{ url: string; server: Server }> } {
   let server: Server | undefined
   beforeEach(() => {
-    for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    for (const name of PROXY_VARIABLES) {
       vi.stubEnv(name, undefined)
     }
   })

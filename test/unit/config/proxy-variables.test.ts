@@ -15,6 +15,7 @@ describe('the variables of proxies', () => {
     ['http_proxy', 'http://me:hunter2%@proxy'],
     ['HTTPS_PROXY', 'me:hunter2@proxy:8080'],
     ['HTTPS_PROXY', 'ftp://me:hunter2@proxy:8080'],
+    ['ALL_PROXY', 'proxy:8080'],
   ])('are checked before one is used, without their password: %s=%s', async (name, value) => {
     const env = { ...TARGET, [name]: value }
     const message =
@@ -29,6 +30,8 @@ describe('the variables of proxies', () => {
   test.each([
     { HTTPS_PROXY: 'http://me:hunter2%25@proxy:8080', HTTP_PROXY: '' },
     { https_proxy: 'https://proxy', http_proxy: 'socks5://proxy:1080' },
+    { ALL_PROXY: 'socks5h://me:hunter2@proxy:1080' },
+    { ALL_PROXY: 'none', HTTPS_PROXY: 'http://proxy', HTTP_PROXY: '' },
     // The lower case is used.
     { https_proxy: 'http://proxy', HTTPS_PROXY: 'none' },
     { https_proxy: '', HTTPS_PROXY: 'none' },

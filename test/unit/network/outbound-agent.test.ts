@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isLoopback } from '../../../src/network/loopback.ts'
@@ -13,12 +13,12 @@ import { proxyInEnvironment } from '../notifications/proxy.ts'
 import { listenOn } from '../../kit/commands/local-server.ts'
 import { trusted } from '../../kit/commands/self-signed.ts'
 import { SOON } from '../../kit/eventually.ts'
-import { failure } from '../../kit/notifications/receiver.ts'
+import { failure, PROXY_VARIABLES } from '../../kit/notifications/receiver.ts'
 import { HTTP_RECEIVERS } from '../../contract/receivers/http-receivers.ts'
 import { AT } from '../../kit/notifications/sample.ts'
 
 beforeEach(() => {
-  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+  for (const name of PROXY_VARIABLES) {
     vi.stubEnv(name, undefined)
   }
 })
@@ -68,6 +68,33 @@ test.each(SENT)('%s at any other address goes through the proxy', async (_who, s
   const proxy = await proxyInEnvironment()
   await send('http://elsewhere.test:8080').catch(() => undefined)
   expect(proxy.asked).toEqual([expect.stringContaining('elsewhere.test:8080')])
+})
+
+test.each(SENT)('%s uses ALL_PROXY where its protocol has no proxy of its own', async (_who, send) => {
+  const proxy = await proxyInEnvironment()
+  vi.stubEnv('ALL_PROXY', process.env['http_proxy'])
+  vi.stubEnv('http_proxy', undefined)
+  await send('https://elsewhere.test').catch(() => undefined)
+  expect(proxy.asked).toEqual(['elsewhere.test:443'])
+  vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:1')
+  await send('https://elsewhere.test').catch(() => undefined)
+  expect(proxy.asked).toHaveLength(1)
+})
+
+test('a SOCKS proxy looks up the name, also as curl spells that', async () => {
+  const asked = Promise.withResolvers<string>()
+  const proxy = createTcpServer((socket) => {
+    socket.once('data', () => {
+      socket.write(Buffer.from([5, 0]))
+      socket.once('data', (connecting: Buffer) => {
+        asked.resolve(connecting.subarray(5, 5 + connecting[4]!).toString())
+        socket.destroy()
+      })
+    })
+  })
+  vi.stubEnv('all_proxy', `socks5h://127.0.0.1:${await listenOn(proxy)}`)
+  await SENT[0]![1]('https://elsewhere.test').catch(() => undefined)
+  expect(await asked.promise).toBe('elsewhere.test')
 })
 
 const REFUSED = [

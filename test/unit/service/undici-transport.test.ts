@@ -12,13 +12,14 @@ import type { TransportRequest } from '../../../src/service/transport.ts'
 import { undiciTransport } from '../../../src/service/undici-transport.ts'
 import { closedPort, listenOn, localServer } from '../../kit/commands/local-server.ts'
 import { selfSigned, trusted } from '../../kit/commands/self-signed.ts'
+import { PROXY_VARIABLES } from '../../kit/notifications/receiver.ts'
 import { swallowingServer } from '../../kit/swallowing-server.ts'
 import { never } from './fake-transport.ts'
 
 const KEY = 'k3y-0f-a-target'
 
 beforeEach(() => {
-  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+  for (const name of PROXY_VARIABLES) {
     vi.stubEnv(name, undefined)
   }
 })
