@@ -77,3 +77,23 @@ test('the log masks two secrets, one of which contains the other, completely', (
 test('the log does not mask a key of a letter or two', () => {
   expect(maskSecrets(['k', ''])('the key works')).toBe('the key works')
 })
+
+test.each([
+  ['a list of 300 problems', { problems: Array.from({ length: 300 }, (_, i) => `targets[${i}]: ${'x'.repeat(500)}`) }],
+  ['a long text', { problem: 'ü'.repeat(100_000) }],
+  ['control characters, which are written longer', { problem: '\u009B'.repeat(5000) }],
+  ['many fields', Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`field_${i}`, 'x'.repeat(5000)]))],
+])('a log line with %s has at most 8 KB, is JSON, and says that it is not whole', (_what, fields) => {
+  const line = written(false, [], (log) => log.error(fields, `the configuration was refused: ${'why '.repeat(30_000)}`))
+  expect(Buffer.byteLength(line)).toBeLessThanOrEqual(8192)
+  const { level, time, msg, truncated } = JSON.parse(line)
+  expect({ level, truncated }).toEqual({ level: 'error', truncated: true })
+  expect(time).toMatch(/^\d{4}-/)
+  expect(msg).toMatch(/^the .*…$/)
+  expect(written(true, [], (log) => log.error(fields, 'refused')).length).toBeLessThanOrEqual(8192)
+})
+
+test('a secret that the end of a short line would cut is masked', () => {
+  const line = written(false, ['hunter2-hunter2'], (log) => log.error(`${'hunter2-hunter2 '.repeat(2000)}`))
+  expect(line).not.toContain('hunter')
+})
