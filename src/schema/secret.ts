@@ -35,3 +35,14 @@ export function password(example: string): z.ZodString {
   const value = text('a password without control characters', (given) => !/\p{Cc}/u.test(given))
   return secret(value, { of: 'the password', about: 'Password of the user', example })
 }
+
+/** Reports a `username` without a `password`, and a password without a user. */
+export function reportLogin(
+  hasUser: boolean,
+  hasPassword: boolean,
+  report: (path: string[], message: string) => void,
+): void {
+  const missing = 'missing; expected the password of `username`, or the name of a file that holds it in `password_file`'
+  if (hasUser && !hasPassword) report(['password'], missing)
+  if (!hasUser && hasPassword) report(['username'], 'missing; expected the user of the password')
+}

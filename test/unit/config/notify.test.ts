@@ -3,6 +3,7 @@ import { loadConfig } from '../../../src/config/load-config.ts'
 import { secretsOf } from '../../../src/config/secrets.ts'
 import { maskConfig } from '../../../src/config/mask-config.ts'
 import { folderWith } from './folder-with.ts'
+import { problemsWhenLoading } from './problems-when-loading.ts'
 
 const target = 'targets: [{ name: production, app_id: a1, region: us, api_key: the-key }]\n'
 
@@ -191,6 +192,43 @@ describe('where alerts go', () => {
 notify: { mutes: [{ start: 0 2 * * 6, duration: 1h, match: { alert: Mine, target: calls.example } }] }
 targets: [{ base_url: https://calls.example/v3, api_key: k }]`
     expect(load(source, {}, '').notify.mutes[0]?.match).toEqual({ alert: 'Mine', target: 'calls.example' })
+  })
+})
+
+describe('an Alertmanager that wants a login or headers', () => {
+  const of = (keys: string, url = 'https://am.example') =>
+    load(`notify: { alertmanager: { url: '${url}', ${keys} } }`, {}, target, { p: 'pass word\n', t: 'Bearer t\n' })
+
+  test('has a password and values of headers from files, too', () => {
+    const config = of('username: ann, password_file: p, headers: { X-Scope-OrgID: calls, X-Token_file: t }')
+    const headers = { 'X-Scope-OrgID': 'calls', 'X-Token': 'Bearer t' }
+    const expected = { url: 'https://am.example', username: 'ann', password: 'pass word', headers }
+    expect(config.notify.receivers[0]?.config).toStrictEqual(expected)
+    expect(maskConfig(config)).not.toMatch(/pass word|Bearer t/)
+    expect(secretsOf(config)).toEqual(expect.arrayContaining(['pass word', 'Bearer t']))
+  })
+
+  test('may get the name of a tenant over plain http', () => {
+    expect(() => of('headers: { X-Scope-OrgID: calls }', 'http://mimir:8080/alertmanager')).not.toThrow()
+    expect(() => of('username: a, password: b', 'http://127.0.0.1:9093')).not.toThrow()
+  })
+
+  test.each([
+    ['username: ann', 'https://am.example', 'password: missing; expected the password of `username`'],
+    ['password: b', 'https://am.example', 'username: missing; expected the user of the password'],
+    ['username: "a:b", password: c', 'https://am.example', 'expected a user name without a colon'],
+    ['username: a, password: b', 'http://am:9093', 'found plain http, which would show the password or headers'],
+    ['headers: { Authorization_file: t }', 'http://am:9093', 'found plain http, which would show the password'],
+    [
+      'username: a, password: b, headers: { authorization: c }',
+      'https://am.example',
+      'username: not accepted together with the header `authorization`; expected one of them',
+    ],
+    ['headers: { host: x }', 'https://am.example', 'callwatch sets this header itself'],
+  ])('refuses { %s } at %s', (keys, url, problem) => {
+    const source = `${target}notify: { alertmanager: { url: '${url}', ${keys} } }\n`
+    const cwd = folderWith({ 'callwatch.yaml': source, t: 'Bearer t\n' })
+    expect(problemsWhenLoading({ env: {}, cwd })).toContain(problem)
   })
 })
 

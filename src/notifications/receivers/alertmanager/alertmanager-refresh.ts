@@ -6,6 +6,7 @@ import { firstOf, httpSender } from '../../../network/http-sender.ts'
 import { parseMap } from '../../../schema/path.ts'
 import { alertmanagerAlert, type AlertmanagerAlert } from '../../../views/messages/alertmanager.ts'
 import type { Refresh, SendContext } from '../../receiver.ts'
+import type { AlertmanagerConfig } from './alertmanager.ts'
 
 /** An alert's identity: two alerts with the same key have the same labels in Alertmanager. */
 export function alertKey({ target, instance: { key, rule } }: LiveAlert): string {
@@ -21,13 +22,19 @@ type PostAlerts = (alerts: readonly AlertmanagerAlert[]) => Promise<number | und
 /** Longer reasons are cut (characters). */
 const MAX_REASON_LENGTH = 300
 
-/** Posts to the Alertmanager at this address, without `/api/v2/alerts`. */
-export function alertmanagerPost({ url: address, clock }: { url: string; clock: Clock }): PostAlerts {
+/** How an Alertmanager is reached: its address without `/api/v2/alerts`, and the headers and the login that it wants. */
+type Access = { url: string } & Partial<Pick<AlertmanagerConfig, 'headers' | 'username' | 'password'>>
+
+/** Posts to an Alertmanager. */
+export function alertmanagerPost({ url: address, clock, ...access }: Access & { clock: Clock }): PostAlerts {
   const url = `${address.replace(/\/+$/, '')}/api/v2/alerts`
   const deliver = httpSender({ receiver: 'Alertmanager', url, clock, reasonIn })
+  const { username, password } = access
+  const login = username && Buffer.from(`${username}:${password}`).toString('base64')
+  const headers = { ...access.headers, ...(login !== undefined && { authorization: `Basic ${login}` }) }
   return async (alerts) => {
     let date: string | undefined
-    const sent = { method: 'POST', body: JSON.stringify(alerts) } as const
+    const sent = { method: 'POST', headers, body: JSON.stringify(alerts) } as const
     await deliver(async (request) => (date = firstOf((await request(sent)).headers['date'])))
     return readHttpDate(date)
   }
@@ -43,11 +50,8 @@ function reasonIn(body: string): string | undefined {
   }
 }
 
-/**
- * @property url Alertmanager's address, without `/api/v2/alerts`
- * @property post sends the alerts; default: by HTTP
- */
-type AlertmanagerOptions = Omit<SendContext, 'name'> & { url: string; post?: PostAlerts }
+/** @property post sends the alerts; default: by HTTP */
+type AlertmanagerOptions = Omit<SendContext, 'name'> & Access & { post?: PostAlerts }
 
 /** Firing alerts are posted again after this long (seconds). */
 const REFRESH_SECONDS = 60

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { z } from 'zod'
 import { isLoopback } from '../../../network/loopback.ts'
 import { eachOnce, link, oneOf, text, wholeNumber } from '../../../schema/scalars.ts'
-import { password } from '../../../schema/secret.ts'
+import { password, reportLogin } from '../../../schema/secret.ts'
 import { completed, section } from '../../../schema/section.ts'
 import type { ReceiverType } from '../../receiver.ts'
 
@@ -34,13 +34,7 @@ const emailKeys = section(
   },
   ({ host, tls, username, password, password_file: file }, report) => {
     const hasPassword = password !== undefined || file !== undefined
-    if (username !== undefined && !hasPassword) {
-      report(
-        ['password'],
-        'missing; expected the password of `username`, or the name of a file that holds it in `password_file`',
-      )
-    }
-    if (username === undefined && hasPassword) report(['username'], 'missing; expected the user of the password')
+    reportLogin(username !== undefined, hasPassword, report)
     if (tls === 'none' && typeof host === 'string' && !isLoopback(host)) {
       report(['tls'], 'found `none`, and `host` is another machine; expected `starttls` or `tls`')
     }

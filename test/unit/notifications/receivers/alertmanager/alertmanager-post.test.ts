@@ -27,6 +27,20 @@ test.each([
   expect(JSON.parse(received[0]!.body)).toEqual(ALERTS)
 })
 
+test('alerts are posted with the configured headers and login', async () => {
+  const received: Received[] = []
+  const { url } = await opening.open((request, response) => {
+    void read(request).then((got) => {
+      received.push(got)
+      response.end()
+    })
+  })
+  const headers = { 'X-Scope-OrgID': 'calls', 'User-Agent': 'ours' }
+  await alertmanagerPost({ url, clock: virtualClock(AT), headers, username: 'ann', password: 'pä ss' })(ALERTS)
+  const authorization = `Basic ${Buffer.from('ann:pä ss').toString('base64')}`
+  expect(received[0]!.headers).toMatchObject({ 'x-scope-orgid': 'calls', 'user-agent': 'ours', authorization })
+})
+
 test.each([
   [500, '"no disk"', 'no disk'],
   [503, '<html>', undefined],
