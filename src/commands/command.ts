@@ -2,6 +2,7 @@ import { Help, Option as PlainOption } from 'commander'
 import type { Command, Option as TypedOption } from '@commander-js/extra-typings'
 import type { Config } from '../config/config.ts'
 import type { LogStream } from '../log/logger.ts'
+import { columnsOf, padded, shortened } from '../text/columns.ts'
 
 type Colour = 'red' | 'yellow' | 'green' | 'bold'
 
@@ -96,12 +97,6 @@ type Fit = { width: number; givesWay: readonly string[] }
 /** What a shortened text keeps (characters). */
 export const SHORTEST = 10
 
-/** A text without its middle, so that it is not longer than this. */
-export function shortened(text: string, length: number): string {
-  const end = (length - 1) >> 1
-  return text.length > length ? `${text.slice(0, length - 1 - end)}…${text.slice(-end)}` : text
-}
-
 /**
  * The lines of a table with aligned columns. Columns give way until the rest fits the terminal, then the longest texts are shortened; a
  * last line says so.
@@ -114,7 +109,7 @@ export function tableLines(
   texts: number,
   { width, givesWay }: Fit = { width: Infinity, givesWay: [] },
 ): string[] {
-  const widths = header.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]!.length)))
+  const widths = header.map((name, i) => Math.max(...[name, ...rows.map((row) => row[i]!)].map(columnsOf)))
   const shown = new Set(header.keys())
   const taken = () => [...shown].reduce((sum, i) => sum + widths[i]! + 2, -2)
   for (const name of givesWay) if (taken() > width) shown.delete(header.indexOf(name))
@@ -127,7 +122,7 @@ export function tableLines(
   }
   const lines = [header, ...rows].map((row) =>
     [...shown]
-      .map((i) => (i < texts ? shortened(row[i]!, widths[i]!).padEnd(widths[i]!) : row[i]!.padStart(widths[i]!)))
+      .map((i) => (i < texts ? padded(shortened(row[i]!, widths[i]!), widths[i]!) : row[i]!.padStart(widths[i]!)))
       .join('  ')
       .trimEnd(),
   )

@@ -16,6 +16,7 @@ import {
   shownLog,
 } from '../events/read-events.ts'
 import { titleOf } from '../notifications/text/notification-text.ts'
+import { columnsOf, shortened } from '../text/columns.ts'
 import { clockOf, formatNumber, formatSeconds, formatTime } from '../text/format.ts'
 import { inOneLine } from '../text/plain-text.ts'
 import { systemClock } from '../clock/clock.ts'
@@ -24,7 +25,7 @@ import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.t
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
 import { givenTime } from '../views/queries/parameters.ts'
-import { shortened, SHORTEST, subcommand, Option, WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
+import { SHORTEST, subcommand, Option, WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names, whole } from './options/option-values.ts'
 import { declareWebhooks } from './webhooks.ts'
@@ -48,9 +49,9 @@ export function eventLine({ event: { type, time, data } }: Pick<ReadEvent, 'even
   const clock = width < Infinity ? clockOf(at, systemClock.wall()) : formatTime(at)
   // The service and the configuration may have line breaks.
   const [start, name] = [[clock, data.target, kind, ''].join('  '), what].map(inOneLine)
-  const roomOf = (shown: string) => width - start!.length - shown.length - 2
+  const roomOf = (shown: string) => width - columnsOf(start!) - columnsOf(shown) - 2
   const shown = details.map((_, i) => inOneLine(details.slice(0, details.length - i).join(', ')))
-  const fits = shown.find((each) => roomOf(each) >= (isAlert ? name!.length : SHORTEST)) ?? shown.at(-1)!
+  const fits = shown.find((each) => roomOf(each) >= (isAlert ? columnsOf(name!) : SHORTEST)) ?? shown.at(-1)!
   return `${start}${shortened(name!, Math.max(SHORTEST, roomOf(fits)))}  ${fits}`
 }
 

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { QueryError } from '../schema/query-error.ts'
 import { StoreError } from '../store/store-error.ts'
 import { problemView, STATUS_CODES } from '../views/problem.ts'
+import { accepts } from './accepts.ts'
 import { notFoundPage } from './plain-page.ts'
 
 const CONTENT_TYPE = 'application/problem+json'
@@ -30,7 +31,7 @@ export function answerError(error: FastifyError, _request: FastifyRequest, reply
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(({ method, url, headers }, reply) =>
-    method === 'GET' && headers.accept?.includes('text/html')
+    method === 'GET' && accepts(headers.accept, 'text/html')
       ? reply.code(404).type('text/html; charset=utf-8').send(notFoundPage(url))
       : sendProblem(reply, 404, `there is no ${method} ${url}`),
   )

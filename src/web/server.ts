@@ -11,6 +11,7 @@ import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import { withoutNoise } from '../text/without-noise.ts'
+import { accepts } from './accepts.ts'
 import { authenticate, isExempt, type Credentials, type WebEvent } from './authentication.ts'
 import { compressJson } from './compression.ts'
 import type { Certificate } from './http-section.ts'
@@ -133,7 +134,7 @@ export async function startWeb(options: WebOptions) {
   await pageFiles(app)
 
   app.get('/metrics', async (request, reply) => {
-    const wanted = request.headers.accept?.includes('application/openmetrics-text') ? 'openmetrics' : 'prometheus'
+    const wanted = accepts(request.headers.accept, 'application/openmetrics-text') ? 'openmetrics' : 'prometheus'
     const { contentType, body } = await expose(wanted)
     return reply.header('content-type', contentType).send(body)
   })

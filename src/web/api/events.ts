@@ -35,6 +35,7 @@ import { EVENT_PREFIX, EVENT_TYPES, eventBatch, events, eventStream } from '../.
 import { cursorExpired } from '../../views/problem.ts'
 import type { WebOptions } from '../server.ts'
 import type { Store } from '../../store/store.ts'
+import { accepts } from '../accepts.ts'
 import { acceptsGzip } from '../compression.ts'
 import { liveState, onceRead, stateReader, type LiveState } from '../live-state.ts'
 import { route } from './route.ts'
@@ -130,12 +131,11 @@ export const eventsRoute = route(
     return async ({ query, headers }, reply) => {
       const { after, limit, latest, state } = query
       const filter = filterOf(query, configured())
-      const accepted = headers.accept ?? ''
-      if (!accepted.includes(STREAM_TYPE)) {
+      if (!accepts(headers.accept, STREAM_TYPE)) {
         if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')
         const cursor = after === undefined ? undefined : readCursor(after)
         const asked = { cursor, limit: limit ?? DEFAULT_LIMIT, filter }
-        return sendPage(reply, accepted.includes(BATCH_TYPE), readEvents(store, asked))
+        return sendPage(reply, accepts(headers.accept, BATCH_TYPE), readEvents(store, asked))
       }
       if (limit !== undefined)
         throw new QueryError('limit is for single answers; a stream has no end, but has `latest`')

@@ -441,6 +441,22 @@ describe('status --health', () => {
   })
 })
 
+test('the columns of a table with names of wide characters are aligned', () => {
+  const rows = ['東京', '東京-staging-cluster', 'ok 🟠', 'ü', 'e\u0301', '👩‍👩‍👧', 'ｶﾅ', '서울'].map((name) => [name, '12'])
+  expect(tableLines(['name', 'n'], rows, 1, { width: 20, givesWay: [] })).toEqual([
+    'name               n',
+    '東京              12',
+    '東京-sta…cluster  12',
+    'ok 🟠             12',
+    'ü                 12',
+    'e\u0301                 12',
+    '👩‍👩‍👧                12',
+    'ｶﾅ                12',
+    '서울              12',
+    expect.stringContaining('the whole'),
+  ])
+})
+
 test('a table that is wider than the terminal loses its least important columns', () => {
   const [header, rows] = [['name', 'what', 'n'], [['a', 'something', '12']]]
   const within = (width: number) => tableLines(header, rows, 2, { width, givesWay: ['what', 'n'] })

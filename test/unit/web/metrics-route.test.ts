@@ -22,6 +22,9 @@ test.each([
   ['text/html,application/xhtml+xml;q=0.9', PROMETHEUS],
   [SCRAPER, OPENMETRICS],
   [SCRAPER_3, OPENMETRICS],
+  ['application/openmetrics-text;q=0, text/plain', PROMETHEUS],
+  ['application/openmetrics-text; version=1.0.0; Q=0.000', PROMETHEUS],
+  ['Application/OpenMetrics-Text;q=0.001', OPENMETRICS],
 ])('/metrics with `Accept: %s` has the content type %s', async (accept, expected) => {
   const { contentType, body } = await scrape(accept)
   expect(contentType).toBe(expected)
