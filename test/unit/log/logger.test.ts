@@ -94,6 +94,6 @@ test.each([
 })
 
 test('a secret that the end of a short line would cut is masked', () => {
-  const line = written(false, ['hunter2-hunter2'], (log) => log.error(`${'hunter2-hunter2 '.repeat(2000)}`))
+  const line = written(false, ['hunter2-hunter2'], (log) => log.error('hunter2-hunter2 '.repeat(2000)))
   expect(line).not.toContain('hunter')
 })
