@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto'
 import type { Notification } from '../alerts/notification.ts'
 import { isoTime } from '../clock/times.ts'
 import type { ChangedCall, Correction, Delta, Transition } from '../ledger/state.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
+import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import type { TransitionPoint } from '../ledger/delta/transitions.ts'
 import { alertChangeView, type AlertChange } from '../views/alert.ts'
 import { callChangeView, type CallChange, type LoggedCallData } from '../views/call.ts'
@@ -11,7 +12,13 @@ import type { EventBody, EventType } from '../views/event.ts'
  * An event as the log stores it. Its commit has the target, and `subject` is the call id. It is also the session id, unless the data
  * have another one. Versions in which a session had one call stored none.
  */
-export type LoggedBody = EventBody<LoggedCallData<CallChange> | AlertChange>
+export type LoggedBody = LoggedEvent<LoggedCallData<CallChange> | AlertChange>
+/** `again`: the same may happen to the call again. */
+type LoggedEvent<Data = CallChange | AlertChange> = EventBody<Data> & { again?: true }
+
+const ID_LENGTH = 22
+const REPEATED: readonly EventType[] = ['call.lost', 'call.reappeared', 'call.corrected']
+const BEFORE_THE_END: readonly EventType[] = ['call.initiated', 'call.ongoing']
 
 /** An event as JSON for the log. Without participants: the log stores them apart, so that it can erase them. */
 export function writeBody(body: LoggedBody): string {
@@ -25,10 +32,22 @@ export function writeParticipants({ data }: LoggedBody): string {
   return 'participant_list' in data ? JSON.stringify(data.participant_list) : ''
 }
 
+/**
+ * The id of an event. It follows from what happened, so that an end that is found again after a backup was restored has the id that it
+ * had. What may happen again has an id of all that the event says, with when callwatch saw it.
+ *
+ * @param text what {@link writeBody} wrote
+ */
+export function eventId(target: string, { type, subject, data, again }: LoggedEvent, text: string): string {
+  const isOnce = 'began' in data && again !== true
+  const what = isOnce ? [target, subject, type, data.began] : [target, text]
+  return hash('sha256', JSON.stringify(what), 'base64url').slice(0, ID_LENGTH)
+}
+
 /** Parses what {@link writeBody} and {@link writeParticipants} wrote. */
-export function readBody(target: string, text: string, participants: string): EventBody {
+export function readBody(target: string, text: string, participants: string): LoggedEvent {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else writes to the log
-  const body = JSON.parse(text) as EventBody
+  const body = JSON.parse(text) as LoggedEvent
   const { subject } = body
   const call = subject !== undefined && { target, call_id: subject, session_id: subject }
   const list = participants !== '' && { participant_list: JSON.parse(participants) }
@@ -90,7 +109,14 @@ function callEvent(
   { call, at }: Pick<ChangedCall, 'call' | 'at'>,
   data: LoggedCallData<CallChange>,
 ): LoggedBody {
-  return { type, subject: call.id, time: isoTime(at), data }
+  const hasGoneBack = (call.marks & MARK.wentBack) !== 0 && BEFORE_THE_END.includes(type)
+  return {
+    type,
+    subject: call.id,
+    time: isoTime(at),
+    data,
+    ...((hasGoneBack || REPEATED.includes(type)) && { again: true }),
+  }
 }
 
 function alertEvent(notification: Notification): LoggedBody[] {

@@ -3,7 +3,7 @@ import { idsFor, type SessionIds } from '../ledger/session-id.ts'
 import type { RowReader } from '../store/sql.ts'
 import { loggedEventsOf } from '../store/events.ts'
 import { after, before, START, writeCursor, type Cursor } from './cursor.ts'
-import { readBody } from './event.ts'
+import { eventId, readBody } from './event.ts'
 import { eventView, type EventBody, type EventType } from '../views/event.ts'
 
 /** An event as readers get it. */
@@ -149,7 +149,7 @@ function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}) {
     series: `${row.target} ${body.subject ?? ''}`,
     /** When callwatch found it, by the host's clock (UNIX seconds). */
     foundAt: row.at,
-    event: eventView(row.target, `${row.id}-${place}`, body),
+    event: eventView(row.target, eventId(row.target, body, row.texts[place]!), body),
   }
 }
 

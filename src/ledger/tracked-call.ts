@@ -73,6 +73,8 @@ export const MARK = {
   too_many_participants: 1 << 11,
   /** The call was final when the target was created, but is counted. It has no events. */
   overAtSetUp: 1 << 13,
+  /** A status other than the next one followed, so that each status but the final one may come again. */
+  wentBack: 1 << 14,
 } as const
 
 /** Whether the call is in the counters. Then its row is kept after its eviction. */

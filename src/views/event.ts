@@ -23,7 +23,7 @@ const typesOf = <Type extends EventType>(types: readonly Type[]) =>
 /** A CloudEvent 1.0 (https://github.com/cloudevents/spec, JSON format). */
 export const event = namedObject('Event', {
   specversion: z.literal('1.0'),
-  id: z.string().describe('Unique for each event, and the same each time that the event is sent'),
+  id: z.string().describe('Follows from what happened: the same each time that the event is sent or found again'),
   source: z.string().describe('`urn:callwatch:TARGET`'),
   type: typesOf(EVENT_TYPES),
   subject: z.string().exactOptional().describe('Of a call its call_id'),

@@ -162,7 +162,7 @@ function attemptsFor({ waiting, progress }: OpenWebhook, options: Options, abort
     try {
       const text = waiting.texts.get(event) ?? (await readOne(store, event))
       if (!isLeader()) return
-      if (text !== undefined) await post(`${event.id}-${event.place}`, text, aborted)
+      if (text !== undefined) await post(idIn(text), text, aborted)
       waiting.remove(event)
       report(...counted(name, text === undefined ? 'expired' : 'delivered', 1))
       if (text === undefined) return
@@ -206,3 +206,6 @@ function attemptsFor({ waiting, progress }: OpenWebhook, options: Options, abort
     problem: receiver.problem,
   }
 }
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own event
+const idIn = (event: string) => (JSON.parse(event) as { id: string }).id

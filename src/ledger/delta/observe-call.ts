@@ -66,6 +66,7 @@ export function observeCall(
   } else moveFinish(call, seen, known, at, draft)
   const change = { call, participants: seen.participants, at: serviceTime }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
+  if (before !== undefined && !isForward(before, call)) call.marks |= MARK.wentBack
   countTransitions(before, change, draft)
   if (final) observeOnce(call, known, seen, draft)
   countAnomalies(call, before, seen, draft)
@@ -109,7 +110,13 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }
   if (before.phase !== 'open') return before
   if (before.notFound === 0) return { ...before, notFound: 1 }
-  const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, retainUntil: now }
+  const lost: TrackedCall = {
+    ...before,
+    phase: 'lost',
+    notFound: 0,
+    retainUntil: now,
+    marks: before.marks | MARK.wentBack,
+  }
   draft.add(seriesKey(COUNTERS.lost), 1)
   draft.recordTransition({ call: lost, at: now }, before.status, 'lost')
   return lost
@@ -201,6 +208,12 @@ function countTransitions(before: TrackedCall | undefined, change: ChangedCall, 
   // A change after the end is a correction.
   if (before?.phase === 'final') draft.path(call, from, call.status)
   else draft.recordTransition(change, from, call.status)
+}
+
+/** Whether a call has a status that follows the one before. */
+function isForward(before: TrackedCall, { phase, status }: TrackedCall): boolean {
+  if (before.phase === 'lost') return false
+  return status === before.status || phase === 'final' || (before.status === 'initiated' && status === 'ongoing')
 }
 
 /**

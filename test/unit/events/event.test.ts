@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { eventsOf, readBody, writeBody } from '../../../src/events/event.ts'
+import { eventId, eventsOf, readBody, writeBody } from '../../../src/events/event.ts'
+import type { SeenCall } from '../../../src/ledger/call.ts'
 import type { Observation } from '../../../src/ledger/observation.ts'
 import { firingOf, POLL_AGE } from '../../kit/alerts/sample-rules.ts'
 import { asked, completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
@@ -65,6 +66,36 @@ test('each transition is an event, at the time when it happened; one between two
       },
     },
   ])
+})
+
+/** The ids of all events of a call whose statuses are seen one after the other, each by its type. */
+function idsOf(statuses: readonly (SeenCall['status'] | 'unknown')[], call: Partial<SeenCall> = {}) {
+  const see = eventsOfPolls()
+  const times = { initiatedAt: CREATED + 1, startedAt: CREATED + 5 }
+  return statuses.flatMap((status, i) => {
+    const now = 10 * (i + 1)
+    const shown = status !== 'unknown' && seen('x', status, { ...times, ...call })
+    const poll = shown ? completePoll(now, shown) : { answers: [asked(CREATED + now, undefined, ['x'])] }
+    return see(poll).map(
+      (body) => [body.type, eventId('a', readBody('a', writeBody(body), ''), writeBody(body))] as const,
+    )
+  })
+}
+
+test('no two events of a call have the same id, also where a status comes again', () => {
+  const there = ['initiated', 'ongoing', 'initiated', 'ongoing', 'unknown', 'unknown', 'ongoing'] as const
+  const ids = idsOf([...there, 'unknown', 'unknown', 'ongoing', 'initiated', 'ended', 'rejected', 'ended', 'rejected'])
+  expect(ids.length).toBeGreaterThan(11)
+  expect(new Set(ids.map(([, id]) => id)).size).toBe(ids.length)
+})
+
+test('an event that is found again, at other times and after other events, has the id that it had', () => {
+  const before = new Map(idsOf(['initiated', 'ongoing', 'ended']))
+  expect(new Map(idsOf(['ended']))).toEqual(before)
+  expect(new Map(idsOf(['initiated', 'initiated', 'ended']))).toEqual(before)
+  const lost = new Map(idsOf(['initiated', 'unknown', 'unknown', 'initiated', 'ended']))
+  expect(lost.get('call.ended')).toBe(before.get('call.ended'))
+  expect(new Map(idsOf(['ended'], { initiatedAt: CREATED + 2 })).get('call.ended')).not.toBe(before.get('call.ended'))
 })
 
 test.each([
