@@ -148,6 +148,7 @@ describe('the values of a call stay as stores contain them:', () => {
       time_reversed: 0x400,
       too_many_participants: 0x800,
       overAtSetUp: 0x2000,
+      wentBack: 0x4000,
     })
   })
 })
