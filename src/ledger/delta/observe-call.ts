@@ -66,7 +66,7 @@ export function observeCall(
   } else moveFinish(call, seen, known, at, draft)
   const change = { call, participants: seen.participants, at: serviceTime }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
-  if (before !== undefined && !isForward(before, call)) call.marks |= MARK.wentBack
+  call.marks |= wentBack(before, call)
   countTransitions(before, change, draft)
   if (final) observeOnce(call, known, seen, draft)
   countAnomalies(call, before, seen, draft)
@@ -210,10 +210,10 @@ function countTransitions(before: TrackedCall | undefined, change: ChangedCall, 
   else draft.recordTransition(change, from, call.status)
 }
 
-/** Whether a call has a status that follows the one before. */
-function isForward(before: TrackedCall, { phase, status }: TrackedCall): boolean {
-  if (before.phase === 'lost') return false
-  return status === before.status || phase === 'final' || (before.status === 'initiated' && status === 'ongoing')
+/** The mark of a call whose status does not follow the one before. */
+function wentBack(before: TrackedCall | undefined, { phase, status }: TrackedCall): number {
+  if (before === undefined || status === before.status || phase === 'final') return 0
+  return before.status === 'initiated' && status === 'ongoing' && before.phase !== 'lost' ? 0 : MARK.wentBack
 }
 
 /**
