@@ -1,3 +1,4 @@
+import { withPrefix } from '../../../src/simulator/calls/session-id.ts'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
@@ -33,7 +34,7 @@ describe('webhooks of the simulator', () => {
     const happened = ledger.filter(({ event }) => !['progress', 'unlisted'].includes(event))
     expect(all.length).toBeGreaterThan(300)
     expect(Math.abs(all.length - happened.length)).toBeLessThan(10)
-    const known = new Set(happened.map(({ sessionId }) => sessionId))
+    const known = new Set(happened.map(({ sessionId }) => withPrefix(sessionId)))
     expect(all.map(({ body }) => sessionOf(body)).filter((id) => !known.has(id!))).toEqual([])
     expect(new Set(all.map(({ body }) => body.trigger))).toEqual(
       new Set([
@@ -52,7 +53,7 @@ describe('webhooks of the simulator', () => {
   test('may be lost', () => {
     const { all, lost } = sentIn10Minutes('lost')
     expect(all).toEqual([])
-    expect(lost.map(({ sessionId, trigger }) => `${sessionId} ${trigger}`)).toEqual(idsOf(sentIn10Minutes().all))
+    expect(lost.map(({ sessionId, trigger }) => `${withPrefix(sessionId)} ${trigger}`)).toEqual(idsOf(sentIn10Minutes().all))
   })
 
   test('may come twice, late, in another order, of another app and forged', () => {
