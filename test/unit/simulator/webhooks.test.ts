@@ -53,7 +53,9 @@ describe('webhooks of the simulator', () => {
   test('may be lost', () => {
     const { all, lost } = sentIn10Minutes('lost')
     expect(all).toEqual([])
-    expect(lost.map(({ sessionId, trigger }) => `${withPrefix(sessionId)} ${trigger}`)).toEqual(idsOf(sentIn10Minutes().all))
+    expect(lost.map(({ sessionId, trigger }) => `${withPrefix(sessionId)} ${trigger}`)).toEqual(
+      idsOf(sentIn10Minutes().all),
+    )
   })
 
   test('may come twice, late, in another order, of another app and forged', () => {
