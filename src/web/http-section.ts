@@ -34,7 +34,9 @@ const httpKeys = section({
     .register(variables, { name: 'CALLWATCH_HTTP_PORT' }),
   public_url: nearbyBaseAddress()
     .optional()
-    .describe('Address of the page as users reach it, such as https://callwatch.example/: messages link to it'),
+    .describe(
+      'Address of the page as users reach it, such as https://callwatch.example/: messages link to it, and its page may change silences',
+    ),
   auth: auth
     .optional()
     .describe(`User and password that all but /healthz and /readyz require, ${AUTH_OPENS}; default: none`),

@@ -127,7 +127,7 @@ export async function startWeb(options: WebOptions) {
     routeOptions.config.isClean === true ? answer : withoutNoise(answer),
   )
   if (options.auth === undefined && isLoopback(host)) refuseOtherHosts(app, options.publicUrl)
-  refuseOtherOrigins(app)
+  refuseOtherOrigins(app, options.publicUrl)
   if (options.auth !== undefined) await authenticate(app, { ...options, auth: options.auth })
   const hooksListener = options.hooks === undefined ? undefined : await startHooks(options, options.hooks)
   if (hooksListener === undefined) await app.register(hooks, options)
@@ -226,17 +226,19 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /**
  * Refuses changes requested by pages of other origins: browsers send the password with such requests too. They also
- * name the origin of the page in `Origin` (RFC 6454); other programs send no such header.
+ * name the origin of the page in `Origin` (RFC 6454); other programs send no such header. The page is at the request's
+ * `Host`, or at `http.public_url` if a proxy replaces the `Host`.
  */
-function refuseOtherOrigins(app: FastifyInstance): void {
+function refuseOtherOrigins(app: FastifyInstance, publicUrl: () => string | undefined): void {
   app.addHook('onRequest', async (request, reply) => {
     const { origin, host } = request.headers
-    const isSafe = SAFE_METHODS.includes(request.method)
-    if (isSafe || origin === undefined || URL.parse(origin)?.host === host) return undefined
+    if (SAFE_METHODS.includes(request.method) || origin === undefined) return undefined
+    const pages = [`${URL.parse(origin)?.protocol}//${host}`, publicUrl() ?? '']
+    if (pages.some((page) => URL.parse(page)?.origin === origin)) return undefined
     return sendProblem(
       reply,
       403,
-      'a page of another origin cannot change anything here; a reverse proxy must forward the `Host` header unchanged',
+      'a page of another origin cannot change anything here. If this is the page of callwatch behind a reverse proxy, set `http.public_url` to the address in the browser',
     )
   })
 }

@@ -5,6 +5,7 @@ import { parseDuration } from '../../../src/schema/duration-text.ts'
 import { silenceBody } from '../../../src/web/api/silences.ts'
 import { ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
+import { statusFor } from './status-for.ts'
 
 const NO_CALLS = ruleOn({ name: 'calls_finished', window: 3600 }, { name: 'NoCalls', breach: 'below' })
 const headers = { ...basic(), 'content-type': 'application/json' }
@@ -186,13 +187,18 @@ test('/api/v1/silences notes each change with its user and address', async () =>
   ])
 })
 
+const PUBLIC = 'https://calls.example:8443'
+
 test.each([
   ['of another host', 'https://evil.test', 403],
   ['of another port', 'http://127.0.0.1:1', 403],
   ['with an opaque origin', 'null', 403],
+  ['of another port of the host of http.public_url', 'https://calls.example', 403],
+  ['of another scheme of http.public_url', 'http://calls.example:8443', 403],
   ['of callwatch itself', undefined, 201],
+  ['of http.public_url, although a proxy has replaced the Host', PUBLIC, 201],
 ])('/api/v1/silences answers a change by a page %s: %s, status %i', async (_what, origin, status) => {
-  const { url } = await serve([shownTarget({ rules: [NO_CALLS] })], { auth: AUTH })
+  const { url } = await serve([shownTarget({ rules: [NO_CALLS] })], { auth: AUTH, publicUrl: `${PUBLIC}/watch` })
   const path = `${url}/api/v1/silences`
   const from = { ...headers, origin: origin ?? url }
   const body = JSON.stringify({ all: true, for: '1m' })
@@ -203,4 +209,16 @@ test.each([
   const ending = await fetch(`${path}/1`, { method: 'DELETE', headers: { ...from, 'content-type': 'text/plain' } })
   expect(ending.status).toBe(status === 201 ? 204 : 403)
   expect((await fetch(path, { headers: from })).status).toBe(200)
+})
+
+test.each([
+  ['calls.example', 'http://calls.example', 404],
+  ['calls.example:80', 'http://calls.example', 404],
+  ['calls.example:443', 'https://calls.example', 404],
+  ['calls.example:443', 'http://calls.example', 403],
+  ['calls.example', 'http://calls.example:8080', 403],
+  ['', 'null', 403],
+])('of Host %j and Origin %s, a change gets status %i', async (host, origin, status) => {
+  const { url } = await serve([shownTarget()], { auth: AUTH })
+  expect(await statusFor(host, `${url}/api/v1/silences/1`, { ...basic(), origin }, 'DELETE')).toBe(status)
 })
