@@ -27,7 +27,8 @@ export function readWebhook(body: Buffer) {
   return { trigger, appId: typeof appId === 'string' ? appId : undefined, hint }
 }
 
-export const HOOK_PATH = '/hooks/:target'
+/** The rest of the path is the target: a proxy may decode the slashes in its name. */
+export const HOOK_PATH = '/hooks/*'
 
 type HookCredentials = { username: string; password: string }
 
@@ -69,10 +70,10 @@ export async function hooks(
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BYTES }, (_request, body, done) => done(null, body))
 
-  app.post<{ Params: { target: string }; Body: Buffer | null }>(
+  app.post<{ Params: { '*': string }; Body: Buffer | null }>(
     HOOK_PATH,
     {
-      onRequest: async ({ params: { target }, headers }, reply) => {
+      onRequest: async ({ params: { '*': target }, headers }, reply) => {
         const hook = hookOf(target)
         const isRight = isSame(tokenIn(headers.authorization), tokenOf(hook?.credentials ?? nobody))
         if (isRight && hook !== undefined) return undefined
@@ -80,7 +81,7 @@ export async function hooks(
         return sendProblem(reply.header('www-authenticate', 'Basic realm="hooks"'), 401, 'wrong user name or password')
       },
     },
-    async ({ params: { target }, headers, body }, reply) => {
+    async ({ params: { '*': target }, headers, body }, reply) => {
       const content = await decoded(body ?? Buffer.of(), headers['content-encoding']).catch((error: unknown) => {
         onHook({ target, trigger: 'other', outcome: 'invalid' })
         throw error

@@ -75,6 +75,7 @@ test('the server answers as the document says, on every path', async () => {
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0')
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0&format=csv')
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0&format=ndjson')
+  await ask('GET /api/v1/call', '/api/v1/call?target=production&call_id=over')
   await ask('GET /api/v1/calls/{target}/{call_id}', '/api/v1/calls/production/over')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&by=day,target')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&format=csv')

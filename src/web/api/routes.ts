@@ -1,6 +1,6 @@
 import type { WebOptions } from '../server.ts'
 import { alertHistoryRoute, alertsRoute, incidentsRoute } from './alerts.ts'
-import { callRoute } from './call.ts'
+import { callInPathRoute, callRoute } from './call.ts'
 import { callsRoute } from './calls.ts'
 import { eventsRoute } from './events.ts'
 import { finishedPerMinuteRoute } from './finished-per-minute.ts'
@@ -19,6 +19,7 @@ export const ROUTES: readonly Route<WebOptions>[] = [
   alertsRoute,
   callsRoute,
   callRoute,
+  callInPathRoute,
   reportRoute,
   coverageRoute,
   seriesRoute,

@@ -8,7 +8,9 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
 import { freePort } from '../../kit/postgres/start-postgres.ts'
+import { finishedCall } from '../../kit/metrics/hand-made-target.ts'
 import { eventClient } from '../../kit/web/event-client.ts'
+import { basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
 const PATH = `${process.env['PATH']}:/usr/sbin`
 const isMissing = spawnSync('nginx', ['-v'], { env: { PATH } }).error !== undefined
@@ -38,6 +40,26 @@ test('nginx with sign-on, as docs/send-elsewhere.md configures it, passes page, 
   expect((await fetch(daemon.url)).status).toBe(401)
 })
 
+test('behind an nginx that drops the port, at a sub-path, silences are changed and a call is found by an id with slashes', async (context) => {
+  if (isMissing && process.env['CI'] !== 'true') context.skip('apt-get install nginx')
+  const port = await freePort()
+  const publicUrl = `http://127.0.0.1:${port}/watch`
+  const ids = ['a/b', 'a//b', '../a', 'a%2Fb', 'a?b#c+d e']
+  const history = ids.map((id) => ({ target: 'eu/production', call: finishedCall(id) }))
+  const callwatch = await serve([shownTarget({ target: 'eu/production' })], { publicUrl, auth: USER, history })
+  // With a path in `proxy_pass`, nginx decodes the path of a request.
+  const proxying = `proxy_pass ${callwatch.url}/; proxy_set_header Host $host;`
+  await runNginx(`server { listen 127.0.0.1:${port}; location /watch/ { ${proxying} } }`, `${publicUrl}/`)
+  const headers = { ...basic(USER), origin: new URL(publicUrl).origin, 'content-type': 'application/json' }
+  const body = JSON.stringify({ match: { target: 'eu/production' }, for: '1h' })
+  expect((await fetch(`${publicUrl}/api/v1/silences`, { method: 'POST', headers, body })).status).toBe(201)
+  for (const id of ids) {
+    const query = new URLSearchParams({ target: 'eu/production', call_id: id })
+    const found = await fetch(`${publicUrl}/api/v1/call?${query.toString()}`, { headers })
+    expect(await found.json()).toMatchObject({ call: { target: 'eu/production', call_id: id } })
+  }
+})
+
 /** In the place of oauth2-proxy: who has its cookie is signed in. @returns its port */
 async function signOn(): Promise<number> {
   const server = createServer(({ url, headers }, response) => {
@@ -53,7 +75,6 @@ async function signOn(): Promise<number> {
 
 /** @returns its URL, without a slash at the end */
 async function startNginx(callwatch: string, signOnPort: number): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'callwatch-nginx-'))
   const port = await freePort()
   const [, server = ''] = /^```nginx\n(.*?)^```/ms.exec(PAGE) ?? []
   const block = server
@@ -61,14 +82,20 @@ async function startNginx(callwatch: string, signOnPort: number): Promise<string
     .replaceAll('127.0.0.1:4180', `127.0.0.1:${signOnPort}`)
     .replace('127.0.0.1:9464', `127.0.0.1:${callwatch}`)
     .replace('BASE64_OF_USER:PASSWORD', Buffer.from(`${USER.username}:${USER.password}`).toString('base64'))
+  const url = `http://127.0.0.1:${port}`
+  await runNginx(block, url)
+  return url
+}
+
+/** Resolves once nginx answers at this URL. */
+async function runNginx(server: string, url: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'callwatch-nginx-'))
   const file = join(folder, 'nginx.conf')
-  writeFileSync(file, `daemon off; pid ${folder}/pid; error_log stderr; events {} http { access_log off;\n${block} }`)
+  writeFileSync(file, `daemon off; pid ${folder}/pid; error_log stderr; events {} http { access_log off;\n${server} }`)
   const child = spawn('nginx', ['-c', file], { env: { PATH }, stdio: 'ignore' })
   onTestFinished(() => {
     child.kill('SIGTERM')
     rmSync(folder, { recursive: true, force: true })
   })
-  const url = `http://127.0.0.1:${port}`
   await vi.waitFor(() => fetch(url), { timeout: 90_000 })
-  return url
 }

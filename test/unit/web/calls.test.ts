@@ -187,7 +187,7 @@ describe('pages of /api/v1/calls', () => {
   const many = () => Array.from({ length: 3 }, (_, i) => inHistory(`call-${i}`, i + 1))
 })
 
-describe('/api/v1/calls/TARGET/CALL_ID', () => {
+describe('/api/v1/call', () => {
   test('has the call as it was counted and as it is now, with its events', async () => {
     const labels = labelsOf('video', 'call', 'user')
     const call = finishedCall('a/b%_!', { status: 'rejected', labels, minutes: [0.25, 0, 0.5, 0] })
@@ -195,7 +195,9 @@ describe('/api/v1/calls/TARGET/CALL_ID', () => {
     const transition = { from: 'none', to: 'ongoing', observed: true, at: NOW - 60 } as const
     const others = ['a/b%_', 'a/bXX!', 'x'].map((id) => ({ ...transition, call: { ...call, id } }))
     await log({ transitions: [...others, { ...transition, call }], corrections: [], details: [] })
-    const answer = await jsonOf(`${url}/api/v1/calls/production/${encodeURIComponent(call.id)}`)
+    const query = new URLSearchParams({ target: 'production', call_id: call.id })
+    const answer = await jsonOf(`${url}/api/v1/call?${query.toString()}`)
+    expect(await jsonOf(`${url}/api/v1/calls/production/${encodeURIComponent(call.id)}`)).toEqual(answer)
     expect(answer).toMatchObject({
       call: { call_id: 'a/b%_!', session_id: 'a/b%_!', status: 'ended', type: 'audio', minutes: { audio: 0.25 } },
       at_its_end: { status: 'ended', minutes: { audio: 0, video: 0 } },
@@ -252,12 +254,23 @@ describe('/api/v1/calls/TARGET/CALL_ID', () => {
   })
 
   test('is 404 with a sentence for a call that is not there', async () => {
-    const { status, text } = await get('/production/none')
-    expect([status, JSON.parse(text).detail]).toEqual([
+    const { url } = await serve([shownTarget()])
+    const response = await fetch(`${url}/api/v1/call?target=production&call_id=none`)
+    expect([response.status, JSON.parse(await response.text()).detail]).toEqual([
       404,
       'no call none of target production is known; it may be expired. /api/v1/calls lists the calls of a session (session_id)',
     ])
   })
+})
+
+test.each([
+  ['target=production', 'call_id is required: the id of a call'],
+  ['call_id=a&target=a&target=b', 'target is required: the name of a target'],
+  ['target=production&call_id=a&id=b', 'unknown parameter id; the parameters are target, call_id'],
+])('/api/v1/call?%s is 400 with a sentence', async (query, detail) => {
+  const { url } = await serve([shownTarget()])
+  const response = await fetch(`${url}/api/v1/call?${query}`)
+  expect([response.status, JSON.parse(await response.text()).detail]).toEqual([400, detail])
 })
 
 describe('/api/v1/report and /api/v1/coverage', () => {

@@ -51,6 +51,14 @@ test('a webhook with the right password is a hint, which names the call and noth
   ])
 })
 
+test.each(['eu/production', 'eu%2Fproduction'])('the path /hooks/%s names the target eu/production', async (path) => {
+  const hookOf = (target: string) =>
+    target === 'eu/production' ? { credentials: VENDOR, appId: undefined } : undefined
+  const { post, events } = await serveHooks({ hookOf })
+  expect((await post(ended('a'), {}, path)).status).toBe(200)
+  expect(events).toEqual([{ target: 'eu/production', trigger: 'call_ended', outcome: 'hint' }])
+})
+
 test('a wrong or missing password and an unknown target get the same answer', async () => {
   const { post, outcomes } = await serveHooks()
   const answers = [

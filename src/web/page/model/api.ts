@@ -30,8 +30,8 @@ export const getPastAlerts = (query: string, signal?: AbortSignal) =>
   request<AlertHistory>(`alerts/history?${query}`, { signal })
 export const getCalls = (query: string, signal?: AbortSignal) =>
   request<{ calls: Call[]; next?: string }>(`calls?${query}`, { signal })
-export const getCall = (target: string, id: string) =>
-  request<CallDetails>(`calls/${encodeURIComponent(target)}/${encodeURIComponent(id)}`)
+export const getCall = (target: string, call_id: string) =>
+  request<CallDetails>(`call?${new URLSearchParams({ target, call_id })}`)
 export const getReport = (query: string) => request<Report>(`report?${query}`, {}, REPORT_TIMEOUT_MS)
 export const getSeries = (query: string, signal?: AbortSignal) =>
   request<CallSeries>(`series?${query}`, { signal }, REPORT_TIMEOUT_MS)
