@@ -24,10 +24,17 @@ export type Ownership = {
   /** Whether this daemon is the leader now. */
   readonly isLeader: () => boolean
   /**
+   * Rejects with a StoreError unless this daemon is the leader by the store. The clocks of a virtual machine that was paused
+   * do not show that the lease has expired.
+   */
+  readonly expectLeader: () => Promise<void>
+  /**
    * Whether this daemon was the leader at the store's last answer. During an outage of the store, the last leader reports the
    * outage.
    */
   readonly wasLeader: () => boolean
+  /** The id of this daemon's membership. It gets another one when it joins again, since another daemon may have been the leader. */
+  readonly membership: () => string | undefined
   /** Why this daemon can own no targets, in a sentence. */
   readonly problem: () => string | undefined
   /** The name of the daemon that owns a target, if several daemons share the store. */
@@ -48,7 +55,9 @@ export const ALONE: Ownership = {
   lease$: () => of(UNLIMITED),
   owns: () => true,
   isLeader: () => true,
+  expectLeader: async () => undefined,
   wasLeader: () => true,
+  membership: () => undefined,
   problem: () => undefined,
   ownerOf: () => undefined,
 }

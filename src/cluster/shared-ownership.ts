@@ -86,7 +86,9 @@ export function sharedOwnership(options: SharedOwnershipOptions): Membership {
     lease$: leases.lease$,
     owns: (target) => member.isValid() && leases.has(target),
     isLeader: () => member.isValid() && member.joinedFirst(),
+    expectLeader: () => cluster.expectLeader(member.id()),
     wasLeader: member.joinedFirst,
+    membership: member.id,
     problem: () => member.problem()?.text,
     ownerOf: member.ownerOf,
     run: (aborted$) =>
@@ -170,6 +172,7 @@ function newMember(
       for (const target of leases.all()) leases.end(target)
     },
     joinedFirst: () => joinedFirst,
+    id: () => latest?.self,
     problem: () => problem,
     ownerOf: (target: string) => {
       // While the store cannot be reached, its last answer may be outdated.

@@ -89,7 +89,7 @@ function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
 
   return (receiver) => {
     const attempts = attemptsTo.get(receiver) ?? newAttempts(receiver)
-    if (!takesMessages(receiver)) return [whileLeader(stateRound(receiver, attempts, state))]
+    if (!takesMessages(receiver)) return [whileLeader(stateRound(receiver, attempts, state, ownership.expectLeader))]
     const { notify, http } = config()
     const recipients = recipientsBy(notify.routes, receivers.names())
     const sender = { ...receiver, send: leaderOnly(receiver.send) }
@@ -131,7 +131,7 @@ export function digests(parts: DaemonParts): Job[] {
 }
 
 /** The state of all targets, including those of other daemons. */
-function alertState({ config, clock, targets, overviews: { others } }: DaemonParts): State {
+function alertState({ config, clock, targets, ownership, overviews: { others } }: DaemonParts): State {
   const begun = clock.monotonic()
   return {
     alerts: () => liveAlerts({ own: targets.loaded, others }),
@@ -149,5 +149,6 @@ function alertState({ config, clock, targets, overviews: { others } }: DaemonPar
       )
     },
     interval: () => config().poll.interval,
+    membership: ownership.membership,
   }
 }

@@ -16,6 +16,8 @@ export type State = {
   isWorking: () => boolean
   /** Seconds between two polls. */
   interval: () => number
+  /** Changes if another daemon may have sent the state since; default: there is no other. */
+  membership?: () => string | undefined
 }
 
 /** Called each second. Returns a function that sends, or undefined if nothing is due. */

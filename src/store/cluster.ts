@@ -210,6 +210,11 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
       member.epochs = new Map(Object.entries(owned[me] ?? {}))
       return renewalOf(known!, owned, me, member.own.values)
     },
+    /** Rejects unless the member with this id is the one that sends notifications. */
+    expectLeader: async (id: string | undefined): Promise<void> => {
+      const first = await sql.all(IS_FIRST, [id ?? null])
+      if (first.length === 0) throw new StoreError('stale', 'another daemon is the leader')
+    },
     /** Ends the membership, and releases every target. */
     leave: async (): Promise<void> => {
       const me = member.self

@@ -39,8 +39,17 @@ export function deliver(
   )
 }
 
-/** Brings a receiver of the state up to date. */
-export function stateRound({ name, refresh }: StateReceiver, attempts: Attempts, state: State): Round {
+/**
+ * Brings a receiver of the state up to date.
+ *
+ * @param expectLeader rejects with a StoreError if another daemon sends the state now
+ */
+export function stateRound(
+  { name, refresh }: StateReceiver,
+  attempts: Attempts,
+  state: State,
+  expectLeader: () => Promise<void>,
+): Round {
   return async () => {
     let work: ReturnType<typeof refresh>
     try {
@@ -50,6 +59,7 @@ export function stateRound({ name, refresh }: StateReceiver, attempts: Attempts,
       work = () => Promise.reject(error)
     }
     if (work === undefined || attempts.isPaused()) return undefined
+    await expectLeader()
     const attempt = await attempts.attempt(work)
     return { receiver: name, ...attempt }
   }

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { ReplaySubject, Subject, type Subscription } from 'rxjs'
 import { expect, onTestFinished, vi } from 'vitest'
-import { systemClock } from '../../../src/clock/clock.ts'
+import { systemClock, type Clock } from '../../../src/clock/clock.ts'
 import type { ConfigReading } from '../../../src/daemon/config-readings.ts'
 import { startDaemon, type Daemon } from '../../../src/daemon/daemon.ts'
 import type { Reload } from '../../../src/daemon/reload.ts'
@@ -49,6 +49,7 @@ export async function daemonInProcess(
   poll: Partial<Config['poll']> = {},
   differing: Partial<Config> = {},
   resetTarget?: string,
+  clock: Clock = systemClock,
 ): Promise<DaemonInProcess> {
   const draining$ = new ReplaySubject<void>(1)
   const readings$ = new Subject<ConfigReading>()
@@ -57,7 +58,7 @@ export async function daemonInProcess(
   const daemon = await started({
     config,
     readings$,
-    clock: systemClock,
+    clock,
     // Without waits between attempts.
     random: () => 0,
     log: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),

@@ -74,6 +74,10 @@ export function memoryCluster(clock: Clock): MemoryCluster {
           const alive = [...owners].filter(([, owner]) => members.has(owner))
           return { members: [...members.values()], self, owners: new Map(alive), differing: differing(own) }
         }),
+      expectLeader: (id) =>
+        answer(() => {
+          if ([...members.keys()][0] !== id) throw new StoreError('stale', 'another member is the leader')
+        }),
       acquire: (targets, most) =>
         answer(() => {
           if (!members.has(self)) return []

@@ -6,6 +6,7 @@ import type { DaemonParts } from '../../../src/daemon/open-parts.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { deliveryFailures } from '../../../src/notifications/delivery/attempts.ts'
 import type { MessageReceiver, StateReceiver } from '../../../src/notifications/receiver.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { shippedRules } from '../../kit/alerts/sample-rules.ts'
@@ -38,6 +39,7 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
   const state: StateReceiver = { name: 'am', refresh: () => () => attempt('am') }
   let all = [slack('slack'), state]
   let leads = true
+  const states = { expectLeader: (): void => undefined }
   const failures = deliveryFailures(clock, (text) => text)
   const config$ = new BehaviorSubject(config)
   const parts = {
@@ -48,7 +50,7 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
     receivers: { all: () => all, names: () => ['slack'] },
     targets: { all: () => ['production'], loaded: () => [] },
     overviews: { isComplete: () => true, others: () => [] },
-    ownership: { isLeader: () => leads, wasLeader: () => leads },
+    ownership: { isLeader: () => leads, wasLeader: () => leads, expectLeader: async () => states.expectLeader() },
     health: { latest: () => undefined },
     draining$: NEVER,
   }
@@ -65,6 +67,8 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
     /** Of the messages. */
     groups,
     slack,
+    /** Decides by the store who sends the state. */
+    states,
     lose: () => (leads = false),
     /** Activates a configuration with these receivers instead of the first ones. */
     reload: async (changed?: MessageReceiver) => {
@@ -99,6 +103,20 @@ test('a daemon that is the leader no more says no longer that a receiver fails',
   lose()
   await clock.advance(2)
   expect(failures.of('slack')).toBeUndefined()
+})
+
+test('a receiver of the state gets it only from the leader by the store, which a paused daemon does not know', async () => {
+  const { clock, attempts, states, failures } = await failing(undefined)
+  states.expectLeader = () => {
+    throw new StoreError('stale', 'another daemon is the leader')
+  }
+  const before = attempts.length
+  await clock.advance(5)
+  expect(attempts).toHaveLength(before)
+  expect(failures.of('am')).toBeUndefined()
+  states.expectLeader = () => undefined
+  await clock.advance(1)
+  expect(attempts.slice(before)).toEqual(['am 9'])
 })
 
 test('after a reload of the rules alone, alerts are grouped by the new ones', async () => {

@@ -55,10 +55,6 @@ type AlertmanagerOptions = Omit<SendContext, 'name'> & Access & { post?: PostAle
 
 /** Firing alerts are posted again after this long (seconds). */
 const REFRESH_SECONDS = 60
-/**
- * Refreshes come each second, and no post takes this long (seconds). A longer pause means that another daemon was the leader.
- */
-const MAX_PAUSE_SECONDS = 20
 /** Without a refresh, an alert resolves after this many polls, but not before this many seconds. */
 const LIFETIME_POLLS = 4
 const MIN_LIFETIME_SECONDS = 300
@@ -82,26 +78,30 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
   const { clock, pageUrl, post = alertmanagerPost(options) } = options
   const posted = new Map<string, Posted>()
   let refreshAt = 0
-  let lookedAt = clock.monotonic()
+  let member: string | undefined
   const postAt = posterBySkew({ clock, post })
 
-  return ({ alerts, interval }) => {
+  return ({ alerts, interval, membership }) => {
     const started = clock.monotonic()
-    // After such a pause this daemon is the leader again, and another daemon has posted since.
-    if (started - lookedAt > MAX_PAUSE_SECONDS) posted.clear()
-    lookedAt = started
-    const fires = alerts().filter(({ instance }) => instance.state !== 'pending')
-    const firing = new Map(fires.map((live) => [alertKey(live), live]))
-    // Also while nothing may be posted: the alert ended now, not when it can be posted.
-    const ended = [...posted].filter(([key, one]) => one.ended === undefined && !firing.has(key))
-    for (const [, one] of ended) one.ended = started
+    // Another daemon may have posted since, and knows what ended.
+    if (membership?.() !== member) posted.clear()
+    member = membership?.()
+    /** What fires now. Notes when others ended: also while nothing may be posted. */
+    const look = () => {
+      const fires = alerts().filter(({ instance }) => instance.state !== 'pending')
+      const firing = new Map(fires.map((live) => [alertKey(live), live]))
+      const ended = [...posted].filter(([key, one]) => one.ended === undefined && !firing.has(key))
+      for (const [, one] of ended) one.ended = refreshAt = clock.monotonic()
+      return firing
+    }
+    const firing = look()
     const isFiring = (key: string) => posted.has(key) && posted.get(key)!.ended === undefined
-    if (ended.length > 0 || !firing.keys().every(isFiring)) refreshAt = started
+    if (!firing.keys().every(isFiring)) refreshAt = started
     if (posted.size + firing.size === 0 || started < refreshAt) return undefined
     return async () => {
       await postAt((skew) => {
         // Recorded before the answer: Alertmanager may have accepted a post whose answer was lost.
-        for (const [key, live] of firing) posted.set(key, { ...live })
+        for (const [key, live] of look()) posted.set(key, { ...live })
         const lifetime = Math.max(LIFETIME_POLLS * interval(), MIN_LIFETIME_SECONDS)
         const now = clock.wall() + skew
         return [...posted.values()].map(({ ended, ...live }) => {

@@ -12,5 +12,5 @@ export function refreshing(
   { clock, draining$ }: { clock: Clock; draining$: Observable<unknown> },
 ): Observable<Delivery> {
   const whole: State = { alerts: () => [], isWorking: () => true, interval: () => 15, ...state }
-  return deliver([stateRound(receiver, attemptsOn(clock, 'state'), whole)], { clock, draining$ })
+  return deliver([stateRound(receiver, attemptsOn(clock, 'state'), whole, async () => undefined)], { clock, draining$ })
 }
