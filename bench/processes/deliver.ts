@@ -27,6 +27,7 @@ answer(async ({ until, seconds }: { until?: number; seconds?: number }): Promise
     random: Math.random,
     expiredBefore: () => systemClock.wall() - 7 * 86_400,
     isLeader: () => true,
+    expectLeader: async () => undefined,
     draining$: NEVER,
   })
   await wait(500)

@@ -70,7 +70,7 @@ export function eventWebhooks(
   config$: Observable<Config>,
 ): Observable<DaemonEvent> {
   const { store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
-  const { isLeader } = ownership
+  const { isLeader, expectLeader } = ownership
   return runWhile(config$.pipe(map(({ events }) => events)), (events, settingsDraining$) => {
     const { webhooks, retention, participants } = events
     const draining$ = merge(settingsDraining$, daemonDraining$)
@@ -78,7 +78,7 @@ export function eventWebhooks(
     if (webhooks.length === 0) return upkeep$
     const expiredBefore = () => (retentionNow() ?? -Infinity) - retention
     const shown = { ...store, ...shownLog(store, () => participants) }
-    const to = { store: shown, clock, random, expiredBefore, isLeader, draining$ }
+    const to = { store: shown, clock, random, expiredBefore, isLeader, expectLeader, draining$ }
     // Loaded only if there is a webhook, because the HTTP client needs memory.
     const delivered$ = defer(() => import('../events/webhooks/deliver-events.ts')).pipe(
       mergeMap(({ deliverEvents }) => merge(...webhooks.map((webhook) => deliverEvents({ webhook, ...to })))),

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { batched } from './batched.ts'
 import { isAnswer, isOfServer } from './postgres/postgres-error.ts'
 import { expectSchema, LOCK } from './postgres/schema.ts'
 import { parse, list, type Row, type Sql, type Step } from './sql.ts'
@@ -48,8 +49,8 @@ const ACQUIRE = `
 const RELEASE = 'UPDATE callwatch.targets SET owner = NULL WHERE owner = $1 AND name IN texts($2)'
 const LEAVE = 'DELETE FROM callwatch.members WHERE id = $1'
 /** Only the member that joined first sends notifications. Two senders would send each of them twice. */
-const IS_FIRST = `
-  SELECT 1 FROM (SELECT id FROM callwatch.members ORDER BY joined LIMIT 1) AS first WHERE id = $1`
+const FIRST = 'SELECT id FROM callwatch.members ORDER BY joined LIMIT 1'
+const IS_FIRST = `SELECT 1 FROM (${FIRST}) AS first WHERE id = $1`
 const LIVING_OWNER = `
   SELECT members.id, members.name FROM callwatch.targets JOIN callwatch.members ON owner = id
   WHERE targets.name = $1 AND ends > statement_timestamp()`
@@ -210,11 +211,15 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
       member.epochs = new Map(Object.entries(owned[me] ?? {}))
       return renewalOf(known!, owned, me, member.own.values)
     },
-    /** Rejects unless the member with this id is the one that sends notifications. */
-    expectLeader: async (id: string | undefined): Promise<void> => {
-      const first = await sql.all(IS_FIRST, [id ?? null])
-      if (first.length === 0) throw new StoreError('stale', 'another daemon is the leader')
-    },
+    /** Rejects unless the member with this id is the one that sends notifications. Those who ask meanwhile share the next answer. */
+    expectLeader: batched<string | undefined, void>(
+      async (ids) => {
+        const [first] = await sql.all(FIRST)
+        const stale = new StoreError('stale', 'another daemon is the leader')
+        return ids.map((id) => (id !== undefined && first?.['id'] === id ? undefined : stale))
+      },
+      { most: Infinity, concurrent: 1 },
+    ),
     /** Ends the membership, and releases every target. */
     leave: async (): Promise<void> => {
       const me = member.self

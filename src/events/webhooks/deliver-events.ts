@@ -34,6 +34,8 @@ type Options = OpenOptions & {
   /** A random number from 0 to 1. */
   random: () => number
   isLeader: () => boolean
+  /** Rejects with a StoreError if another daemon is the leader by the store. */
+  expectLeader: () => Promise<void>
   /** Emits when no further request may be sent (replays). */
   draining$: Observable<unknown>
 }
@@ -147,7 +149,7 @@ function deliverTo(opened: OpenWebhook, options: Options): Observable<unknown> {
  * @param aborted aborts the requests
  */
 function attemptsFor({ waiting, progress }: OpenWebhook, options: Options, aborted: AbortSignal) {
-  const { webhook, store, clock, random, isLeader, report } = options
+  const { webhook, store, clock, random, isLeader, expectLeader, report } = options
   const { post = eventPoster(webhook, clock) } = options
   const { name } = webhook
   const jittered = (seconds: number) => seconds * (0.5 + random() / 2)
@@ -161,6 +163,7 @@ function attemptsFor({ waiting, progress }: OpenWebhook, options: Options, abort
     active += 1
     try {
       const text = waiting.texts.get(event) ?? (await readOne(store, event))
+      await expectLeader()
       if (!isLeader()) return
       if (text !== undefined) await post(idIn(text), text, aborted)
       waiting.remove(event)

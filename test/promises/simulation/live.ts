@@ -78,6 +78,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     random: run.webhook.draw,
     expiredBefore: () => (retentionTime([run.target?.ledger.sync.lastSuccess], clock) ?? -Infinity) - 30 * 86_400,
     isLeader: () => true,
+    expectLeader: async () => undefined,
     draining$,
   }).subscribe()
   const targets = targetsOf(run, process, { draw, draining$ })

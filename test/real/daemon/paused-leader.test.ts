@@ -8,6 +8,7 @@ import { localServer } from '../../kit/commands/local-server.ts'
 import { ANY_CALL } from '../../kit/daemon/any-call.ts'
 import { daemonInProcess, KEY, WAIT } from '../../kit/daemon/daemon-in-process.ts'
 import { pausableClock } from '../../kit/pausable-clock.ts'
+import { webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 
 const IN_PROGRESS: Rule = { ...ANY_CALL, name: 'InProgress', signal: { name: 'in_progress' } }
@@ -15,7 +16,7 @@ const IN_PROGRESS: Rule = { ...ANY_CALL, name: 'InProgress', signal: { name: 'in
 const LONG_LEASE = 3600
 
 inPostgres('a paused leader', ({ newDatabase }) => {
-  test('that is resumed with its clocks behind posts no alert to Alertmanager that another leader has ended', async () => {
+  test('that is resumed with its clocks behind posts no alert to Alertmanager, and no event again, of what another leader has sent', async () => {
     const service = await startSimulator({ apiKey: KEY, callsPerMinute: 300, speed: 200 })
     onTestFinished(service.close)
     const posts: string[] = []
@@ -28,12 +29,24 @@ inPostgres('a paused leader', ({ newDatabase }) => {
         response.end()
       })
     })
+    const events: string[] = []
+    const hook = await localServer(({ headers }, response) => {
+      events.push(String(headers['webhook-id']))
+      response.end()
+    })
     const database = await newDatabase()
     const targets = [{ name: 'production', base_url: service.url, api_key: KEY }]
     const start = (name: string, lease: number, clock?: ReturnType<typeof pausableClock>['clock']) => {
       const { notify } = configOf({ targets, notify: { alertmanager: { url: `${url}/${name}` } } })
       const store = { url: database, lease, history: 86_400 }
-      return daemonInProcess(service.url, { interval: 1 }, { store, alerts: [IN_PROGRESS], notify }, undefined, clock)
+      const webhooks = [webhookOf({ url: hook.url })]
+      const config = {
+        store,
+        alerts: [IN_PROGRESS],
+        notify,
+        events: { retention: 86_400, participants: false, webhooks },
+      }
+      return daemonInProcess(service.url, { interval: 1 }, config, undefined, clock)
     }
     const machine = pausableClock()
     const paused = await start('paused', LONG_LEASE, machine.clock)
@@ -51,10 +64,13 @@ inPostgres('a paused leader', ({ newDatabase }) => {
     await vi.waitFor(() => expect(posts.at(-1)).toBe('other ended'), WAIT)
 
     posts.splice(0)
+    const before = new Set(events.splice(0))
+    expect(before.size).toBeGreaterThan(0)
     const knows = () => paused.log.some(({ msg }) => msg.includes('expired before it was renewed'))
     for (let i = 0; i < LONG_LEASE / 60 && !knows(); i++) await machine.hurry(60)
     expect(knows()).toBe(true)
     machine.resume()
     expect(posts.filter((post) => post.startsWith('paused'))).toEqual([])
+    expect(events.filter((id) => before.has(id))).toEqual([])
   })
 })

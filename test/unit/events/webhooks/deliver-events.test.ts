@@ -337,6 +337,20 @@ describe('what others change in the store', () => {
     expect([subjects(), await stored()]).toEqual([[], undefined])
   })
 
+  test('a daemon that is not the leader by the store sends nothing, although its clock says that it is', async () => {
+    const { append, run, clock, subjects, outcomes, state } = delivering()
+    await append(['a'])
+    state.expectLeader = () => {
+      throw new StoreError('stale', 'another daemon is the leader')
+    }
+    run()
+    await clock.advance(5)
+    expect([subjects(), outcomes()]).toEqual([[], []])
+    state.expectLeader = () => undefined
+    await clock.advance(1)
+    expect([subjects(), outcomes()]).toEqual([['a'], ['1 delivered']])
+  })
+
   test('a daemon that is not the leader any more begins no further request', async () => {
     const { append, run, clock, outcomes, state } = delivering()
     const answers: (() => void)[] = []

@@ -39,7 +39,7 @@ export function delivering(
   let target: OpenTarget | undefined
   let commits = 0
   let attempts = 0
-  const state = { receive, isLeader: true, retention: RETENTION }
+  const state = { receive, isLeader: true, expectLeader: (): void => undefined, retention: RETENTION }
 
   /** Commits events of calls with these names. */
   async function append(subjects: readonly string[], data: object = {}, type = 'call.initiated'): Promise<void> {
@@ -70,6 +70,7 @@ export function delivering(
       random: () => 1,
       expiredBefore: () => clock.wall() - state.retention,
       isLeader: () => state.isLeader,
+      expectLeader: async () => state.expectLeader(),
       draining$,
     }).subscribe({ next: (event) => void events.push(event), complete: () => void (ended.is = true) })
     onTestFinished(() => running.unsubscribe())

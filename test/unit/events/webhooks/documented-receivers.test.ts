@@ -174,6 +174,7 @@ async function deliverAll(store: Store, url: string): Promise<void> {
     random: Math.random,
     expiredBefore: () => systemClock.wall() - 86_400,
     isLeader: () => true,
+    expectLeader: async () => undefined,
     draining$,
   }).pipe(
     tap((event) => {
