@@ -96,7 +96,7 @@ export function clusterOf(sql: Sql, options: ClusterOptions) {
   const member: Member = { self: undefined, own: asJson({}), declared: undefined, epochs: new Map() }
   return {
     ...OF_THE_DATABASE,
-    methods: { ...membershipOf(sql, member, options), ...ownershipOf(sql, member) },
+    methods: { ...membershipOf(sql, member, options), ...ownershipOf(sql, member), expectLeader: leaderCheck(sql) },
     fenceOf: (target: string): Fence => {
       const { self } = member
       const epoch = member.epochs.get(target)
@@ -211,15 +211,6 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
       member.epochs = new Map(Object.entries(owned[me] ?? {}))
       return renewalOf(known!, owned, me, member.own.values)
     },
-    /** Rejects unless the member with this id is the one that sends notifications. Those who ask meanwhile share the next answer. */
-    expectLeader: batched<string | undefined, void>(
-      async (ids) => {
-        const [first] = await sql.all(FIRST)
-        const stale = new StoreError('stale', 'another daemon is the leader')
-        return ids.map((id) => (id !== undefined && first?.['id'] === id ? undefined : stale))
-      },
-      { most: Infinity, concurrent: 1 },
-    ),
     /** Ends the membership, and releases every target. */
     leave: async (): Promise<void> => {
       const me = member.self
@@ -227,6 +218,18 @@ function membershipOf(sql: Sql, member: Member, { lease, onJoin }: ClusterOption
       if (me !== undefined) await sql.batch([{ statement: LEAVE, args: [me] }])
     },
   }
+}
+
+/** Rejects unless the member with this id is the one that sends notifications. Those who ask meanwhile share the next answer. */
+function leaderCheck(sql: Sql): (id: string | undefined) => Promise<void> {
+  return batched<string | undefined, void>(
+    async (ids) => {
+      const [first] = await sql.all(FIRST)
+      const stale = new StoreError('stale', 'another daemon is the leader')
+      return ids.map((id) => (id !== undefined && first?.['id'] === id ? undefined : stale))
+    },
+    { most: Infinity, concurrent: 1 },
+  )
 }
 
 /** Acquiring and releasing targets. */
