@@ -14,7 +14,8 @@ const isWord = (text: string) => WORDS.split(' ').includes(text.trim().toLowerCa
 /** A number, flag or duration that stays in a text. More digits may be an id. */
 const NUMBER = /^(?:\d{1,7}(?:\.\d+)?|\d{1,4}:\d\d:\d\d|true|false)$/
 /** The headers that stay, and their values that do: encodings, types, and the numbers of a rate limit. */
-const HEADERS = /^(?:date|age|retry-after|content-(?:type|encoding)|(?:x-)?rate-?limit(?:-limit|-remaining|-reset)?)$/
+const HEADERS =
+  /^(?:date|age|retry-after|content-(?:type|encoding)|(?:x-)?rate-?limit(?:-limit|-remaining|-reset|-policy)?)$/
 const VALUES =
   /^(?:(?:x-)?gzip|(?:application\/json|text\/(?:html|plain))(?:; ?charset=utf-8)?|\d{1,9}|(?:(?:limit|remaining|reset|[rtqw])=\d{1,6}[;,]? ?)+)$/i
 

@@ -30,19 +30,20 @@ export type RateLimitWindow = { remaining: number; resetIn: number | undefined; 
  */
 const PREFIXES = ['x-rate-limit', 'x-ratelimit', 'ratelimit']
 
-/** A larger number is a time in UNIX seconds, a smaller one the seconds that are left. */
-const SMALLEST_TIME = 1e8
+/** From the first on, a number is a time in UNIX seconds; from the second on in milliseconds. A smaller one is the seconds left. */
+const [SECONDS, MILLISECONDS] = [1e8, 1e11]
 
 /** @param now the service's clock (UNIX seconds) */
 export function rateLimitWindow(response: Headers, now: number): RateLimitWindow | undefined {
-  const combined = header(response, 'ratelimit')
+  const combined = `${header(response, 'ratelimit')};${header(response, 'ratelimit-policy')}`
   const read = (name: string, key: RegExp) =>
     numberOf(PREFIXES.map((prefix) => header(response, `${prefix}-${name}`)).find((value) => value !== undefined)) ??
-    numberOf(key.exec(combined ?? '')?.[1])
+    numberOf(key.exec(combined)?.[1])
   const remaining = read('remaining', /\b(?:r|remaining)=(\d+)/)
   if (remaining === undefined) return undefined
   const reset = read('reset', /\b(?:t|reset)=(\d+)/)
-  const resetIn = reset === undefined || reset < SMALLEST_TIME ? reset : Math.max(0, reset - now)
+  const time = reset !== undefined && reset >= MILLISECONDS ? reset / 1000 : reset
+  const resetIn = time === undefined || time < SECONDS ? time : Math.max(0, time - now)
   return {
     remaining,
     resetIn,
@@ -50,7 +51,9 @@ export function rateLimitWindow(response: Headers, now: number): RateLimitWindow
   }
 }
 
+/** The first number of a list, as in `10, 10;w=1`. */
 function numberOf(value = ''): number | undefined {
-  const number = value.trim() === '' ? Number.NaN : Number(value)
+  const [first = ''] = value.split(/[,;]/)
+  const number = first.trim() === '' ? Number.NaN : Number(first)
   return Number.isFinite(number) && number >= 0 ? number : undefined
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { rateLimitWindow } from '../../../src/service/answer-headers.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
 import { CREATED, seen } from '../../kit/ledger/seen.ts'
-import { slidingLimit } from '../polling/shared-limits.ts'
+import { gateway, slidingLimit } from '../polling/shared-limits.ts'
 import { running } from './running.ts'
 
 /** Finished calls, the newest first. */
@@ -40,4 +41,21 @@ test('of 500 requests a minute, of which others use 450, callwatch reads 30,000 
     (0.95 * (clock.monotonic() - synced)) / 15,
   )
   expect((clock.monotonic() - synced) / 60).toBeLessThan(84)
+})
+
+test('of a gateway that says that it allows 10 requests a second, callwatch reads a list of 61 pages within a minute', async () => {
+  const { clock, service, target } = await running({ pageSize: 100, maxRequestsPerMinute: 200 })
+  service.calls = Array.from({ length: 6001 }, (_, n) => call(n))
+  const limit = gateway(10)
+  service.fails = () => {
+    const left = limit(clock.monotonic())
+    if (left === undefined) return new ServiceError('rate_limited', 'too many', { status: 429, retryAfter: 1 })
+    const headers = { 'ratelimit-limit': '10', 'ratelimit-remaining': `${left.remaining}`, 'ratelimit-reset': '1' }
+    service.says = { ...service.says, limit: rateLimitWindow({ headers }, clock.wall()) }
+    return undefined
+  }
+  await clock.advance(60)
+  expect(service.asked.length).toBeGreaterThanOrEqual(61)
+  expect(target.ledger.sync.lastSuccess).toBeDefined()
+  expect(target.ledger.calls.size).toBe(6001)
 })

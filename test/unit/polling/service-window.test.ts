@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { newRateLimiter } from '../../../src/polling/rate-limiter.ts'
 import { chance, exponential, pick, random, whole, type Random } from '../../../src/simulator/random.ts'
 import { virtualClock, type VirtualClock } from '../../kit/virtual-clock.ts'
-import { eachSecond, silent, slidingLimit, tokenBucket, windowedLimit, type SharedLimit } from './shared-limits.ts'
+import { gateway, named, silent, slidingLimit, tokenBucket, windowedLimit, type SharedLimit } from './shared-limits.ts'
 
 const limiter = (clock: VirtualClock, maxRequestsPerMinute = 200) =>
   newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
@@ -15,12 +15,14 @@ type Use = {
   daemons?: number
   /** The configured limit of all daemons. */
   most?: number
-  /** How long callwatch is watched, after five minutes. */
+  /** How long callwatch is watched, after so many minutes before. */
   minutes?: number
+  before?: number
 }
 
 /** Daemons make all requests that their rate limiter grants, beside others. The result is the requests a minute of each daemon. */
-async function share(service: SharedLimit, { others, drawn, daemons = 1, most = 200, minutes = 20 }: Use) {
+async function share(service: SharedLimit, use: Use) {
+  const { others, drawn, daemons = 1, most = 200, minutes = 20, before = 5 } = use
   const clock = virtualClock()
   const begun = clock.monotonic()
   const now = () => clock.monotonic() - begun
@@ -32,7 +34,7 @@ async function share(service: SharedLimit, { others, drawn, daemons = 1, most = 
     rateLimiter.setLimit(most, 1 / daemons)
     for (;;) {
       await rateLimiter.take(over.signal)
-      if (now() > 300) made[n]! += 1
+      if (now() > 60 * before) made[n]! += 1
       const left = service(now())
       if (left !== undefined) rateLimiter.note(left)
       else {
@@ -43,7 +45,7 @@ async function share(service: SharedLimit, { others, drawn, daemons = 1, most = 
   }
   for (const n of made.keys()) void poll(n).catch(() => undefined)
   const pause = () => (drawn === undefined ? 60 / others : exponential(drawn, 60 / others))
-  for (let at = pause(); at < 60 * (minutes + 5); at += pause()) {
+  for (let at = pause(); at < 60 * (minutes + before); at += pause()) {
     await clock.advance(at - now())
     if (service(at) === undefined) refused.others += 1
   }
@@ -91,7 +93,8 @@ test.each(Array.from({ length: 16 }, (_, seed) => seed))(
     const limit = whole(drawn, 200, 2000)
     const use = { others: whole(drawn, 1, 0.7 * limit), daemons: whole(drawn, 1, 4), most: whole(drawn, 100, 1000) }
     const irregular = chance(drawn, 0.7) && { drawn: random(seed, 'others') }
-    const { total, least } = await share(service(limit), { ...use, ...irregular })
+    const limits = chance(drawn, 0.5) ? service(limit) : named(service(limit), limit)
+    const { total, least } = await share(limits, { ...use, ...irregular })
     const half = (limit - use.others) / 2
     const part = Math.min(half, 0.9 * use.most) / use.daemons
     expect({ kind, limit, ...use, half, isHalf: total / half <= 1.1, isPart: least / part >= 0.8 }).toMatchObject({
@@ -120,11 +123,30 @@ describe('a limit of ten requests a second', () => {
     [1, 60],
     [3, 60],
   ])('leaves %i daemons most of their own limit, beside %i requests a minute', async (daemons, others) => {
-    const { refused, least } = await share(eachSecond(10), { others, daemons, drawn: random(daemons, others) })
+    const { refused, least } = await share(gateway(10), { others, daemons, drawn: random(daemons, others) })
     expect(refused).toEqual({ others: 0, callwatch: 0 })
     expect(least).toBeGreaterThanOrEqual((0.8 * 180) / daemons)
   })
 })
+
+test.each([
+  [10, 1, 10],
+  [10, 3, 10],
+  [30, 3, 10],
+  [300, 1, 10],
+  [300, 3, 10],
+  [3600, 3, 1],
+])(
+  'of a limit for each %i s that others use half of, %i daemons take half of the rest',
+  async (seconds, daemons, rate) => {
+    const time = { minutes: Math.max(20, seconds / 20), before: Math.max(5, seconds / 30) }
+    const others = { others: 30 * rate, drawn: random(seconds, daemons) }
+    const { refused, total, least } = await share(gateway(rate * seconds, seconds), { ...time, ...others, daemons })
+    expect(refused).toEqual({ others: 0, callwatch: 0 })
+    expect(total).toBeLessThanOrEqual(16.5 * rate)
+    expect(least).toBeGreaterThanOrEqual((0.8 * 15 * rate) / daemons)
+  },
+)
 
 test('where the service never says when its limit begins anew, callwatch takes at least a third of what others leave', async () => {
   const { refused, total } = await share(silent(slidingLimit(500)), { others: 300, drawn: random('silent') })
@@ -140,4 +162,10 @@ test('what a service said more than a minute ago does not count', async () => {
   expect(rateLimiter.pace()).toEqual({ perMinute: 2, isSlowed: true })
   await clock.advance(61)
   expect(rateLimiter.pace()).toEqual({ perMinute: 180, isSlowed: false })
+})
+
+test('a limit that resets at once is one of a second', async () => {
+  const rateLimiter = limiter(virtualClock())
+  rateLimiter.note({ remaining: 3, resetIn: 0, limit: 4 })
+  expect(rateLimiter.pace().perMinute).toBe(120)
 })

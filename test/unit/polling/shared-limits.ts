@@ -3,15 +3,17 @@ import type { RateLimitWindow } from '../../../src/service/answer-headers.ts'
 /** Lets requests through, as a service that counts them in one of these ways; what is left, or undefined for a 429. */
 export type SharedLimit = (at: number) => RateLimitWindow | undefined
 
-/** Begins anew each minute. */
-export function windowedLimit(most: number, saysReset: boolean): SharedLimit {
+/** Begins anew each minute, or after so many seconds. */
+export function windowedLimit(most: number, saysReset: boolean, seconds = 60): SharedLimit {
   let used = 0
   let window = 0
   return (at) => {
-    if (Math.floor(at / 60) > window) [window, used] = [Math.floor(at / 60), 0]
+    const now = Math.floor(at / seconds)
+    if (now > window) [window, used] = [now, 0]
     if (used >= most) return undefined
     used += 1
-    return { remaining: most - used, resetIn: saysReset ? 60 * (window + 1) - at : undefined, limit: undefined }
+    const resetIn = saysReset ? seconds * (window + 1) - at : undefined
+    return { remaining: most - used, resetIn, limit: undefined }
   }
 }
 
@@ -37,14 +39,12 @@ export function tokenBucket(most: number): SharedLimit {
   }
 }
 
-/** Begins anew each second, and says so in whole seconds, as gateways do. */
-export function eachSecond(most: number): SharedLimit {
-  let [used, second] = [0, 0]
+/** Begins anew each second, or after another length, and says when in whole seconds, as gateways do. */
+export function gateway(most: number, seconds = 1): SharedLimit {
+  const service = windowedLimit(most, true, seconds)
   return (at) => {
-    if (Math.floor(at) > second) [second, used] = [Math.floor(at), 0]
-    if (used >= most) return undefined
-    used += 1
-    return { remaining: most - used, resetIn: 1, limit: undefined }
+    const left = service(at)
+    return left && { ...left, resetIn: Math.ceil(left.resetIn ?? 0), limit: most }
   }
 }
 
@@ -53,5 +53,13 @@ export function silent(service: SharedLimit): SharedLimit {
   return (at) => {
     const left = service(at)
     return left && { ...left, resetIn: undefined }
+  }
+}
+
+/** The same limit, named in each answer. */
+export function named(service: SharedLimit, limit: number): SharedLimit {
+  return (at) => {
+    const left = service(at)
+    return left && { ...left, limit }
   }
 }

@@ -42,7 +42,10 @@ test.each<[Record<string, string | string[]>, number | undefined, (number | unde
   [{ ratelimit: 'limit=500, remaining=17, reset=42' }, 17, 42, 500],
   [{ 'x-rate-limit': '500', 'x-rate-limit-remaining': '17' }, 17, undefined, 500],
   [{ 'x-ratelimit-limit': '500', 'x-ratelimit-remaining': '17' }, 17, undefined, 500],
+  [{ 'ratelimit-limit': '10, 10;w=1', 'ratelimit-remaining': '9', 'ratelimit-reset': '1' }, 9, 1, 10],
+  [{ 'x-ratelimit-remaining': '17', 'x-ratelimit-reset': `${NOW + 42}000` }, 17, 42],
   [{ ratelimit: '"default";r=17;t=42' }, 17, 42],
+  [{ ratelimit: '"default";r=9;t=1', 'ratelimit-policy': '"default";q=10;w=1' }, 9, 1, 10],
 ])('the limit of the service by the headers %j has %j requests left', (headers, remaining, resetIn, most) => {
   const limit = rateLimitWindow({ headers }, NOW)
   expect(limit).toEqual(remaining === undefined ? undefined : { remaining, resetIn, limit: most })
