@@ -214,7 +214,7 @@ inChromium('the views of the page', (open) => {
       const { url, log } = await serveCalls()
       const page = await open(`${url}/?target=production&call_id=done#call`)
       await page.locator('#call-events li').waitFor()
-      const reloaded = page.waitForRequest(/\/api\/v1\/calls\/production\/done$/)
+      const reloaded = page.waitForRequest(/\/api\/v1\/call\?target=production&call_id=done$/)
       const call = openCall('cw:later', { session: 'done' })
       const transition = { call, from: 'none', to: 'ongoing', observed: true, at: NOW } as const
       await log({ transitions: [transition], corrections: [], details: [] })
@@ -329,7 +329,7 @@ inChromium('the views of the page', (open) => {
     const { url } = await serveCalls()
     const page = await open(`${url}/#alerts`)
     const { promise: seen, resolve: isSeen } = Promise.withResolvers<void>()
-    await page.route(/api\/v1\/(?:calls|series|report)/, async (route) => {
+    await page.route(/api\/v1\/(?:calls?|series|report)/, async (route) => {
       await seen
       await route.continue()
     })
@@ -339,7 +339,7 @@ inChromium('the views of the page', (open) => {
     await shown(() => page.locator(`${at} .skeleton`).count()).toBe(0)
     expect(await layoutShift(page)).toBeLessThan(0.1)
     await page.unrouteAll()
-    await page.route(/api\/v1\/(?:calls|series|report)/, (route) => route.abort())
+    await page.route(/api\/v1\/(?:calls?|series|report)/, (route) => route.abort())
     await page.reload()
     await page.locator(at).getByText('could not be loaded: callwatch cannot be reached.').waitFor()
     await page.unrouteAll()

@@ -166,7 +166,7 @@ inPostgres('a database of version 1', ({ newDatabase }) => {
     )
     await old.run(
       'CREATE ROLE of_version_1; GRANT SELECT ON callwatch.call_history TO of_version_1;' +
-        'CREATE VIEW theirs AS SELECT session_id FROM callwatch.call_history',
+        'CREATE VIEW public.theirs AS SELECT session_id FROM callwatch.call_history',
     )
     const before = await contents(old.run, address)
     const lines: string[] = []
@@ -188,7 +188,7 @@ inPostgres('a database of version 1', ({ newDatabase }) => {
     await expectSessions(old.run, address)
     // Rights on the view, and views that read it, are still there.
     expect(await old.run("SELECT has_table_privilege('of_version_1', 'callwatch.call_history', 'SELECT') AS has")).toMatchObject([{ has: true }]) // oxfmt-ignore
-    expect(await old.run('SELECT FROM theirs')).toHaveLength(before.history.size)
+    expect(await old.run('SELECT FROM public.theirs')).toHaveLength(before.history.size)
     // The older daemon was only halted: it can neither renew its lease nor join again.
     expect(await old.run('SELECT FROM callwatch.members')).toEqual([])
     for (const statement of [renew('1 s'), JOIN]) await expect(old.run(statement)).rejects.toThrow('"note"')
