@@ -84,7 +84,9 @@ const JSON_LINE = /^\{.*\}$/gm
 type Printed = { id: string; type: string; subject?: string; data: object; callwatchcursor: string }
 /** The events that were printed. */
 const printedIn = (stdout: string): Printed[] => (stdout.match(JSON_LINE) ?? []).map((line) => JSON.parse(line))
-const idsIn = (stdout: string) => printedIn(stdout).map(({ id }) => id)
+/** The commit of an event, and its place in it. */
+const placeOf = ({ callwatchcursor }: Printed) => callwatchcursor.replace(/^\d+\.(\d+)\.(.*)$/, '$2-$1')
+const idsIn = (stdout: string) => printedIn(stdout).map(placeOf)
 const ALL = ['first-0', 'first-1', 'second-0', 'third-0', 'third-1', 'fourth-0', 'fifth-0']
 
 test('events prints what happened, a line each, in the order in which it was found', async () => {
@@ -136,12 +138,12 @@ test('events --json prints a CloudEvent a line, with the cursor that continues a
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.split('\n')).toHaveLength(ALL.length + 1)
   const printed = printedIn(stdout)
-  expect(printed.map(({ id }) => id)).toEqual(ALL)
+  expect(printed.map(placeOf)).toEqual(ALL)
   const [row] = await store.events(3, 1)
   const { data, ...logged } = JSON.parse(row!.texts[0]!)
   expect(printed[3]).toEqual({
     specversion: '1.0',
-    id: 'third-0',
+    id: expect.stringMatching(/^[\w-]{22}$/),
     source: 'urn:callwatch:staging',
     datacontenttype: 'application/json',
     callwatchcursor: '3.0.third',
@@ -265,10 +267,10 @@ test('names of calls, targets and alerts neither reach a terminal as control cha
 test('--follow continues with what is committed later, until SIGTERM', async () => {
   const { watched, follow } = await sixEvents()
   const { child, printed, ended } = follow('--json', '--limit', '1', '--target', 'later,staging')
-  await printed(/"fifth-0"/)
+  await printed(/\.0\.fifth"/)
   const poll = await watched('later')
   await poll('sixth', completePoll(90, seen('z', 'initiated', { initiatedAt: CREATED + 90 })))
-  await printed(/"sixth-0"/)
+  await printed(/\.0\.sixth"/)
   child.kill('SIGTERM')
   const { code, stdout, stderr } = await ended
   expect({ code, stderr, ids: idsIn(stdout) }).toEqual({ code: 0, stderr: '', ids: ['fifth-0', 'sixth-0'] })
@@ -277,7 +279,7 @@ test('--follow continues with what is committed later, until SIGTERM', async () 
 test('--follow ends with --limit events after a cursor', async () => {
   const { watched, follow } = await sixEvents()
   const { printed, ended } = follow('--json', '--after', '4.0.fourth', '--limit', '2')
-  await printed(/"fifth-0"/)
+  await printed(/\.0\.fifth"/)
   await (
     await watched('later')
   )('sixth', completePoll(90, seen('z', 'ongoing', { initiatedAt: CREATED + 90 })))
@@ -288,7 +290,7 @@ test('--follow ends with --limit events after a cursor', async () => {
 test('--follow says that the store cannot be read, and continues when it can', async () => {
   const { path, watched, follow } = await sixEvents()
   const { child, printed, ended } = follow('--json')
-  await printed(/"fifth-0"/)
+  await printed(/\.0\.fifth"/)
   let warned = ''
   child.stderr!.on('data', (text) => (warned += text))
   const other = new DatabaseSync(path)
@@ -299,7 +301,7 @@ test('--follow says that the store cannot be read, and continues when it can', a
   await (
     await watched('later')
   )('sixth', completePoll(90, seen('z', 'initiated')))
-  await printed(/"sixth-0"/)
+  await printed(/\.0\.sixth"/)
   child.kill('SIGINT')
   const { code, stdout, stderr } = await ended
   expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: [...ALL, 'sixth-0'] })
@@ -327,10 +329,10 @@ function copyOf(path: string): string {
 test('--follow continues in a file that was restored from a backup', async () => {
   const used = await sixEvents()
   const { child, printed, ended } = used.follow('--json')
-  await printed(/"fifth-0"/)
+  await printed(/\.0\.fifth"/)
   const poll = await restored(used, copyOf(used.path))
   await poll('sixth', completePoll(90, seen('z', 'initiated')))
-  await printed(/"sixth-0"/)
+  await printed(/\.0\.sixth"/)
   child.kill('SIGINT')
   const { code, stdout, stderr } = await ended
   expect({ code, stderr, ids: idsIn(stdout) }).toEqual({ code: 0, stderr: '', ids: [...ALL, 'sixth-0'] })
@@ -343,7 +345,7 @@ test('--follow ends with 2 if the backup lacks what was printed', async () => {
   const copy = copyOf(used.path)
   await poll('second', completePoll(2, seen('y', 'initiated')))
   const { printed, ended } = used.follow('--json')
-  await printed(/"second-0"/)
+  await printed(/\.0\.second"/)
   await restored(used, copy)
   const { code, stderr } = await ended
   expect(code).toBe(2)
@@ -353,7 +355,7 @@ test('--follow ends with 2 if the backup lacks what was printed', async () => {
 test('--follow ends with 2 once its file was deleted', async () => {
   const { path, follow } = await sixEvents()
   const { printed, ended } = follow('--json')
-  await printed(/"fifth-0"/)
+  await printed(/\.0\.fifth"/)
   rmSync(path)
   const { code, stderr } = await ended
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^[^\n]*there is no store[^\n]*\n$/) })
@@ -388,7 +390,7 @@ inPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
     expect(await ids('--type', 'call.lost')).toEqual([])
 
     const { child, printed, ended } = start(args('--follow', '--json'))
-    await printed(/"second-0"/)
+    await printed(/\.0\.second"/)
     let warned = ''
     child.stderr!.on('data', (text) => (warned += text))
     await server().kill()
@@ -396,7 +398,7 @@ inPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
     await server().restart()
     const late = await watching(await owningStore(url), 'late')
     await late('third', completePoll(3, seen('z', 'initiated', call)))
-    await printed(/"third-0"/)
+    await printed(/\.0\.third"/)
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 0, stderr: warned })
   })
