@@ -5,7 +5,7 @@ data=/var/lib/postgresql/data
 if [ ! -s $data/PG_VERSION ]; then
   : "${POSTGRES_PASSWORD:?is required}"
   echo "$POSTGRES_PASSWORD" >/tmp/password
-  initdb --pgdata=$data --username="$POSTGRES_USER" --pwfile=/tmp/password --auth-local=trust --auth-host=scram-sha-256
+  initdb --pgdata=$data --encoding=UTF8 --username="$POSTGRES_USER" --pwfile=/tmp/password --auth-local=trust --auth-host=scram-sha-256
   rm /tmp/password
   echo 'host all all all scram-sha-256' >>$data/pg_hba.conf
   # On its socket only, as long as the database is being created.
