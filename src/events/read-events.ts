@@ -154,9 +154,8 @@ function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}) {
 }
 
 function isWanted(target: string, body: EventBody, { types, sessionIds, where }: EventFilter): boolean {
-  const { session_id } = 'session_id' in body.data ? body.data : {}
-  const isOfSession = (id = '') => sessionIds === undefined || idsFor(target, sessionIds).includes(id)
-  if (!isOfSession(session_id)) return false
+  const { session_id = '' } = 'session_id' in body.data ? body.data : {}
+  if (sessionIds !== undefined && !idsFor(target, sessionIds).includes(session_id)) return false
   return types?.includes(body.type) !== false && where?.(body) !== false
 }
 

@@ -84,9 +84,7 @@ function ofSessions({ given, others }: SessionIds, numbers: readonly number[], a
   return `(target, id) IN (WITH asked(name, first, past) AS (VALUES ${rows.join(', ')}) ${one} UNION ALL ${other})`
 }
 
-type SelectedCall = { target: string } & Pick<TrackedCall, 'id' | 'session' | 'labels' | 'marks'> & {
-    status: HistoryStatus
-  }
+type SelectedCall = Pick<TrackedCall, 'id' | 'session' | 'labels' | 'marks'> & { target: string; status: HistoryStatus }
 
 /** Whether the filter selects a call, but for the names of targets. */
 export function isSelected(filter: CallFilter, call: SelectedCall): boolean {

@@ -1,8 +1,10 @@
 /** What a target says of its app. The vendor's addresses name app and region: `https://<app id>.call-<region>.<domain>/v3`. */
 export type App = { baseUrl?: string | undefined; appId?: string | undefined }
+/** A target with what it says of its app. */
+export type NamedApp = App & { name: string }
 
 function partsOf({ baseUrl = '', appId }: App): { appId: string | undefined; region: string | undefined } {
-  const [, app = appId, region] = /^https:\/\/([^.]+)\.call-([^.]+)\./i.exec(baseUrl) ?? []
+  const [, app = appId, region] = /^https:\/\/([a-z\d-]+)\.call-([a-z\d-]+)\./i.exec(baseUrl) ?? []
   return { appId: app?.toLowerCase(), region }
 }
 
@@ -29,13 +31,16 @@ export function formsOf(id: string, app: App): string[] {
 export type SessionIds = { given: string; others: ReadonlyMap<string, string> }
 
 /** The forms of a session id that is given for some targets. */
-export function sessionIds(given: string, targets: readonly (App & { name: string })[]): SessionIds {
-  const others = targets.flatMap((target) => formsOf(given, target).slice(1).map((other) => [target.name, other] as const)) // oxfmt-ignore
+export function sessionIds(given: string, targets: readonly NamedApp[]): SessionIds {
+  const others = targets.flatMap((target) => {
+    const [, other] = formsOf(given, target)
+    return other === undefined ? [] : [[target.name, other] as const]
+  })
   return { given, others: new Map(others) }
 }
 
 /** The forms of a session id of a target. */
-export const idsFor = (target: string, { given, others }: SessionIds) => {
+export function idsFor(target: string, { given, others }: SessionIds): string[] {
   const other = others.get(target)
   return other === undefined ? [given] : [given, other]
 }

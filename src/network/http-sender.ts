@@ -91,7 +91,10 @@ export function httpSender(
 
 /** Whether the body of a 2xx accepts a message; undefined if that is not clear. */
 function verdictOn(body: string, { accepts, refuses }: HttpReceiver): boolean | undefined {
-  return accepts?.(body) ?? (refuses?.(body) === undefined ? accepts === undefined || undefined : false)
+  const isAccepted = accepts?.(body)
+  if (isAccepted !== undefined) return isAccepted
+  if (refuses?.(body) !== undefined) return false
+  return accepts === undefined ? true : undefined
 }
 
 /** What is read of a body: the beginning, or nothing of one that decides nothing. The body of a 2xx that only may refuse need not end. */

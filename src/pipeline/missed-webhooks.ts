@@ -8,7 +8,10 @@ import type { OpenTargetOptions } from './target.ts'
 /** Ends of calls by whether their webhook came, and after how many seconds, where the service says when the call ended. */
 export type WebhookEnds = { announced: number; missed: number; lags: number[] }
 
-/** When a call ended, or earlier if only its beginning is known, and when callwatch found that (monotonic seconds). */
+/**
+ * When a call ended, or earlier if only its beginning is known, and when callwatch found that (monotonic seconds). The session is its id
+ * without the prefix of the app.
+ */
 type End = { session: string; at: number; found: number; isExact: boolean }
 
 /** A webhook is waited for so long after its end was found, and may come so much before the end: clocks differ (seconds). */
@@ -47,7 +50,7 @@ function missedWebhooks(monotonic: () => number, since: () => number, app: App) 
 
   /** Takes the webhook of an end. One of an earlier call of the session may have come before it. */
   function takeWebhook({ session, at, found }: End): number | undefined {
-    const times = heard.get(withoutPrefix(session, app)) ?? []
+    const times = heard.get(session) ?? []
     const taken = times.findIndex((time) => time >= at - WINDOW_SECONDS && time <= found + WINDOW_SECONDS)
     return taken === -1 ? undefined : times.splice(taken, 1)[0]
   }
@@ -72,7 +75,7 @@ function missedWebhooks(monotonic: () => number, since: () => number, app: App) 
       const now = monotonic()
       const counts: WebhookEnds = { announced: 0, missed: 0, lags: [] }
       const from = Math.max(since(), dropped) + WINDOW_SECONDS
-      const ends = [...waiting, ...endsIn(committed, now)].filter(({ at }) => at >= from)
+      const ends = [...waiting, ...endsIn(committed, now, app)].filter(({ at }) => at >= from)
       waiting = ends.filter((end) => {
         const came = takeWebhook(end)
         if (came === undefined && now <= end.found + WINDOW_SECONDS) return true
@@ -88,12 +91,12 @@ function missedWebhooks(monotonic: () => number, since: () => number, app: App) 
 }
 
 /** The ends that a commit found. */
-function endsIn({ calls, finishes }: Pick<Delta, 'calls' | 'finishes'>, now: number): End[] {
+function endsIn({ calls, finishes }: Pick<Delta, 'calls' | 'finishes'>, now: number, app: App): End[] {
   const finished = new Set(finishes)
   return [...calls.values()].flatMap((call) => {
     const { finish, endedAt } = call
     if (finish === undefined || !finished.has(finish) || !hasEvents(call)) return []
     const at = now - Math.max(0, finish.known - finish.at)
-    return [{ session: sessionOf(call), at, found: now, isExact: endedAt !== undefined }]
+    return [{ session: withoutPrefix(sessionOf(call), app), at, found: now, isExact: endedAt !== undefined }]
   })
 }

@@ -9,6 +9,9 @@ import type { TrackedCall } from '../ledger/tracked-call.ts'
 /** The latest committed state. */
 type Known = Pick<LedgerState, 'calls' | 'sync'>
 
+/** When an answer was given, by the service's clock (UNIX seconds), and to what. */
+type Answered = { now: number; source: ServiceAnswer['source'] }
+
 /** What is not committed yet, or never is. Changed in place. */
 type Memory = {
   /** What the rows of each session have shown of its calls: those read since a commit, and those before it. */
@@ -17,9 +20,6 @@ type Memory = {
   readonly shown: Set<string>
 }
 const NONE: SessionCalls<KnownCall> = { all: [] }
-/** When an answer was given, by the service's clock (UNIX seconds), and to what. */
-type Answered = { now: number; source: ServiceAnswer['source'] }
-
 type FoundCalls = Map<string, SessionCalls<KnownCall>>
 const ACCESS: Access<KnownCall> = { keysOf: (call) => call, isOpen: (call) => finalStatus(call) === undefined }
 

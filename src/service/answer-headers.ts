@@ -35,7 +35,7 @@ const [SECONDS, MILLISECONDS] = [1e8, 1e11]
 
 /** @param now the service's clock (UNIX seconds) */
 export function rateLimitWindow(response: Headers, now: number): RateLimitWindow | undefined {
-  const combined = `${header(response, 'ratelimit')};${header(response, 'ratelimit-policy')}`
+  const combined = [header(response, 'ratelimit'), header(response, 'ratelimit-policy')].join(';')
   const read = (name: string, key: RegExp) =>
     numberOf(PREFIXES.map((prefix) => header(response, `${prefix}-${name}`)).find((value) => value !== undefined)) ??
     numberOf(key.exec(combined)?.[1])

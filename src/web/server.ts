@@ -22,7 +22,7 @@ import { answerError, answerErrors, answerUnreadable, sendProblem } from './prob
 import { readiness } from './readiness.ts'
 import type { Failure } from '../views/receiver-status.ts'
 import type { OtherTarget } from '../views/target.ts'
-import type { App } from '../ledger/session-id.ts'
+import type { NamedApp } from '../ledger/session-id.ts'
 import { mount } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
 
@@ -35,7 +35,7 @@ export type WebOptions = HooksOptions & {
   isNamed?: boolean
   targets: ServedTargets
   /** The targets of the configuration, by whose apps a session is found in either form of its id. */
-  configured: () => readonly (App & { name: string })[]
+  configured: () => readonly NamedApp[]
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
   /** The group that an alert is notified with. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sessionIds, type App } from '../../ledger/session-id.ts'
+import { sessionIds, type NamedApp } from '../../ledger/session-id.ts'
 import { FINAL_STATUSES, OPEN_STATUSES } from '../../ledger/call.ts'
 import { HISTORY_STATUSES } from '../../history/call-filter.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
@@ -51,7 +51,7 @@ export const callsParameters = z.strictObject({
 export function callSelection(
   query: z.output<typeof callsParameters>,
   now: number,
-  targets: readonly (App & { name: string })[],
+  targets: readonly NamedApp[],
 ): CallSelection {
   const { since: sinceText, until: untilText, cursor } = query
   const since = sinceText === undefined ? undefined : parseMoment(sinceText, undefined, now)

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../clock/clock.ts'
 import { cursorOf } from '../../views/queries/cursor.ts'
 import { pagesOf, SEARCH_SECONDS, type CallsSource, type CallSelection } from '../../history/calls-pages.ts'
 import { callsParameters, callSelection, MAX_CALLS } from '../../views/queries/calls-query.ts'
-import type { App } from '../../ledger/session-id.ts'
+import type { NamedApp } from '../../ledger/session-id.ts'
 import { readServiceNow } from '../../history/coverage.ts'
 import { type Calls, calls, callsCsv, callsLines, callView, type CallView } from '../../views/call.ts'
 import { CALL_FORMATS, type CallFormat } from '../../views/call-csv.ts'
@@ -16,7 +16,7 @@ const MAX_SMALL = 500
 const MAX_LARGE_AT_A_TIME = 4
 
 export type CallsRouteOptions = CallsSource & {
-  configured?: () => readonly (App & { name: string })[]
+  configured?: () => readonly NamedApp[]
   clock?: Pick<Clock, 'scheduler'>
   wall?: () => number
 }

@@ -39,7 +39,7 @@ import { accepts } from '../accepts.ts'
 import { acceptsGzip } from '../compression.ts'
 import { liveState, onceRead, stateReader, type LiveState } from '../live-state.ts'
 import { route } from './route.ts'
-import { sessionIds, type App } from '../../ledger/session-id.ts'
+import { sessionIds, type NamedApp } from '../../ledger/session-id.ts'
 import { QueryError } from '../../schema/query-error.ts'
 import { sendProblem } from '../problem.ts'
 
@@ -106,8 +106,7 @@ const parameters = z.strictObject({
     .describe('For streams: also the state of all targets, then its changes; once: the stream ends soon; for the page'),
 })
 
-export type EventsRouteOptions = { store: Log; configured: () => Configured; clock?: StreamClock }
-type Configured = readonly (App & { name: string })[]
+export type EventsRouteOptions = { store: Log; configured: () => readonly NamedApp[]; clock?: StreamClock }
 type StreamClock = Pick<Clock, 'scheduler' | 'monotonic'>
 
 /**
@@ -147,7 +146,10 @@ export const eventsRoute = route(
   },
 )
 
-function filterOf({ type, target, session_id }: z.output<typeof parameters>, configured: Configured): EventFilter {
+function filterOf(
+  { type, target, session_id }: z.output<typeof parameters>,
+  configured: readonly NamedApp[],
+): EventFilter {
   const ids = session_id === undefined ? undefined : sessionIds(session_id, configured)
   return { types: type, targets: target, sessionIds: ids }
 }
