@@ -110,13 +110,7 @@ export function observeNotFound(before: TrackedCall, now: number, draft: DeltaDr
   if ((before.marks & MARK.detailsWanted) !== 0) return { ...before, marks: before.marks & ~MARK.detailsWanted }
   if (before.phase !== 'open') return before
   if (before.notFound === 0) return { ...before, notFound: 1 }
-  const lost: TrackedCall = {
-    ...before,
-    phase: 'lost',
-    notFound: 0,
-    retainUntil: now,
-    marks: before.marks | MARK.wentBack,
-  }
+  const lost: TrackedCall = { ...before, phase: 'lost', notFound: 0, retainUntil: now }
   draft.add(seriesKey(COUNTERS.lost), 1)
   draft.recordTransition({ call: lost, at: now }, before.status, 'lost')
   return lost
@@ -213,7 +207,7 @@ function countTransitions(before: TrackedCall | undefined, change: ChangedCall, 
 /** The mark of a call whose status does not follow the one before. */
 function wentBack(before: TrackedCall | undefined, { phase, status }: TrackedCall): number {
   if (before === undefined || status === before.status || phase === 'final') return 0
-  return before.status === 'initiated' && status === 'ongoing' && before.phase !== 'lost' ? 0 : MARK.wentBack
+  return before.status === 'initiated' && status === 'ongoing' ? 0 : MARK.wentBack
 }
 
 /**
