@@ -109,9 +109,14 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const receiver = await start({ host: '127.0.0.1', port })
     await vi.waitFor(async () => expect(await exportedBy(one)).toHaveLength(1), WAIT)
     const [owned] = await exportedBy(one)
-    const found = async () =>
-      (await one.samples()).find(({ name }) => name === 'callwatch_detection_lag_seconds_count')?.value
-    const before = await vi.waitUntil(found, WAIT)
+    /** The ends found so far; there may be none yet. */
+    const found = () =>
+      vi.waitFor(async () => {
+        const count = (await one.samples()).find(({ name }) => name === 'callwatch_detection_lag_seconds_count')
+        if (!count) throw new Error('its first poll is not over')
+        return count.value
+      }, WAIT)
+    const before = await found()
     service.sendWebhooks(new URL(`http://vendor:secret-password@127.0.0.1:${port}/hooks/${owned}`))
     await vi.waitFor(async () => expect(await found()).toBeGreaterThan(before + 10), WAIT)
     const polled = (await receiver.samples()).filter(({ name }) => name === 'callwatch_up')
