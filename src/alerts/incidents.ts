@@ -66,14 +66,13 @@ export type Incident = AlertGroup & {
   worst: readonly Alert[]
   /**
    * The calls of all targets that have enough for a value, if the subject is a share of calls that failed. `before` is the share before
-   * the breach, and `told` the one of which a receiver was told last; only in a message that follows another one.
+   * the breach.
    */
   calls?: {
     counts: FinishedCounts
     total: number
     failed: number
     before?: number | undefined
-    told?: { share: number; at: number } | undefined
     outcome?: (typeof FAILURES)[number]
   }
   /** The label value that explains most failures on more than half of the targets. */

@@ -1,6 +1,5 @@
 import { expectTargets } from '../history/usage.ts'
 import { expiry } from '../pipeline/expiry.ts'
-import type { ReceiversOf } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
 import { changeLog } from './reporting/change-log.ts'
 import { logNotified } from './reporting/log-alerts.ts'
@@ -13,9 +12,7 @@ import type { DaemonOptions } from './open-parts.ts'
  * @throws {StoreError}
  * @throws {QueryError} if neither the configuration nor the store has the target to reset
  */
-export async function expireStrayAlerts(
-  options: DaemonOptions & { store: Store; receiversOf: ReceiversOf },
-): Promise<void> {
+export async function expireStrayAlerts(options: DaemonOptions & { store: Store }): Promise<void> {
   const { store, log, config, resetTarget } = options
   const configured = config.targets.map(({ name }) => name)
   if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)

@@ -14,8 +14,9 @@ export type Group = AlertGroup & {
   interval: number
 }
 
-type Grouped = Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match' | 'signal' | 'breach'>
-export type GroupOf = (alert: Grouped) => Group
+/** What groups, routes and suppression need of an alert. */
+export type Routable = Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match' | 'signal' | 'breach'>
+export type GroupOf = (alert: Routable) => Group
 
 /**
  * The group of an alert. The settings of the first route that matches it come before those of `notify`.
@@ -31,7 +32,7 @@ export function grouping(
   const worstFirst = rules.toSorted(bySeverity)
   const bySubject = new Map<string, readonly Rule[]>()
   /** The rules that measure the same. */
-  const onSubjectOf = (alert: Grouped) => {
+  const onSubjectOf = (alert: Routable) => {
     const subject = subjectOf(alert)
     const values = valuesOf(alert)
     const own =
@@ -40,7 +41,7 @@ export function grouping(
     bySubject.set(subject, own)
     return own
   }
-  const routeOf = (alert: Grouped) => routes.find(({ match }) => matches(match, alert))
+  const routeOf = (alert: Routable) => routes.find(({ match }) => matches(match, alert))
   return (alert) => {
     const route = routeOf(alert)
     const worst = onSubjectOf(alert).find((rule) => routeOf({ ...alert, ...named(rule) }) === route)

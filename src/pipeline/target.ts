@@ -30,9 +30,6 @@ export type TargetSettings = {
   participants?: boolean
 }
 
-/** The receivers, by name, that are notified of a change. */
-export type ReceiversOf = (change: Notification) => readonly string[]
-
 /** The status of a target, as metrics, API and page show it. Ages are in seconds. */
 export type TargetStatus = {
   readonly name: string
@@ -81,7 +78,6 @@ export type Target = TargetStatus & {
   rateLimiter: RateLimiter
   readonly store: Store
   readonly clock: Clock
-  readonly receiversOf: ReceiversOf
   /** Runs polls, ticks and loads one after the other. */
   readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -97,7 +93,7 @@ export type Times = {
   awaited: number
 }
 
-export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'receiversOf'> & {
+export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock'> & {
   owner?: Target['owner']
   /** The same target from an earlier load. */
   before?: Pick<Target, 'record' | 'runExclusive' | 'ends' | 'times' | 'memory'> | undefined
@@ -109,7 +105,7 @@ export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'r
  * @throws {StoreError}
  */
 export async function openTarget(options: OpenTargetOptions): Promise<Target> {
-  const { settings, store, clock, receiversOf, owner = () => undefined, before } = options
+  const { settings, store, clock, owner = () => undefined, before } = options
   const { record = healthRecord(clock.monotonic), runExclusive = oneByOne() } = before ?? {}
   const { target: config, poll, rules } = settings
   const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
@@ -156,7 +152,6 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     },
     store,
     clock,
-    receiversOf,
     runExclusive,
   }
   return target

@@ -184,7 +184,9 @@ export function printAll(
   const header = ['alert', 'target', 'severity', 'for', 'value', 'threshold']
   if (rows.length > 0) printTable(header, folded(rows, [0, 2, 5], 1, width), 3, ['threshold', 'severity', 'for'])
   print('')
-  for (const { name, pending, suppressed } of receivers)
-    print(`receiver ${name}: ${formatNumber(pending)} waiting, ${formatNumber(suppressed)} not notified now`)
+  for (const { name, pending } of receivers)
+    print(
+      `receiver ${name}: ${pending === 0 ? 'no message waits' : `${plural(pending, 'message')} could not be sent yet`}`,
+    )
   print(`store: ${store}`)
 }

@@ -118,10 +118,7 @@ function courseText(incident: Incident): string {
   const lasts =
     told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${peakText(incident)}${back}`
   const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
-  const shares = [
-    calls?.before !== undefined && `${formatShare(calls.before)} before`,
-    calls?.told && `${formatShare(calls.told.share)} at ${clockOf(calls.told.at, incident.at)}`,
-  ].filter(Boolean)
+  const shares = [calls?.before !== undefined && `${formatShare(calls.before)} before`].filter(Boolean)
   return `Since ${formatTime(since)}, ${now}${shares.length > 0 ? `; was ${shares.join(', ')}` : ''}`
 }
 
@@ -214,16 +211,6 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }
 
-/** `The incident was on up to 150 targets; on the others it ended earlier, or nobody was notified of it`: in its last message, if that is about fewer. */
-export function wholeText({ incident, most = 0, alerts }: AlertMessage): string[] {
-  const ended = targetsOf(alerts.map(({ notification }) => notification)).size
-  return incident !== undefined || ended === 0 || most <= ended
-    ? []
-    : [
-        `The incident was on up to ${plural(most, 'target')}; on the others it ended earlier, or nobody was notified of it`,
-      ]
-}
-
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
   const { alerts, silenced, incident } = message
@@ -236,7 +223,6 @@ export function groupLines(message: AlertMessage): string[] {
   const ends = endsOf(message)
   return [
     ...(incident === undefined ? [] : incidentLines(incident).map(({ text }) => text)),
-    ...wholeText(message),
     incident !== undefined && ends.length > 0 && `Ended: ${ends.join(', ')}`,
     worst !== undefined && `Longest: ${formatSeconds(longest)}, ${worstOf(worst).join(' ')} on ${worst.target}`,
     silenced.length > 0 && silencedText(silenced),

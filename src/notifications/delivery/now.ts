@@ -1,0 +1,155 @@
+import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { endOf, type EpisodeRow } from '../../alerts/episode.ts'
+import type { Silence } from '../../alerts/match.ts'
+import type { Notification } from '../../alerts/notification.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Store } from '../../store/store.ts'
+import { isMuted, type Mute } from './suppress.ts'
+
+/** An alert as it is, and the names of it and of its episode. */
+export type Live = { alert: Alert; instance: AlertInstance; name: string; episode: string }
+/** An alert that has ended. */
+export type Ended = { change: Notification; name: string; episode: string }
+
+/** What all receivers are compared with. Times are UNIX seconds by the host's clock. */
+export type Now = {
+  at: number
+  /** All alerts, also pending ones. */
+  alerts: readonly LiveAlert[]
+  firing: readonly Live[]
+  pending: readonly Live[]
+  /** By the names of their episodes: those that have ended not long ago, or since the cursor of a receiver. */
+  ended: ReadonlyMap<string, Ended>
+  /** The ends of an alert, the oldest first, and the alert if it fires, by its name. */
+  endsOf: (name: string) => readonly Ended[]
+  live: (name: string) => Live | undefined
+  /** Those that are active, and those that expired in the last half hour. */
+  silences: readonly Silence[]
+  /** Changes if an alert begins, ends or becomes quiet, or a silence changes. */
+  version: number
+}
+
+/** What suppressed an alert may have ended for so long (seconds): the longest window of failed requests. */
+const PAST_SECONDS = 1800
+/** Ends become visible late, and the clocks of hosts differ, by this at most (seconds). */
+export const LATE_SECONDS = 60
+/** What was read is used for so long (seconds): by the receivers that are looked at in the same second. */
+const FRESH_SECONDS = 0.5
+
+/** Names one time that an alert fired. */
+export const episodeOf = ({ target, key, firingSince }: Pick<Alert, 'target' | 'key' | 'firingSince'>) =>
+  JSON.stringify([target, key, firingSince])
+
+export const episodeOfLive = ({ target, instance: { key, since, firingSince = since } }: LiveAlert) =>
+  episodeOf({ target, key, firingSince })
+
+export type NowOptions = {
+  clock: Clock
+  store: Pick<Store, 'rows' | 'silences'>
+  alerts: () => readonly LiveAlert[]
+  mutes: readonly Mute[]
+}
+
+/** Reads what is, once a second for all receivers. @returns a reader; `since`: from when on ends are needed */
+export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
+  const liveOf = cachedLive()
+  const ended = new Map<string, Ended>()
+  let [from, latest] = [Infinity, -Infinity]
+  let known = { signature: '', lives: new Map<string, Live>() }
+  let version = 0
+  let last: { at: number; now: Promise<Now> } | undefined
+
+  /** Reads the ends since a time that are not known yet. */
+  async function readEnds(since: number): Promise<void> {
+    const begin = since < from ? since : latest - LATE_SECONDS
+    const keys = 'SELECT target, alert, since, until FROM callwatch.alert_episodes WHERE until > $1'
+    const found = await store.rows(keys, [begin])
+    const unknown = found.filter(
+      ({ target, alert, since: firingSince }) => !ended.has(JSON.stringify([target, alert, firingSince])),
+    )
+    const oldest = unknown.reduce((least, { until }) => Math.min(least, Number(until)), Infinity)
+    const query = `SELECT target, alert AS key, since, until, rule, severity, data
+      FROM callwatch.alert_episodes WHERE until >= $1`
+    for (const row of unknown.length === 0 ? [] : await store.rows(query, [oldest])) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the columns of the query
+      const change = endOf(row as EpisodeRow)
+      ended.set(episodeOf(change), { change, name: nameOf(change), episode: episodeOf(change) })
+      latest = Math.max(latest, change.at)
+    }
+    from = since
+    for (const [episode, { change }] of ended) if (change.at <= since) ended.delete(episode)
+  }
+
+  async function read(since: number): Promise<Now> {
+    const at = clock.wall()
+    // Before the ends: what ends meanwhile is in both, and has ended.
+    const all = alerts()
+    const lives = all.map(liveOf)
+    const silences = await store.silences(at - PAST_SECONDS)
+    await readEnds(Math.min(since, at - PAST_SECONDS))
+    const firing = lives.filter(({ instance, episode }) => instance.state !== 'pending' && !ended.has(episode))
+    const pending = lives.filter(({ instance }) => instance.state === 'pending')
+    const active = [silences.filter(({ until }) => until > at), mutes.map((mute) => isMuted(mute, at))]
+    const signature = JSON.stringify([active, pending.length, ended.size, firing.length])
+    const isSame = signature === known.signature && lives.every((live) => isAsBefore(live, known.lives.get(live.name)))
+    if (!isSame) version += 1
+    if (!isSame) known = { signature, lives: new Map(lives.map((live) => [live.name, live])) }
+    const endsByName = once(() =>
+      Map.groupBy(
+        [...ended.values()].toSorted((a, b) => a.change.at - b.change.at),
+        ({ name }) => name,
+      ),
+    )
+    const firingByName = once(() => new Map(firing.map((live) => [live.name, live])))
+    const endsOf = (name: string) => endsByName().get(name) ?? []
+    return {
+      at,
+      alerts: all,
+      firing,
+      pending,
+      ended,
+      endsOf,
+      live: (name) => firingByName().get(name),
+      silences,
+      version,
+    }
+  }
+
+  return (since: number): Promise<Now> => {
+    if (last === undefined || clock.monotonic() - last.at >= FRESH_SECONDS || since < from)
+      last = { at: clock.monotonic(), now: read(since) }
+    return last.now
+  }
+}
+
+function once<T>(compute: () => T): () => T {
+  let known: { value: T } | undefined
+  return () => (known ??= { value: compute() }).value
+}
+
+/** Whether nothing changed of an alert that may make a message due. */
+function isAsBefore({ instance: one, episode }: Live, before: Live | undefined): boolean {
+  if (before?.instance === one) return true
+  const isQuiet = (of: AlertInstance) => of.evidence?.isQuiet === true
+  return (
+    before?.episode === episode &&
+    (before.instance.state === 'pending') === (one.state === 'pending') &&
+    before.instance.rule.severity === one.rule.severity &&
+    isQuiet(before.instance) === isQuiet(one)
+  )
+}
+
+/** Instances are replaced if they change, so that what follows from one is computed once. */
+function cachedLive(): (live: LiveAlert) => Live {
+  const known = new WeakMap<AlertInstance, Live>()
+  return (live) => {
+    const { instance } = live
+    const before = known.get(instance)
+    if (before?.alert.target === live.target) return before
+    const alert = alertOf(live)
+    const one = { alert, instance, name: nameOf(alert), episode: episodeOf(alert) }
+    known.set(instance, one)
+    return one
+  }
+}
