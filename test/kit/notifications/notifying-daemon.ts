@@ -71,7 +71,7 @@ export async function notifyingDaemon(given: Partial<Configured>) {
     commitChange(store, change, { config: config(), receivers: namesIn(configured) })
   const alerts = alertWorld({ clock, config, commit })
   const told = messageLog(clock)
-  const around: Around = { clock, sql, alerts, config, config$, broken: { methods: [] } }
+  const around: Around = { clock, sql, alerts, config, config$, broken: { methods: [], writes: false } }
   const { answers, answer } = answering(clock)
   const slack = configured.bots.length === 0 ? undefined : await slackWorkspace(clock)
   const sending = new Set<Promise<unknown>>()
@@ -93,14 +93,16 @@ export async function notifyingDaemon(given: Partial<Configured>) {
       crashPoint = undefined
       if (dies === 'before send') own.die()
       await own.alive()
-      const posted = await answer(name, message, async (arriving) => {
-        const as = inner === undefined ? undefined : await track(Promise.resolve(inner(arriving)))
-        told.arrived(name, arriving)
-        return as
-      }).finally(() => own.alive())
-      if (dies === 'after send') own.die()
-      await own.alive()
-      return posted
+      try {
+        return await answer(name, message, async (arriving) => {
+          const posted = inner === undefined ? undefined : await track(Promise.resolve(inner(arriving)))
+          told.arrived(name, arriving)
+          return posted
+        })
+      } finally {
+        if (dies === 'after send') own.die()
+        await own.alive()
+      }
     }
   }
 
@@ -179,6 +181,8 @@ export async function notifyingDaemon(given: Partial<Configured>) {
       store.addSilence({ match, since: clock.wall(), until: clock.wall() + seconds, reason: 'maintenance' }),
     /** From now on these methods of the store fail, as the daemon uses them. */
     breakStore: (methods: readonly string[] | 'all'): void => void (around.broken.methods = methods),
+    /** From now on all that the daemon writes fails, or no longer. */
+    breakWrites: (isBroken: boolean): void => void (around.broken.writes = isBroken),
     /** The process dies, and the next second another one starts. */
     crash: (): void => life.die(),
     /** So does it with the next message. */

@@ -12,6 +12,7 @@ import { storeOn } from '../../../../src/store/store-on.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import type { AlertWorld } from './alert-world.ts'
 
+const busy = () => new StoreError('unavailable', 'the store is busy')
 const never = new Promise<never>(() => undefined)
 
 /** What the processes of a daemon share. */
@@ -21,8 +22,8 @@ export type Around = {
   alerts: AlertWorld
   config: () => Config
   config$: Observable<Config>
-  /** The methods of the store that fail now. */
-  broken: { methods: readonly string[] | 'all' }
+  /** The methods of the store that fail now, and whether all writes do. */
+  broken: { methods: readonly string[] | 'all'; writes: boolean }
 }
 
 export type Life = ReturnType<typeof daemonLife>
@@ -47,15 +48,25 @@ export function daemonLife({ clock, sql, alerts, config, config$, broken }: Arou
     const cluster = {
       senderFence: () => [{ statement: 'SELECT 1 WHERE 1 = $1', args: [state.leads ? 1 : 0], fence: 1 }],
     } as unknown as Cluster
-    const { store } = storeOn(sql, { receivers: undefined, reading: sql, cluster, clock })
+    const unlessBroken =
+      <Given extends unknown[], T>(work: (...given: Given) => Promise<T>) =>
+      async (...given: Given): Promise<T> => {
+        if (broken.writes) throw busy()
+        return work(...given)
+      }
+    const own = {
+      ...sql,
+      batch: unlessBroken(sql.batch),
+      transaction: unlessBroken(sql.transaction) as typeof sql.transaction,
+    }
+    const { store } = storeOn(own, { receivers: undefined, reading: sql, cluster, clock })
     return new Proxy(store, {
       get: (all, name: string): unknown => {
         const method: unknown = Reflect.get(all, name)
         if (typeof method !== 'function') return method
         return async (...given: unknown[]): Promise<unknown> => {
           await alive()
-          if (broken.methods === 'all' || broken.methods.includes(name))
-            throw new StoreError('unavailable', 'the store is busy')
+          if (broken.methods === 'all' || broken.methods.includes(name)) throw busy()
           const result: unknown = await Reflect.apply(method, all, given)
           await alive()
           return result
