@@ -57,7 +57,7 @@ export function daemonLife({ clock, sql, alerts, config, config$, broken }: Arou
     const own = {
       ...sql,
       batch: unlessBroken(sql.batch),
-      transaction: unlessBroken(sql.transaction) as typeof sql.transaction,
+      transaction: unlessBroken(sql.transaction),
     }
     const { store } = storeOn(own, { receivers: undefined, reading: sql, cluster, clock })
     return new Proxy(store, {
