@@ -67,8 +67,7 @@ export async function notifyingDaemon(given: Partial<Configured>) {
   const { store } = storeOn(sql, { receivers: namesIn(configured), reading: sql, clock })
   const config$ = new BehaviorSubject(configFrom(configured))
   const config = () => config$.value
-  const commit = (change: Parameters<typeof commitChange>[1]) =>
-    commitChange(store, change, { config: config(), receivers: namesIn(configured) })
+  const commit = (change: Parameters<typeof commitChange>[1]) => commitChange(store, change)
   const alerts = alertWorld({ clock, config, commit })
   const told = messageLog(clock)
   const around: Around = { clock, sql, alerts, config, config$, broken: { methods: [], writes: false } }

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { AlertDelta } from '../../../src/alerts/evaluate.ts'
+import type { Notification } from '../../../src/alerts/notification.ts'
 import { applyDelta, type Delta, type LedgerState } from '../../../src/ledger/state.ts'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import { computeDelta, type LedgerOptions } from '../../../src/ledger/delta/compute-delta.ts'
@@ -30,16 +31,19 @@ export const A = { name: 'a', fingerprint: 'x' }
 export const B = { name: 'b', fingerprint: 'y' }
 export const DAY = 86_400
 
+/** What a commit has besides its delta. `changes` are those of alerts. */
+export type More = Partial<Commit> & { changes?: readonly Notification[] }
+
 /** A commit of a delta, with nothing else but what is given. */
-export function commitOf(ledger: Delta, more: Partial<Commit> = {}): Commit {
-  return { ledger, alerts: NO_ALERTS, routedChanges: [], ...more }
+export function commitOf(ledger: Delta, { changes = [], alerts = NO_ALERTS, ...more }: More = {}): Commit {
+  return { ledger, alerts: { ...alerts, notifications: [...alerts.notifications, ...changes] }, ...more }
 }
 
-/** Enqueues and logs changes of a target, as its commits do. */
+/** Writes and logs changes of a target, as its commits do. */
 export async function commitChanges(
   store: Store,
   target: string,
-  changes: Pick<Commit, 'routedChanges' | 'events'>,
+  changes: Pick<More, 'changes' | 'events'>,
 ): Promise<void> {
   const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, CREATED, DAY)
   await store.commit(target, commitOf(newDraft(ledger.sync).delta, changes))
@@ -49,7 +53,7 @@ export async function commitChanges(
 export type OpenTarget = StoredTarget & {
   store: Store
   /** Steps, commits and applies, as the daemon does. */
-  see: (observation: Observation, more?: Partial<Commit>) => Promise<Delta>
+  see: (observation: Observation, more?: More) => Promise<Delta>
   /** The delta of an observation, not committed. */
   deltaOf: (observation: Observation) => Delta
 }

@@ -1,6 +1,4 @@
 import type { Notification } from '../../../../src/alerts/notification.ts'
-import type { Config } from '../../../../src/config/config.ts'
-import { recipientsBy } from '../../../../src/notifications/grouping.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { commitChanges } from '../../store/place.ts'
 
@@ -8,10 +6,8 @@ import { commitChanges } from '../../store/place.ts'
 export async function commitChange(
   store: Store,
   change: Notification,
-  { config, receivers }: { config: Config; receivers: readonly string[] },
 ): Promise<void> {
-  const routed = recipientsBy(config.notify.routes, receivers)(change)
-  await commitChanges(store, change.target, { routedChanges: [{ change, receivers: routed }] })
+  await commitChanges(store, change.target, { changes: [change] })
 }
 
 /** Tells the store which receivers are configured, as a reload does. */

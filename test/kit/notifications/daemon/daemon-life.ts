@@ -3,7 +3,7 @@ import type { Clock } from '../../../../src/clock/clock.ts'
 import type { Config } from '../../../../src/config/config.ts'
 import { notifying } from '../../../../src/daemon/notifying.ts'
 import type { DaemonParts } from '../../../../src/daemon/open-parts.ts'
-import { deliveryFailures } from '../../../../src/notifications/delivery/attempts.ts'
+import { deliveryFailures } from '../../../../src/notifications/delivery/delivery-failures.ts'
 import type { MessageReceiver } from '../../../../src/notifications/receiver.ts'
 import type { Cluster } from '../../../../src/store/cluster.ts'
 import type { Database } from '../../../../src/store/sql.ts'
@@ -78,7 +78,7 @@ export function daemonLife({ clock, sql, alerts, config, config$, broken }: Arou
   const expectLeader = async (): Promise<void> => {
     if (!state.leads) throw new StoreError('stale', 'another daemon is the leader')
   }
-  const failures = deliveryFailures(clock, (text) => text)
+  const failures = deliveryFailures((text) => text)
   const targets = () => config().targets.map(({ name }) => name)
   const target = (name: string) => ({
     name,

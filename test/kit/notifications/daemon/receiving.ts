@@ -58,7 +58,7 @@ export function answering(clock: Clock) {
 }
 
 function isMeant(message: Message, { rule, edits }: Only): boolean {
-  if (edits === true && !(message.kind === 'alerts' && message.isEdit === true)) return false
+  if (edits === true && !(message.kind === 'alerts' && message.about === 'edit')) return false
   if (rule === undefined) return true
   if (message.kind !== 'alerts') return false
   const changes = [...message.alerts, ...message.flapped, ...message.unchanged].map(({ notification }) => notification)

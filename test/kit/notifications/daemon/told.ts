@@ -57,7 +57,8 @@ export function messageLog(clock: { monotonic: () => number; wall: () => number 
 const shortName = ({ target, alert }: Pick<Notification, 'target' | 'alert'>) => `${target}/${alert}`
 
 function saidIn(message: AlertMessage) {
-  const { group, isEdit = false, posted, alerts, flapped, incident } = message
+  const { group, about, thread: posted, alerts, flapped, incident } = message
+  const isEdit = about === 'edit'
   const changes = alerts.map(({ notification }) => notification)
   return {
     group,
@@ -72,11 +73,11 @@ function saidIn(message: AlertMessage) {
 
 type Said = ReturnType<typeof saidIn>
 
-function kindOf({ isEdit, isWorse, incident }: AlertMessage, said: Said, knows: ReadonlySet<string>): Kind {
+function kindOf({ about, incident }: AlertMessage, said: Said, knows: ReadonlySet<string>): Kind {
   const { begins, ends, was } = said
-  if (isEdit === true) return 'edit'
+  if (about === 'edit') return 'edit'
   if (incident === undefined && begins.length === 0) return ends.length === 0 && was.length > 0 ? 'was' : 'ended'
-  if (isWorse === true) return 'worse'
+  if (about === 'worse') return 'worse'
   if (ends.length === 0 && was.length === 0 && begins.every((name) => knows.has(name))) return 'reminder'
   const isFirst = !ends.some((name) => knows.has(name)) && !begins.some((name) => knows.has(name))
   return isFirst && incidentIsNew(incident, knows) ? 'begins' : 'changed'
