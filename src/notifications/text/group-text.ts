@@ -31,7 +31,7 @@ const NAMED = 3
  * and ends with the time of its numbers if they are old on most targets.
  */
 export function incidentSentence(incident: Incident): string {
-  const { targets, alerts, calls, course, old, unpolled } = incident
+  const { targets, alerts, calls, old, unpolled } = incident
   const [first] = alerts
   const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
@@ -40,7 +40,7 @@ export function incidentSentence(incident: Incident): string {
   const stated = targetsOf(alerts).size
   const those = old === stated ? '' : `on ${formatNumber(old)} `
   const asOf = unpolled && 2 * old > stated ? `, ${those}as of ${clockOf(unpolled.since, incident.at)}` : ''
-  return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
+  return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
 /** Whether most targets of an incident recover, and nothing is beyond its threshold. */
@@ -172,6 +172,14 @@ function worstText(alert: Alert): string {
   return `${where} ${formatValue(alert, value)}${ofCalls}`
 }
 
+/** `VeryHighFailureRate still fires`: what else does on the targets on which nothing of the group fires any more; '' if nothing does. */
+export function elsewhereText({ elsewhere }: AlertMessage): string {
+  const names = [...new Set(elsewhere.map(({ alert }) => alert))]
+  if (names.length === 0) return ''
+  const all = [...names.slice(0, NAMED), ...(names.length > NAMED ? [plural(names.length - NAMED, 'more rule')] : [])]
+  return `${all.join(', ')} still ${names.length === 1 ? 'fires' : 'fire'}`
+}
+
 /** The title of a message about several targets: the incident, or how it ends. */
 export function groupTitle(message: AlertMessage): string {
   const { alerts, flapped, incident } = message
@@ -180,7 +188,11 @@ export function groupTitle(message: AlertMessage): string {
   const subject = titles.length === 1 ? titles[0]! : plural(titles.length, 'alert')
   const fires = alerts.some(({ notification }) => !hasEnded(notification))
   const ends = incident !== undefined && fires ? [] : endsOf(message)
-  const parts = [incident && incidentSentence(incident), ends.length > 0 && `${subject} ${ends.join(', ')}`]
+  const parts = [
+    elsewhereText(message),
+    incident && incidentSentence(incident),
+    ends.length > 0 && `${subject} ${ends.join(', ')}`,
+  ]
   // Nobody was told of the end of all alerts: they were silenced or muted.
   return parts.filter(Boolean).join('; ') || 'nothing of this fires any more'
 }

@@ -78,14 +78,14 @@ function silenceOf({ incident, links, alerts }: AlertMessage): Link {
   }
 }
 
-/** Since when its alerts are no longer silenced, and for how long a message could not be sent: `could not be sent since 2026-11-20 08:15:30 UTC, for 3h`. */
+/** Since when its alerts are no longer silenced, and for how long a message could not be sent: `first tried 2026-11-20 08:15:30 UTC, delivered 3h later`. */
 function timeNotes({ alerts, failingSince = Infinity }: AlertMessage, now: number): string[] {
   const silenced = alerts.flatMap(({ silencedUntil }) => silencedUntil ?? [])
   const late = now - failingSince
   return [
     silenced.length > 0 &&
       `no longer silenced since ${formatTime(Math.max(...silenced))}: ${plural(silenced.length, 'alert')}`,
-    late > LATE_AFTER_SECONDS && `could not be sent since ${formatTime(failingSince)}, for ${formatSeconds(late)}`,
+    late > LATE_AFTER_SECONDS && `first tried ${formatTime(failingSince)}, delivered ${formatSeconds(late)} later`,
   ].filter((note) => note !== false)
 }
 

@@ -100,7 +100,7 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
     // The message of a single target lists each alert.
     const own = slackMessage({ ...message, alerts: wholeGroup(message) }, { now, dashboardUrl })
     const known = thread ?? (await find(unanswered))
-    const state = known === undefined ? 'gone' : await edit(known, own)
+    const state = known === undefined ? 'gone' : await edit(known, own).catch(unlessIs(about === 'edit'))
     if (known === undefined || state === 'gone')
       return post(own, { metadata: { event_type: EVENT, event_payload: { id } } })
     if (about === 'edit') return state === 'shown' ? known : undefined
@@ -115,6 +115,12 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
     await post(slackMessage(message, { now: clock.wall(), dashboardUrl }))
     return undefined
   }
+}
+
+/** What changes is said in the thread also if the message cannot be edited now. */
+const unlessIs = (isEdit: boolean) => (error: unknown) => {
+  if (isEdit || !(error instanceof DeliveryError)) throw error
+  return 'later' as const
 }
 
 /**

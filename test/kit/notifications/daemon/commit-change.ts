@@ -3,10 +3,7 @@ import type { Store } from '../../../../src/store/store.ts'
 import { commitChanges } from '../../store/place.ts'
 
 /** Commits a change of an alert, as the poll does that finds it. */
-export async function commitChange(
-  store: Store,
-  change: Notification,
-): Promise<void> {
+export async function commitChange(store: Store, change: Notification): Promise<void> {
   await commitChanges(store, change.target, { changes: [change] })
 }
 
