@@ -4,7 +4,7 @@ import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
 import { POLL_AGE } from '../../kit/alerts/sample-rules.ts'
-import { AT, ruleNamed, sending, type Named } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, ruleNamed, sending, type Named } from '../../kit/notifications/delivery/sending.ts'
 
 const TARGETS = 300
 const GROUP_WAIT = 20

@@ -9,7 +9,7 @@ import {
   startAlertmanager,
 } from '../../kit/notifications/receivers/alertmanager/alertmanager-process.ts'
 import { runningTime } from '../../kit/running-time.ts'
-import { changeOf, liveAlert, ruleNamed, sending, type Named } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { changeOf, liveAlert, ruleNamed, sending, type Named } from '../../kit/notifications/delivery/sending.ts'
 
 const [WAIT, INTERVAL] = [2, 12]
 const WARNING = { name: 'HighFailureRate' }

@@ -6,7 +6,7 @@ import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
 import { deliver, outboxRound } from '../../../src/notifications/delivery/deliver.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
 import type { Message } from '../../../src/notifications/message.ts'
-import { AT, sending, type Named } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, sending, type Named } from '../../kit/notifications/delivery/sending.ts'
 
 const GROUP_WAIT = 10
 /** A due message leaves within so many seconds, and one for each other message, since each takes a second. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import type { Message } from '../../../src/notifications/message.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
-import { sending, type Named, type Step } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { sending, type Named, type Step } from '../../kit/notifications/delivery/sending.ts'
 
 const GROUP_WAIT = 10
 const RUNS = 400

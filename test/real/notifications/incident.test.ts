@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
-import { sending, type Sending } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { sending, type Sending } from '../../kit/notifications/delivery/sending.ts'
 
 const TARGETS = 300
 const HIT = 199

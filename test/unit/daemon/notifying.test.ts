@@ -10,7 +10,7 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { shippedRules } from '../../kit/alerts/sample-rules.ts'
-import { AT, changeOf } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, changeOf } from '../../kit/notifications/delivery/sending.ts'
 
 const CONFIG = configOf({
   targets: [{ name: 'production', base_url: 'http://127.0.0.1:1/v3', api_key: 'key' }],

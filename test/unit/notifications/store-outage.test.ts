@@ -7,7 +7,7 @@ import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { deliver } from '../../../src/notifications/delivery/deliver.ts'
 import { storeOutage } from '../../../src/notifications/store-outage.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { AT } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { AT } from '../../kit/notifications/delivery/sending.ts'
 
 const FAILING_SECONDS = 30
 const FULL = 'the disk is full'

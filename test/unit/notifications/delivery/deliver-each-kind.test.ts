@@ -8,7 +8,7 @@ import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import { virtualClock } from '../../../kit/virtual-clock.ts'
 import { bodyOf, refusal, smtpInbox } from '../receivers/email/smtp-inbox.ts'
 import { read, withReceivers } from '../../../kit/notifications/receiver.ts'
-import { sending, type Named } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { sending, type Named } from '../../../kit/notifications/delivery/sending.ts'
 
 /** `firing A`, as a receiver understood it. */
 type Understood = string

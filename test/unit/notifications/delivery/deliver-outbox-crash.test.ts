@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
-import { ERRORS, sending, type Receive, type Step } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { ERRORS, sending, type Receive, type Step } from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

@@ -4,7 +4,7 @@ import { alertHistory } from '../../../kit/history/as-shown.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { Inhibition, Mute } from '../../../../src/notifications/delivery/suppress.ts'
 import { partsOf } from '../../../../src/notifications/text/message-parts.ts'
-import { AT, sending, type Named } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, sending, type Named } from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AlertMessage } from '../../../../src/notifications/message.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
-import { ERRORS, AT, sending, type Sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { ERRORS, AT, sending, type Sending } from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

@@ -9,7 +9,7 @@ import {
   type Named,
   type Sending,
   type Step,
-} from '../../../kit/notifications/delivery/outbox-sending.ts'
+} from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

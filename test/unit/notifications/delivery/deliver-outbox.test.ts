@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import { deliveryFailures } from '../../../../src/notifications/delivery/attempts.ts'
-import { ERRORS, AT, inShort, sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { ERRORS, AT, inShort, sending } from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A', target: 'a' }
 const B = { name: 'B', target: 'b' }

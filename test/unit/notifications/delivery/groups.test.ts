@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { AlertMessage, Message } from '../../../../src/notifications/message.ts'
-import { AT, sending, type Sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, sending, type Sending } from '../../../kit/notifications/delivery/sending.ts'
 
 const GROUPED = { groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 300, targets: 300 } as const
 const high = (n: number) => ({ name: 'HighFailureRate', target: `target ${n}` })

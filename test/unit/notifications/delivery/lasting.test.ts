@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
-import { ERRORS, ruleNamed, sending, type Sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { ERRORS, ruleNamed, sending, type Sending } from '../../../kit/notifications/delivery/sending.ts'
 
 /** What a receiver is told of while a group fires on several targets. */
 const RULES = [ruleNamed('High', 'warning'), ruleNamed('VeryHigh', 'critical')]

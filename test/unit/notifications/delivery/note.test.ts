@@ -4,7 +4,7 @@ import type { Notification } from '../../../../src/alerts/notification.ts'
 import { deliveryNotes, suppressionNotes } from '../../../../src/notifications/delivery/send-message.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
 import type { OutboxContent, OutboxEntry } from '../../../../src/store/store.ts'
-import { AT, changeOf } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, changeOf } from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

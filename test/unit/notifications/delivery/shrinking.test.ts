@@ -4,7 +4,7 @@ import { groupLines, groupTitle } from '../../../../src/notifications/text/group
 import { emailMessage } from '../../../../src/notifications/receivers/email/email-message.ts'
 import { slackMessage } from '../../../../src/notifications/receivers/slack/slack-message.ts'
 import { FIRING, messageOf, RESOLVED, update } from '../../../kit/notifications/sample.ts'
-import { AT, changeOf, liveAlert, ruleNamed, sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, changeOf, liveAlert, ruleNamed, sending } from '../../../kit/notifications/delivery/sending.ts'
 
 const RULES = [ruleNamed('High', 'warning'), ruleNamed('VeryHigh', 'critical')]
 const high = (n: number) => ({ name: 'High', severity: 'warning' as Severity, target: `shop-${n}` })

@@ -18,7 +18,7 @@ import {
   liveAlert,
   QUIET,
   type Named,
-} from '../../../kit/notifications/delivery/outbox-sending.ts'
+} from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }

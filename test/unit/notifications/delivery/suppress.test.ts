@@ -5,7 +5,7 @@ import type { Silence } from '../../../../src/alerts/match.ts'
 import { momentOf } from '../../../../src/notifications/delivery/moment.ts'
 import { suppress, inhibition, type Mute, type Inhibition } from '../../../../src/notifications/delivery/suppress.ts'
 import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
-import { AT, changeOf, liveAlert, QUIET, type Named } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, changeOf, liveAlert, QUIET, type Named } from '../../../kit/notifications/delivery/sending.ts'
 import { waitingOf } from './waiting-alert.ts'
 
 const A = { name: 'A' }

@@ -8,7 +8,7 @@ import { momentOf, type Read } from '../../../../src/notifications/delivery/mome
 import { newAges } from '../../../../src/notifications/delivery/wait.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
 import { FIRING, GROUPED } from '../../../kit/notifications/sample.ts'
-import { AT, changeOf, ERRORS, liveAlert, QUIET } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, changeOf, ERRORS, liveAlert, QUIET } from '../../../kit/notifications/delivery/sending.ts'
 import { waiting } from './waiting-alert.ts'
 
 const GROUP_WAIT = 10

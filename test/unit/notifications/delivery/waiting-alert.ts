@@ -1,6 +1,6 @@
 import type { Notification } from '../../../../src/alerts/notification.ts'
 import type { WaitingAlert } from '../../../../src/notifications/delivery/waiting-alert.ts'
-import { AT, changeOf } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, changeOf } from '../../../kit/notifications/delivery/sending.ts'
 
 type Setting = { name?: string; seconds?: number; breach?: 'above' | 'below' }
 

@@ -4,17 +4,15 @@ import { instanceOf, type Notification } from '../../../../src/alerts/notificati
 import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { Signal } from '../../../../src/alerts/signals.ts'
 import type { Severity, MATCH_KEYS } from '../../../../src/alerts/match-keys.ts'
-import type { Delivery } from '../../../../src/notifications/delivery/waiting-alert.ts'
-import type { Read } from '../../../../src/notifications/delivery/moment.ts'
-import { attemptsOn } from '../../../../src/notifications/delivery/attempts.ts'
+import { deliver, messageRound, type Delivery, type MessagesOptions } from '../../../../src/notifications/delivery/deliver.ts'
+import { readNotified } from '../../../../src/notifications/delivery/notified.ts'
+import { nowReader } from '../../../../src/notifications/delivery/now.ts'
+import { newPauses } from '../../../../src/notifications/delivery/pauses.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
-import { deliver, outboxRound, type DeliverOptions } from '../../../../src/notifications/delivery/deliver.ts'
-import { editRound } from '../../../../src/notifications/delivery/edit.ts'
-import type { Unwritten } from '../../../../src/notifications/delivery/send-message.ts'
 import type { Message } from '../../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
-import type { OutboxEntry, OutboxContent } from '../../../../src/store/store.ts'
+import type { Store } from '../../../../src/store/store.ts'
 import { firingOf, POLL_AGE, ruleOn } from '../../alerts/sample-rules.ts'
 import { virtualClock } from '../../virtual-clock.ts'
 import { commitChanges } from '../../store/place.ts'
@@ -26,27 +24,13 @@ export const AT = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 export type Receive = (message: Message, attempt: number) => Error | Promise<string | undefined | void> | undefined
 
 /** What a sender needs the store for. */
-export type Step = keyof DeliverOptions['store'] | 'send'
-
-/** The rest of a moment: nobody was told anything, and nothing fires or is suppressed but what a test says. */
-export const QUIET = {
-  told: new Map(),
-  waiting: new Set<string>(),
-  silences: [],
-  expired: [],
-  mutes: [],
-  alerts: [],
-  targets: 1,
-  past: async () => ({ silences: [], fired: [] }),
-  incidents: () => [],
-  age: (_name: string, at: number) => AT - at,
-  toldAge: (_name: string, at: number) => AT - at,
-} satisfies Partial<Read>
+type SenderStore = Pick<Store, 'notified' | 'writeNotified' | 'noteEpisodes' | 'silences' | 'rows'>
+export type Step = keyof SenderStore | 'send'
 
 /** An alert by its name, of the target `production` and the severity `warning` unless said otherwise. */
 export type Named = { name: string; target?: string; severity?: Severity }
 
-type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
+type SendingOptions = Partial<Pick<MessagesOptions, 'mutes' | 'inhibit'>> & {
   groupWait?: number
   /** By default alerts are grouped by target and severity, and later changes are sent at once. */
   groupBy?: readonly (typeof MATCH_KEYS)[number][]
@@ -57,8 +41,6 @@ type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
   edits?: boolean
   /** Of these, those on the same calls are one group. */
   rules?: readonly Rule[]
-  /** Whose outboxes get the changes; the sender is that of `slack`. */
-  receivers?: readonly string[]
   receive?: Receive
   at?: number
   /** How long an evaluation is not old (seconds). */
@@ -68,8 +50,8 @@ type SendingOptions = Partial<Pick<DeliverOptions, 'mutes' | 'inhibit'>> & {
 }
 
 /**
- * The outbox of `slack` in a store in memory, its sender on the virtual clock, a receiver that records its messages, and
- * alerts that the test fires and resolves. A restart loses what the sender knew, and keeps outbox and alerts.
+ * The receiver `slack`, which records its messages, on the virtual clock, with a store in memory and alerts that the test fires and
+ * resolves. A restart loses what the process knew, and keeps store and alerts.
  */
 export function sending(options: SendingOptions = {}) {
   const {
@@ -80,7 +62,6 @@ export function sending(options: SendingOptions = {}) {
     targets = 1,
     rules = [],
     edits = false,
-    receivers: recipients = ['slack'],
     mutes = [],
     inhibit = [],
     at = AT,
@@ -96,7 +77,6 @@ export function sending(options: SendingOptions = {}) {
   const deliveries: Delivery[] = []
   const broken = new Set<Step>()
   const steps: Step[] = []
-  let lastId = 0
   let completed = false
   let sender: Subscription | undefined
   let pause = async () => {}
@@ -116,27 +96,28 @@ export function sending(options: SendingOptions = {}) {
     }
   }
 
-  function storeOf(isDead: () => boolean): DeliverOptions['store'] {
+  function storeOf(isDead: () => boolean): SenderStore {
     return {
-      outbox: (receiver) => step('outbox', isDead, () => store.outbox(receiver)),
-      toldGroups: (receiver) => step('toldGroups', isDead, () => store.toldGroups(receiver)),
-      claimOutbox: (ids, claimed) => step('claimOutbox', isDead, () => store.claimOutbox(ids, claimed)),
-      removeFromOutbox: (...given) => step('removeFromOutbox', isDead, () => store.removeFromOutbox(...given)),
+      notified: () => step('notified', isDead, store.notified),
+      writeNotified: (given) => step('writeNotified', isDead, () => store.writeNotified(given)),
       noteEpisodes: (notes) => step('noteEpisodes', isDead, () => store.noteEpisodes(notes)),
       silences: (now) => step('silences', isDead, () => store.silences(now)),
       rows: (...given) => step('rows', isDead, () => store.rows(...given)),
     }
   }
 
-  /** @param unwritten what the same process could not tell the store yet */
-  function start(unwritten: Unwritten = new Map()): void {
+  function start(): void {
     let isDead = false
     const paused$ = new Subject<void>()
-    pause = async () => {
-      paused$.next()
-      await clock.advance(1)
-      start(unwritten)
+    const own = storeOf(() => isDead)
+    let known: ReturnType<typeof readNotified> | undefined
+    const notified = async () => {
+      known ??= readNotified(['slack'], { clock, store: own })
+      // oxlint-disable-next-line promise/prefer-await-to-then -- the next one reads again
+      known.catch(() => (known = undefined))
+      return (await known).get('slack')!
     }
+    const pauses = newPauses(clock)
     const send = (message: Message) =>
       step(
         'send',
@@ -149,38 +130,47 @@ export function sending(options: SendingOptions = {}) {
           return answer
         },
       )
-    const [receiver, attempts] = [{ name: 'slack', send, edits }, attemptsOn(clock)]
-    const options: DeliverOptions = {
-      store: storeOf(() => isDead),
+    const alerts = () => [...live.values()]
+    const readNow = nowReader({ clock, store: own, alerts, mutes })
+    const options: MessagesOptions = {
+      store: own,
       clock,
       groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
+      rules,
       targets: () => targets,
       freshFrom: () => clock.wall() - freshFor,
       mutes,
       inhibit,
-      alerts: () => [...live.values()],
-      unwritten,
+      alerts,
+      isSent: () => true,
+      publicUrl: undefined,
+      notified,
+      now: async () => readNow((await notified()).state().cursor),
     }
-    const rounds = [outboxRound(receiver, attempts, options), editRound(receiver, options)]
-    sender = deliver(rounds, { clock, draining$: merge(draining$, paused$) }).subscribe({
-      next: (delivery) => deliveries.push(delivery),
-      complete: () => (completed = true),
-    })
-    sender.add(() => (isDead = true))
+    const run = () => {
+      sender = deliver([messageRound({ name: 'slack', send, edits }, pauses, options)], {
+        clock,
+        draining$: merge(draining$, paused$),
+      }).subscribe({
+        next: (delivery) => deliveries.push(delivery),
+        complete: () => (completed = true),
+      })
+      sender.add(() => (isDead = true))
+    }
+    pause = async () => {
+      paused$.next()
+      await clock.advance(1)
+      run()
+    }
+    run()
   }
 
   async function change(alert: Named, kind: Notification['kind'], differing: Partial<Notification>) {
     const notification = changeOf(alert, kind, clock.wall(), live.get(keyOf(alert))?.instance, differing)
     if (kind === 'firing' || kind === 'reminder') live.set(keyOf(alert), liveAlert(alert, notification))
     else live.delete(keyOf(alert))
-    await put(notification)
-    // Only the history keeps it: nothing waits twice.
-    await commitChanges(store, notification.target, { routedChanges: [{ change: notification, receivers: [] }] })
+    await commitChanges(store, notification.target, { changes: [notification] })
     return notification
-  }
-
-  async function put(content: OutboxContent, receivers: readonly string[] = recipients): Promise<void> {
-    await store.enqueueOnce([`${(lastId += 1)}`], content, receivers)
   }
 
   start()
@@ -195,7 +185,6 @@ export function sending(options: SendingOptions = {}) {
     broken,
     /** All that senders did, the first step first. */
     steps,
-    put,
     fire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'firing', differing),
     remind: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'reminder', differing),
     resolve: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'resolved', differing),
@@ -205,7 +194,6 @@ export function sending(options: SendingOptions = {}) {
       const known = live.get(keyOf(alert))!
       live.set(keyOf(alert), { ...known, instance: { ...known.instance, ...now } })
     },
-    waiting: (): Promise<OutboxEntry[]> => store.outbox('slack'),
     outcomes: () => deliveries.map(({ outcome }) => outcome),
     isCompleted: () => completed,
     /** Ends the process at once; a delivery under way never returns. */
