@@ -1,4 +1,5 @@
 import { subjectOf, type Alert } from '../alerts/alert.ts'
+import { onceEach } from '../alerts/once-each.ts'
 import type { AlertGroup } from '../alerts/incidents.ts'
 import { valuesOf, matches } from '../alerts/match.ts'
 import { bySeverity, type AlertMatch } from '../alerts/match-keys.ts'
@@ -42,7 +43,7 @@ export function grouping(
     return own
   }
   const routeOf = (alert: Routable) => routes.find(({ match }) => matches(match, alert))
-  return (alert) => {
+  return onceEach((alert) => {
     const route = routeOf(alert)
     const worst = onSubjectOf(alert).find((rule) => routeOf({ ...alert, ...named(rule) }) === route)
     const values = valuesOf({ ...alert, ...(worst && named(worst)) })
@@ -55,7 +56,7 @@ export function grouping(
       wait: route?.groupWait ?? notify.groupWait,
       interval: route?.groupInterval ?? notify.groupInterval,
     }
-  }
+  })
 }
 
 const named = ({ name: alert, severity }: Rule) => ({ alert, severity })

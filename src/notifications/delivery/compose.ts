@@ -1,6 +1,6 @@
 import { nameOf, type Alert } from '../../alerts/alert.ts'
 import type { EpisodeNote } from '../../alerts/episode.ts'
-import { incidentsOf, targetsOf, type Incident } from '../../alerts/incidents.ts'
+import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
 import { bySeverity } from '../../alerts/match-keys.ts'
 import { hasEnded, notificationOf, type Notification } from '../../alerts/notification.ts'
@@ -10,7 +10,7 @@ import type { About, AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } f
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { newsOf, type FiringAlert, type Grouped, type HeardAlert, type Unrouted } from './groups.ts'
 import { notesOf, type Telling } from './notified.ts'
-import { episodeOfLive, type Ended, type Now } from './now.ts'
+import type { Ended, Now } from './now.ts'
 import type { Suppressing } from './suppress.ts'
 
 export type ComposeOptions = {
@@ -39,17 +39,27 @@ export type Sent = Pick<AlertMessage, 'id' | 'about' | 'thread'> & { failingSinc
 export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): Composed {
   const { group, firing, untold, unanswered } = grouped
   const { now, receiver } = options
-  const incident = incidentOf(grouped, options)
-  const { begun, ended, open } = newsOf(grouped)
+  const incident = now.incident(group, options.groupOf, { of: options.targets, freshFrom: options.freshFrom })
+  const { begun, ended, open, known } = newsOf(grouped)
+  const flaps = Map.groupBy(untold, ({ name }) => name)
   const isReminder = sent.about === 'reminder'
   const isEdit = sent.about === 'edit'
   const tells = isReminder || isEdit ? firing : begun
   const ends = ended.flatMap((one) => endOf(one, now) ?? [])
-  const changes = [...tells.map((one) => firingUpdate(one, isReminder ? 'reminder' : 'firing', grouped, now)), ...ends]
+  const changes = [
+    ...tells.map((one) =>
+      firingUpdate(
+        one,
+        isReminder ? 'reminder' : 'firing',
+        { known: known.get(one.name), untold: flaps.get(one.name) },
+        now,
+      ),
+    ),
+    ...ends,
+  ]
   const told = new Set(changes.map(({ notification }) => nameOf(notification)))
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
-  const isTold = new Set(open.map(({ name }) => name))
-  const others = firing.filter(({ name }) => !told.has(name) && isTold.has(name))
+  const others = firing.filter(({ name }) => !told.has(name) && known.has(name))
   const message: AlertMessage = {
     kind: 'alerts',
     ...sent,
@@ -59,7 +69,9 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
     incident:
       incident && open.length > 0 ? { ...incident, told: new Set(open.map(({ target }) => target)).size } : incident,
     alerts,
-    unchanged: others.map((one) => withLinks(firingUpdate(one, 'firing', grouped, now), options)),
+    unchanged: others.map((one) =>
+      withLinks(firingUpdate(one, 'firing', { known: known.get(one.name), untold: flaps.get(one.name) }, now), options),
+    ),
     flapped: flappedIn(untold, told).map((one) => withLinks(one, options)),
     silenced: silencedAmong(incident?.firing ?? [], options),
     inhibited: inhibitedBy(alerts, options),
@@ -91,15 +103,6 @@ export function composeUnrouted(alerts: readonly Unrouted[], sent: Sent, options
   const nothing = { unanswered: [], incident: undefined, unchanged: [], flapped: [], silenced: [], inhibited: [] }
   const about = aboutGroup(labels, changes, undefined, undefined, options)
   return { kind: 'alerts', ...sent, ...nothing, ...about, route, alerts: updates }
-}
-
-/** All that fires in a group, also what is silenced or inhibited. */
-function incidentOf({ group }: Grouped, { now, groupOf, targets, freshFrom }: ComposeOptions): Incident | undefined {
-  const own = targetsOf(now.firing.flatMap(({ alert }) => (groupOf(alert).key === group.key ? alert : [])))
-  const lives = now.alerts.filter(
-    (one) => !now.ended.has(episodeOfLive(one)) && (own.has(one.target) || one.instance.state === 'pending'),
-  )
-  return incidentsOf(lives, groupOf, targets, freshFrom).find(({ key }) => key === group.key)
 }
 
 /** What a message says of its group. */
@@ -143,18 +146,17 @@ function updateOf(
 function firingUpdate(
   one: FiringAlert,
   kind: 'firing' | 'reminder',
-  { heard, untold }: Grouped,
+  { known, untold = [] }: { known: HeardAlert | undefined; untold: readonly Ended[] | undefined },
   { at, ended, silences }: Now,
 ): AlertUpdate {
-  const { alert, name } = one
-  const isFirst = kind === 'firing' && !heard.some((each) => each.name === name && each.endAge === undefined)
+  const { alert } = one
+  const isFirst = kind === 'firing' && known === undefined
   const update = updateOf(alert, one, kind, isFirst ? alert.firingSince : at)
-  const known = heard.filter((each) => each.name === name && each.endAge === undefined && ended.has(each.episode))
   const silence = silences
     .filter(({ until }) => until <= at && until > alert.firingSince)
     .toSorted((a, b) => b.until - a.until)
     .find(({ match }) => matches(match, alert))
-  const flaps = known.length + untold.filter((each) => each.name === name).length
+  const flaps = Number(known !== undefined && ended.has(known.episode)) + untold.length
   return { ...update, flaps, ...(silence && isFirst && { silencedUntil: silence.until }) }
 }
 
@@ -202,19 +204,20 @@ function withLinks<T extends AlertUpdate | FlappedAlert>(change: T, { publicUrl 
 
 /** Firing alerts that are not notified because those of the message inhibit them, directly or through others. */
 function inhibitedBy(updates: readonly AlertUpdate[], { now, suppressing }: ComposeOptions): InhibitedAlert[] {
-  const told = new Set(updates.flatMap(({ notification: one }) => (hasEnded(one) ? [] : nameOf(one))))
-  if (told.size === 0) return []
+  const told = updates.map(({ notification }) => notification).filter((one) => !hasEnded(one))
+  const names = new Set(told.map(nameOf))
   const isInhibited = (alert: Alert, passed: readonly string[]): boolean =>
     suppressing.inhibitorsOf(alert).some((one) => {
       const name = nameOf(one)
       if (one.until !== undefined || passed.includes(name)) return false
       const live = now.live(name)
-      return told.has(name) || (live !== undefined && isInhibited(live.alert, [...passed, name]))
+      return names.has(name) || (live !== undefined && isInhibited(live.alert, [...passed, name]))
     })
-  return now.firing.flatMap(({ alert, name }) => {
-    if (told.has(name) || !isInhibited(alert, [name])) return []
-    if (suppressing.at(alert, now.at).some(({ by }) => by === 'silence')) return []
-    return { alert: alert.key, target: alert.target, severity: alert.severity }
+  return [...suppressing.inhibitable(told)].flatMap((one) => {
+    const [name, live] = [nameOf(one), now.live(nameOf(one))]
+    if (live === undefined || names.has(name) || !isInhibited(live.alert, [name])) return []
+    if (suppressing.at(live.alert, now.at).some(({ by }) => by === 'silence')) return []
+    return { alert: one.key, target: one.target, severity: one.severity }
   })
 }
 

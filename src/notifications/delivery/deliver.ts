@@ -113,13 +113,8 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
 
   /** All that may be told, and when something may become due. */
   function look(now: Now, notified: Notified) {
-    const { mutes, inhibit } = options
-    const { silences, firing, ended } = now
-    const fired: Fired[] = [
-      ...firing.map(({ alert }) => alert),
-      ...[...ended.values()].map(({ change }) => ({ ...change, until: change.at })),
-    ]
-    const suppression = suppressing({ mutes, inhibit, silences, fired, isSent })
+    const { inhibit } = options
+    const suppression = now.shared(inhibit, () => suppressingAt(now, options))(isSent)
     const { cursor } = notified.state()
     const about = { now, suppressing: suppression, groupOf, isSent, rules, targets: options.targets(), cursor }
     const own = { entries: notified.entries(), attempts: notified.attempts(), freeFor: free.look(), waitOf }
@@ -230,7 +225,7 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const key = JSON.stringify([now.version, notified.version(), busy.size])
     if (key === seen.key && clock.monotonic() < seen.until) return []
     const found = look(now, notified)
-    await note(found.suppressed.map(({ live, by }) => ({ alert: live.alert, by })))
+    await note(found.suppressed)
     await tidy(notified, found, now)
     const { order, soonest } = dueAmong(found.groups)
     pauses.keep(new Set([...found.groups.keys(), ...busy, ...found.unrouted.map(({ live }) => `unrouted ${groupOf(live.alert).key}`)])) // oxfmt-ignore
@@ -244,6 +239,15 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     if (told.length > 0 || receiver.edits !== true) return told
     return edit(found, now, notified)
   }
+}
+
+function suppressingAt(
+  { silences, firing, ended }: Now,
+  { mutes, inhibit }: Pick<MessagesOptions, 'mutes' | 'inhibit'>,
+) {
+  const fired: Fired[] = firing.map(({ alert }) => alert)
+  for (const { change } of ended.values()) fired.push({ ...change, until: change.at })
+  return suppressing({ mutes, inhibit, silences, fired })
 }
 
 type Due = { group: Grouped; kind: Kind }

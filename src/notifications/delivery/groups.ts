@@ -171,5 +171,7 @@ export function newsOf({ firing, quiet, heard, unanswered }: Grouped) {
     }),
     ended: claimed.filter(({ name }) => !live.has(name)),
     open,
+    /** What the receiver knows to fire, by name. */
+    known: told,
   }
 }

@@ -1,22 +1,22 @@
-import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { incidentAlone, statedOf, type AlertGroup, type Incident, type Stated } from '../../alerts/incidents.ts'
 import { endOf, type EpisodeRow } from '../../alerts/episode.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Store } from '../../store/store.ts'
+import type { GroupOf } from '../grouping.ts'
 import { isMuted, type Mute } from './suppress.ts'
 
 /** An alert as it is, and the names of it and of its episode. */
-export type Live = { alert: Alert; instance: AlertInstance; name: string; episode: string }
+export type Live = { alert: Stated; instance: AlertInstance; name: string; episode: string }
 /** An alert that has ended. */
 export type Ended = { change: Notification; name: string; episode: string }
 
 /** What all receivers are compared with. Times are UNIX seconds by the host's clock. */
 export type Now = {
   at: number
-  /** All alerts, also pending ones. */
-  alerts: readonly LiveAlert[]
   firing: readonly Live[]
   pending: readonly Live[]
   /** By the names of their episodes: those that have ended not long ago, or since the cursor of a receiver. */
@@ -24,6 +24,10 @@ export type Now = {
   /** The ends of an alert, the oldest first, and the alert if it fires, by its name. */
   endsOf: (name: string) => readonly Ended[]
   live: (name: string) => Live | undefined
+  /** All that fires in a group, also what is suppressed; undefined if nothing does. @param of how many targets there are @param freshFrom what was evaluated before (UNIX seconds) is old */
+  incident: (group: AlertGroup, groupOf: GroupOf, among: { of: number; freshFrom: number }) => Incident | undefined
+  /** What follows from this moment, computed once for all receivers. */
+  shared: <Value>(of: object, compute: () => Value) => Value
   /** Those that are active, and those that expired in the last half hour. */
   silences: readonly Silence[]
   /** Changes if an alert begins, ends or becomes quiet, or a silence changes. */
@@ -40,9 +44,6 @@ const FRESH_SECONDS = 0.5
 /** Names one time that an alert fired. */
 export const episodeOf = ({ target, key, firingSince }: Pick<Alert, 'target' | 'key' | 'firingSince'>) =>
   JSON.stringify([target, key, firingSince])
-
-export const episodeOfLive = ({ target, instance: { key, since, firingSince = since } }: LiveAlert) =>
-  episodeOf({ target, key, firingSince })
 
 export type NowOptions = {
   clock: Clock
@@ -84,8 +85,7 @@ export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
   async function read(since: number): Promise<Now> {
     const at = clock.wall()
     // Before the ends: what ends meanwhile is in both, and has ended.
-    const all = alerts()
-    const lives = all.map(liveOf)
+    const lives = alerts().map(liveOf)
     const silences = await store.silences(at - PAST_SECONDS)
     await readEnds(Math.min(since, at - PAST_SECONDS))
     const firing = lives.filter(({ instance, episode }) => instance.state !== 'pending' && !ended.has(episode))
@@ -103,23 +103,49 @@ export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
     )
     const firingByName = once(() => new Map(firing.map((live) => [live.name, live])))
     const endsOf = (name: string) => endsByName().get(name) ?? []
-    return {
-      at,
-      alerts: all,
-      firing,
-      pending,
-      ended,
-      endsOf,
-      live: (name) => firingByName().get(name),
-      silences,
-      version,
-    }
+    const live = (name: string) => firingByName().get(name)
+    const incident = incidentsAmong(firing, pending)
+    return { at, firing, pending, ended, endsOf, live, incident, shared: shared(), silences, version }
   }
 
   return (since: number): Promise<Now> => {
     if (last === undefined || clock.monotonic() - last.at >= FRESH_SECONDS || since < from)
       last = { at: clock.monotonic(), now: read(since) }
     return last.now
+  }
+}
+
+/** The incidents of groups, each computed once. */
+function incidentsAmong(firing: readonly Live[], pending: readonly Live[]): Now['incident'] {
+  const all = [...firing, ...pending].map(({ alert }) => alert)
+  const onTarget = once(() =>
+    Map.groupBy(
+      firing.map(({ alert }) => alert),
+      ({ target }) => target,
+    ),
+  )
+  const latest = once(() => all.reduce((most, { evaluatedAt }) => Math.max(most, evaluatedAt), -Infinity))
+  const byGroup = shared()
+  const known = shared()
+  return (group, groupOf, { of, freshFrom }) => {
+    const groups = byGroup(groupOf, () => Map.groupBy(all, (alert) => groupOf(alert).key))
+    const incidents = known(groupOf, () => new Map<string, Incident | undefined>())
+    if (!incidents.has(group.key)) {
+      const at = Math.max(latest(), freshFrom)
+      const own = groups.get(group.key) ?? []
+      incidents.set(group.key, incidentAlone(group, own, { onTarget: onTarget(), of, at, freshFrom }))
+    }
+    return incidents.get(group.key)
+  }
+}
+
+function shared(): Now['shared'] {
+  const known = new WeakMap<object, { value: unknown }>()
+  return <Value>(of: object, compute: () => Value) => {
+    const before = known.get(of) ?? { value: compute() }
+    known.set(of, before)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was computed for the same
+    return before.value as Value
   }
 }
 
@@ -147,7 +173,7 @@ function cachedLive(): (live: LiveAlert) => Live {
     const { instance } = live
     const before = known.get(instance)
     if (before?.alert.target === live.target) return before
-    const alert = alertOf(live)
+    const alert = statedOf(live)
     const one = { alert, instance, name: nameOf(alert), episode: episodeOf(alert) }
     known.set(instance, one)
     return one

@@ -1,5 +1,6 @@
 import { placeOf, alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { Suppression } from '../../alerts/episode.ts'
+import { onceEach } from '../../alerts/once-each.ts'
 import { matches, silenceAt, valuesOf, type Silence } from '../../alerts/match.ts'
 import { isMoreSevere, type AlertMatch } from '../../alerts/match-keys.ts'
 import { lastTime } from '../../clock/calendar.ts'
@@ -27,8 +28,6 @@ export type Suppressors = {
   silences: readonly Silence[]
   /** All that fires, or fired since what is asked for. */
   fired: readonly Fired[]
-  /** Whether the receiver is notified of an alert. Only then does it suppress a less severe one on the same calls; default: of all. */
-  isSent?: (alert: Routable) => boolean
 }
 
 /** What suppresses an alert from a time until another one (UNIX seconds). */
@@ -38,63 +37,67 @@ type Period = { from: number; until: number; by: Suppression }
  * What suppresses alerts: a mute or a silence that matches them, the `poll_age` alert of their target, a more severe alert on the same
  * calls, or an alert that a configured inhibition names. No alert inhibits itself. If two would inhibit each other, neither does.
  *
- * @returns the periods in which an alert is suppressed that end after `from`
+ * @returns what suppresses the alerts of a receiver. `isSent`: whether it is notified of an alert. Only then does it suppress a less severe
+ *   one on the same calls; default: of all
  */
-export function suppressing({ mutes, inhibit, silences, fired, isSent = () => true }: Suppressors) {
+export function suppressing(given: Suppressors) {
+  const { mutes, inhibit, silences, fired } = given
   const onPlace = Map.groupBy(fired, placed)
-  const unseen = Map.groupBy(
-    fired.filter(({ signal }) => signal.name === 'poll_age'),
-    ({ target }) => target,
-  )
+  const onPlaceOf = (alert: Fired) => onPlace.get(placed(alert)) ?? []
+  const polls = fired.filter(({ signal }) => signal.name === 'poll_age')
+  const unseen = Map.groupBy(polls, ({ target }) => target)
   const named = fired.filter((source) => inhibit.some(({ sourceMatch }) => matches(sourceMatch, source)))
-  const inhibits = (source: Fired, alert: Fired) =>
-    (isMoreSevere(source, alert) && placed(source) === placed(alert) && isSent(source)) ||
-    inhibit.some((rule) => isInhibiting(rule, source, alert))
+  const isOpen = silences.length + mutes.length + named.length > 0
+  /** Whether anything may suppress it at all: of thousands of alerts, most are alone. */
+  const mayBe = (alert: Fired) => isOpen || unseen.has(alert.target) || onPlaceOf(alert).length > 1
 
-  function inhibitorsOf(alert: Fired): Fired[] {
-    const others = inhibit.some(({ targetMatch }) => matches(targetMatch, alert)) ? named : []
-    const candidates = new Set([...(onPlace.get(placed(alert)) ?? []), ...others])
-    return [...candidates].filter(
-      (source) => nameOf(source) !== nameOf(alert) && inhibits(source, alert) && !inhibits(alert, source),
-    )
-  }
+  return (isSent: (alert: Routable) => boolean = () => true) => {
+    const inhibits = (source: Fired, alert: Fired) =>
+      (isMoreSevere(source, alert) && placed(source) === placed(alert) && isSent(source)) ||
+      inhibit.some((rule) => isInhibiting(rule, source, alert))
 
-  function periodsOf(alert: Fired, from: number, to: number): Period[] {
-    const blind = alert.signal.name === 'poll_age' ? [] : (unseen.get(alert.target) ?? [])
-    return [
-      ...silences.flatMap((silence) => silencedIn(silence, alert)),
-      ...mutes.filter(({ match }) => matches(match, alert)).flatMap((mute) => mutedIn(mute, from, to)),
-      ...blind.map(({ firingSince, until = Infinity }) => {
-        // The requests of its window failed in that outage.
-        const after = alert.signal.name === 'request_errors' ? alert.signal.window : 0
-        return periodOf(firingSince, until + after, { by: 'poll_age' as const })
-      }),
-      ...inhibitorsOf(alert).map(({ target, key, firingSince: since, until = Infinity }) => {
-        const by = { by: 'inhibition' as const, since, alert: key, ...(target !== alert.target && { target }) }
-        return periodOf(since, until, by)
-      }),
-    ].filter((period) => period.from <= to && period.until > from)
-  }
+    function inhibitorsOf(alert: Fired): Fired[] {
+      const others = inhibit.some(({ targetMatch }) => matches(targetMatch, alert)) ? named : []
+      const candidates = others.length === 0 ? onPlaceOf(alert) : new Set([...onPlaceOf(alert), ...others])
+      return [...candidates].filter(
+        (source) => source !== alert && inhibits(source, alert) && !inhibits(alert, source) && nameOf(source) !== nameOf(alert), // oxfmt-ignore
+      )
+    }
 
-  return {
-    inhibitorsOf,
-    /** What suppresses an alert at a time. */
-    at: (alert: Fired, time: number): Suppression[] =>
-      periodsOf(alert, time, time).map(({ by }) => ({ ...by, at: time })),
-    /** For how long nothing suppressed an alert in a period (seconds). */
-    freeSeconds: (alert: Fired, from: number, to: number): number => {
-      const periods = periodsOf(alert, from, to).toSorted((a, b) => a.from - b.from)
-      let [free, reached] = [0, from]
-      for (const period of periods) {
-        free += Math.max(0, period.from - reached)
-        reached = Math.max(reached, period.until)
-      }
-      return free + Math.max(0, to - reached)
-    },
+    const periods = (alert: Fired, from: number, to: number): Period[] => {
+      if (!mayBe(alert)) return []
+      const all = [
+        ...silences.flatMap((silence) => silencedIn(silence, alert)),
+        ...mutes.flatMap((mute) => mutedIn(mute, alert, from, to)),
+        ...blindIn(unseen.get(alert.target) ?? [], alert),
+        ...inhibitorsOf(alert).map((source) => inhibitedIn(source, alert)),
+      ]
+      return all.filter((period) => period.from <= to && period.until > from)
+    }
+
+    return {
+      inhibitorsOf,
+      /** All that these may inhibit, directly or through others. */
+      inhibitable: (alerts: readonly Fired[]): Set<Fired> =>
+        new Set(named.length > 0 ? fired : alerts.flatMap(onPlaceOf)),
+      /** What suppresses an alert at a time. */
+      at: (alert: Fired, time: number): Suppression[] =>
+        periods(alert, time, time).map(({ by }) => ({ ...by, at: time })),
+      /** For how long nothing suppressed an alert in a period (seconds). */
+      freeSeconds: (alert: Fired, from: number, to: number): number => {
+        let [free, reached] = [0, from]
+        for (const period of periods(alert, from, to).toSorted((a, b) => a.from - b.from)) {
+          free += Math.max(0, period.from - reached)
+          reached = Math.max(reached, period.until)
+        }
+        return free + Math.max(0, to - reached)
+      },
+    }
   }
 }
 
-export type Suppressing = ReturnType<typeof suppressing>
+/** What suppresses the alerts of a receiver. */
+export type Suppressing = ReturnType<ReturnType<typeof suppressing>>
 
 const periodOf = (from: number, until: number, by: Omit<Suppression, 'at'>): Period => {
   return { from, until, by: { ...by, at: from } }
@@ -110,8 +113,25 @@ function silencedIn({ id, since, until, earlier = [], ...silence }: Silence, ale
   })
 }
 
-/** When a mute was active in a period. */
-function mutedIn({ start, timezone, duration }: Mute, from: number, to: number): Period[] {
+/** When its target could not be polled. */
+function blindIn(polls: readonly Fired[], { signal }: Fired): Period[] {
+  if (signal.name === 'poll_age') return []
+  // The requests of its window failed in that outage.
+  const after = signal.name === 'request_errors' ? signal.window : 0
+  return polls.map(({ firingSince, until = Infinity }) => periodOf(firingSince, until + after, { by: 'poll_age' }))
+}
+
+function inhibitedIn({ target, key, firingSince: since, until = Infinity }: Fired, alert: Fired): Period {
+  const elsewhere = target !== alert.target && { target }
+  return periodOf(since, until, { by: 'inhibition', since, alert: key, ...elsewhere })
+}
+
+/** When a mute that matches an alert was active in a period. */
+function mutedIn({ match, start, timezone, duration }: Mute, alert: Fired, from: number, to: number): Period[] {
+  return matches(match, alert) ? activeIn({ start, timezone, duration }, from, to) : []
+}
+
+function activeIn({ start, timezone, duration }: Omit<Mute, 'match'>, from: number, to: number): Period[] {
   const periods: Period[] = []
   for (
     let at = lastTime(start, timezone, to);
@@ -123,15 +143,10 @@ function mutedIn({ start, timezone, duration }: Mute, from: number, to: number):
 }
 
 /** Whether a mute is active. */
-export const isMuted = (mute: Mute, at: number) => mutedIn(mute, at, at).length > 0
+export const isMuted = (mute: Mute, at: number) => activeIn(mute, at, at).length > 0
 
-const places = new WeakMap<object, string>()
 /** Names what an alert measures on its target; many alerts are compared with each other, again and again. */
-function placed(alert: Fired): string {
-  const known = places.get(alert) ?? placeOf(alert)
-  places.set(alert, known)
-  return known
-}
+const placed = onceEach((alert: Fired) => placeOf(alert))
 
 function isInhibiting({ sourceMatch, targetMatch, equal }: Inhibition, source: Fired, alert: Fired): boolean {
   if (!matches(targetMatch, alert) || !matches(sourceMatch, source)) return false
@@ -154,7 +169,7 @@ export function suppressedAlerts(
   }: { notify: Pick<NotifyConfig, 'inhibit' | 'mutes'>; silences: readonly Silence[]; now: number },
 ): Map<string, readonly Suppression[]> {
   const active = silences.flatMap((silence) => silenceAt(silence, now) ?? [])
-  const { at } = suppressing({ ...notify, silences: active, fired: firingAmong(alerts) })
+  const { at } = suppressing({ ...notify, silences: active, fired: firingAmong(alerts) })()
   const reasons = alerts.map(alertOf).map((alert) => [nameOf(alert), at(alert, now)] as const)
   return new Map(reasons.filter(([, own]) => own.length > 0))
 }
