@@ -25,7 +25,8 @@ const OUTAGE_SECONDS = 30
 const RETRIED_SECONDS = 62
 const MOST_IN_INTERVAL = 3
 
-type Known = { episode: Episode; severity: Severity }
+/** `isSure`: the daemon has an answer to a message that said so. */
+type Known = { episode: Episode; severity: Severity; isSure: boolean }
 
 /** What a receiver knows. */
 type Person = {
@@ -125,7 +126,8 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
     newsIn(message, receiver)
     wasIn(message, receiver)
     for (const { key, episode, severity } of message.firing) {
-      known.set(key, { episode, severity })
+      const wasSure = known.get(key)?.episode === episode && known.get(key)!.isSure
+      known.set(key, { episode, severity, isSure: isAnswered || wasSure })
       saidOf(episode, receiver).add('begun')
     }
     if (!isAnswered) lose(message, receiver)
@@ -156,19 +158,20 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
         receiver.name,
         `${episode.key} fires since ${episode.since}, free since ${free}, calm for ${calm}, and is not told`,
       )
-    const mates = [...known.values()].filter((one) => alerts.groupOf(one.episode) === group)
+    const mates = [...known.values()].filter((one) => one.isSure && alerts.groupOf(one.episode) === group)
     const isWorse =
       mates.some((one) => one.episode.until === undefined) && mates.every(({ severity }) => severity === 'warning')
     if (alerts.severity(episode) === 'critical' && isWorse && waited > SLACK)
       breach('L1', receiver.name, `${episode.key} is more severe, and not told at once`)
   }
 
-  function ends(episode: Episode, receiver: string, calm: number): void {
+  /** That the end of an alert is told in time. One that fires again meanwhile is over when it ends then. */
+  function ends({ key }: Episode, receiver: string, calm: number): void {
     const { wait, interval } = config()
-    const isKnown = personOf(receiver).known.get(episode.key)?.episode === episode
-    const waited = Math.min(now() - episode.until!, calm)
-    if (isKnown && waited > interval + wait + 2 + SLACK && alerts.live(episode.target, episode.rule) === undefined)
-      breach('L2', receiver, `the end of ${episode.key} at ${episode.until} is not told`)
+    const until = Math.max(...alerts.all().flatMap((one) => (one.key === key ? (one.until ?? Infinity) : [])))
+    const waited = Math.min(now() - until, calm)
+    if (personOf(receiver).known.has(key) && waited > interval + wait + 2 + SLACK)
+      breach('L2', receiver, `the end of ${key} at ${until} is not told`)
   }
 
   return {
@@ -204,7 +207,7 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
         if (!alerts.isSentTo(episode, receiver.name)) continue
         const calm = now() - Math.max(person.disturbed, held, person.addedAt)
         if (episode.until === undefined) begins(episode, receiver, calm)
-        else ends(episode, receiver.name, calm)
+        else if (person.known.get(episode.key)?.episode === episode) ends(episode, receiver.name, calm)
       }
     },
   }

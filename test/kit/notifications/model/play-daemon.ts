@@ -32,6 +32,7 @@ export async function playDaemon(
   const d = await notifyingDaemon({ ...configured(config, receivers), targets: config.targets })
   const reload = () => d.reload(configured(config, receivers))
 
+  // oxlint-disable-next-line typescript/consistent-return -- nobody reads what it returns
   async function happen(happening: Happening): Promise<unknown> {
     switch (happening.do) {
       case 'fire':
@@ -117,7 +118,14 @@ function routesOf(config: Config, all: readonly string[]): object[] {
 }
 
 function inShort({ at, receiver, kind, begins, ends, was }: Told): Logged {
-  return { at, receiver, kind: kind as Logged['kind'], begins: named(begins), ends: named(ends), was: named(was) }
+  return {
+    at,
+    receiver,
+    kind: kind === 'edit' || kind === 'other' ? 'changed' : kind,
+    begins: named(begins),
+    ends: named(ends),
+    was: named(was),
+  }
 }
 
 /** `t1/High` is `t1/AW` in the model. */

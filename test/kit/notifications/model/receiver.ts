@@ -168,12 +168,21 @@ export function modelReceiver(
     if (outcome !== 'ok') return outcome !== 'hang'
     tried.set(message.group, { failures: 0, at: now(), next: 0 })
     forget()
-    const said = new Set([...message.news, ...message.firing, ...message.ends].map(({ key }) => key))
-    const rest = (list: Firing[]) => list.filter(({ key }) => !said.has(key))
-    attempts = attempts.map(({ begun, ended }) => ({ begun: rest(begun), ended: rest(ended) }))
-    attempts = attempts.filter(({ begun, ended }) => begun.length + ended.length > 0)
+    settleAttempts(message)
     move(message)
     return true
+  }
+
+  /** What an accepted message says settles what attempts without an answer have said. An earlier episode of its alerts is told, too. */
+  function settleAttempts({ news, firing, ends, at }: Sent): void {
+    const said = [...news, ...firing, ...ends]
+    const isSaid = ({ key }: Firing) => said.some((one) => one.key === key)
+    const begun = new Map(attempts.flatMap((attempt) => attempt.begun).map((one) => [one.episode, one]))
+    for (const one of begun.values())
+      if (isSaid(one) && !said.some(({ episode }) => episode === one.episode)) notified.push({ ...one, at, end: at })
+    const rest = (list: Firing[]) => list.filter((one) => !isSaid(one))
+    attempts = attempts.map((attempt) => ({ begun: rest(attempt.begun), ended: rest(attempt.ended) }))
+    attempts = attempts.filter((attempt) => attempt.begun.length + attempt.ended.length > 0)
   }
 
   /** What the receiver knows after a message that it accepted. */
