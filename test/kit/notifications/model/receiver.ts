@@ -69,7 +69,7 @@ export function modelReceiver(
       cursor = episode.endSeq!
     }
     const isKept = ({ end, episode }: Notified) =>
-      end === undefined || now() - end < config().interval || (episode.endSeq ?? 0) > cursor
+      end === undefined || now() - end < config().interval || (episode.endSeq ?? Infinity) > cursor
     notified = notified.filter(isKept)
   }
 
