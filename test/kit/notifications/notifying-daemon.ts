@@ -45,7 +45,7 @@ export type Reloaded = Partial<Configured> & { severity?: Readonly<Record<string
 
 export type NotifyingDaemon = Awaited<ReturnType<typeof notifyingDaemon>>
 
-/** Where the process dies: before the message leaves, or once it has arrived and its outcome is not written yet. */
+/** Where the process dies: before the next message leaves, or once one was accepted and that is not written yet. */
 export type CrashPoint = 'before send' | 'after send'
 
 const WHEN_NOTHING_IS_SAID: Configured = {
@@ -88,18 +88,23 @@ export async function notifyingDaemon(given: Partial<Configured>) {
   function sendOf(own: Life, name: string, inner: Send | undefined): Send {
     return async (message: Message) => {
       await own.alive()
-      const dies = crashPoint
-      crashPoint = undefined
-      if (dies === 'before send') own.die()
+      if (crashPoint === 'before send') {
+        crashPoint = undefined
+        own.die()
+      }
       await own.alive()
       try {
-        return await answer(name, message, async (arriving) => {
-          const posted = inner === undefined ? undefined : await track(Promise.resolve(inner(arriving)))
+        const posted = await answer(name, message, async (arriving) => {
+          const as = inner === undefined ? undefined : await track(Promise.resolve(inner(arriving)))
           told.arrived(name, arriving)
-          return posted
+          return as
         })
+        if (crashPoint === 'after send') {
+          crashPoint = undefined
+          own.die()
+        }
+        return posted
       } finally {
-        if (dies === 'after send') own.die()
         await own.alive()
       }
     }
@@ -184,7 +189,7 @@ export async function notifyingDaemon(given: Partial<Configured>) {
     breakWrites: (isBroken: boolean): void => void (around.broken.writes = isBroken),
     /** The process dies, and the next second another one starts. */
     crash: (): void => life.die(),
-    /** So does it with the next message. */
+    /** So does it at this point. */
     crashAt: (point: CrashPoint): void => void (crashPoint = point),
     /** The host's clock is set. */
     stepWall: (seconds: number): void => clock.stepWall(seconds),

@@ -6,7 +6,7 @@ import type { Send } from '../../../../src/notifications/receiver.ts'
 
 /**
  * What a receiver does with a message. `lost`: it arrives, and its answer is lost. `lostgone`: it does not arrive, and the sender knows as
- * little. `down`: nothing is listening. `hang`: no answer within so many seconds. `retryAfter`: a 429 that asks for so many seconds.
+ * little. `down`: nothing is listening. `hang`: it arrives, and the sender gives up after so many seconds. `retryAfter`: a 429 that asks for so many seconds.
  */
 export type Mode = 'ok' | 'refuse' | 'error' | 'lost' | 'lostgone' | 'down' | { hang: number } | { retryAfter: number }
 
@@ -46,8 +46,9 @@ export function answering(clock: Clock) {
       const mode = modeFor(name, message)
       if (mode === 'ok') return arrive(message)
       if (typeof mode === 'object' && 'hang' in mode) {
+        await arrive(message)
         await firstValueFrom(timer(mode.hang * 1000, clock.scheduler))
-        throw failure('lostgone')
+        throw failure('lost')
       }
       if (typeof mode === 'object')
         throw new DeliveryError('it answered 429', { retryable: true, status: 429, retryAfter: mode.retryAfter })

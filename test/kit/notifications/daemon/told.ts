@@ -64,7 +64,7 @@ function saidIn(message: AlertMessage) {
     group,
     isEdit,
     posted,
-    begins: changes.filter((one) => !hasEnded(one)).map(shortName),
+    begins: changes.filter(({ kind }) => kind === 'firing').map(shortName),
     ends: changes.filter(hasEnded).map(shortName),
     was: flapped.map(({ notification }) => shortName(notification)),
     fires: incident?.targets.firing ?? 0,

@@ -1,0 +1,27 @@
+import type { Logged } from './play.ts'
+
+/** A process that starts again delivers within a second. */
+const SECOND = 1
+
+/** What a person sees in a message: whether it is over, is worse, was meanwhile, or is as it is now. */
+const seenOf = (kind: Logged['kind']) => (['ended', 'was', 'worse', 'unrouted'].includes(kind) ? kind : 'is')
+
+/** A message without its second: `r0 is +t1/AW -t0/AW ~t2/B`. */
+export function textOf({ receiver, kind, begins, ends, was }: Logged): string {
+  const names = (list: readonly string[]) => [...new Set(list)].join(',')
+  return `${receiver} ${seenOf(kind)} +${names(begins)} -${names(ends)} ~${names(was)}`
+}
+
+export const lineOf = (one: Logged): string => `${one.at} ${textOf(one)}`
+
+/** The messages that only one of two logs has: those of the first one with `-`, those of the second one with `+`. */
+export function differences(first: readonly Logged[], second: readonly Logged[]): string[] {
+  const rest = [...second]
+  const missing = first.filter((one) => {
+    const index = rest.findIndex((other) => textOf(other) === textOf(one) && Math.abs(other.at - one.at) <= SECOND)
+    if (index >= 0) rest.splice(index, 1)
+    return index === -1
+  })
+  const signed = [...missing.map((one) => ({ one, sign: '-' })), ...rest.map((one) => ({ one, sign: '+' }))]
+  return signed.toSorted((a, b) => a.one.at - b.one.at).map(({ one, sign }) => `${sign} ${lineOf(one)}`)
+}

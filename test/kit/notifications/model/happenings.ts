@@ -1,0 +1,66 @@
+/** What happens in a history. Targets are numbers, receivers `r0` and `r1`, and `bot` edits its messages. */
+export type Happening =
+  | { do: 'fire' | 'end'; target: number; rule: RuleName }
+  /** Polls of a target have failed for so long that an alert on that is pending. */
+  | { do: 'pend'; target: number }
+  | { do: 'silence'; target?: number | undefined; rule?: RuleName | undefined; until: number }
+  | { do: 'answer'; receiver: string; mode: Mode }
+  /** The receiver answers messages on a subject with 500; undefined: none. */
+  | { do: 'refuse'; receiver: string; subject: string | undefined }
+  | { do: 'crash'; point: 'now' | 'before send' | 'after send' }
+  | { do: 'reload'; change: Partial<Config> }
+  | { do: 'remove' | 'add'; receiver: string }
+
+/** A history: what happens in each second, before anything is delivered in the next one. */
+export type History = readonly (readonly [second: number, happening: Happening])[]
+
+/** `AW` and `AC` measure the same, one is a warning and the other critical; `OUT` is an outage of its target. */
+export type RuleName = 'AW' | 'AC' | 'B' | 'B2' | 'OUT'
+export type Severity = 'warning' | 'critical'
+
+/**
+ * How a receiver answers: it accepts; or accepts, and the answer is lost; or neither request nor answer arrives; or it hangs; or it cannot
+ * be reached.
+ */
+export type Mode = 'ok' | 'lost' | 'lostgone' | 'hang' | 'down'
+
+/** What a reload may change. Times are seconds. */
+export type Config = {
+  /** Which routes there are (routes.ts). */
+  variant: 0 | 1 | 2 | 3
+  by: 'rule' | 'target'
+  sevB: Severity
+  nameB: 'B' | 'B2'
+  wait: number
+  interval: number
+  repeat: number
+  targets: number
+}
+
+export const CONFIG: Config = {
+  variant: 0,
+  by: 'rule',
+  sevB: 'warning',
+  nameB: 'B',
+  wait: 20,
+  interval: 120,
+  repeat: 900,
+  targets: 3,
+}
+
+export const subjectOf = (rule: RuleName) => (rule === 'AW' || rule === 'AC' ? 'A' : rule)
+
+export function severityOf(rule: RuleName, { sevB }: Config): Severity {
+  if (rule === 'AW') return 'warning'
+  return rule === 'AC' || rule === 'OUT' ? 'critical' : sevB
+}
+
+/** The number of the route of an alert, and its receivers; null: all. */
+export function routeOf(
+  { target, rule }: { target: number; rule: RuleName },
+  config: Config,
+): [route: number | null, receivers: readonly string[] | null] {
+  if (config.variant === 1) return severityOf(rule, config) === 'critical' ? [0, ['r1', 'bot']] : [1, ['r0', 'bot']]
+  if (config.variant === 2) return [target === 0 ? 0 : 1, null]
+  return config.variant === 3 ? [0, ['r0']] : [null, null]
+}
