@@ -25,8 +25,13 @@ export function matchOfAll(
   if (alerts.length === 1) return { alert, target, ...labels }
   const isOne = alerts.every((one) => one.target === target)
   const names = [...new Set(alerts.map((one) => one.alert))]
-  const escaped = names.map((name) => name.replaceAll(/[!-/:-@[-^`{-~]/g, '\\$&'))
-  return { ...(isOne && { target }), ...group, alert: names.length === 1 ? alert : `=~${escaped.join('|')}` }
+  const only = names.length === 1 ? alert : `=~${names.map(literally).join('|')}`
+  return { ...(isOne && { target }), ...group, alert: only }
+}
+
+/** A regular expression that matches only this text. */
+export function literally(text: string): string {
+  return text.replaceAll(/[!-/:-@[-^`{-~]/g, '\\$&')
 }
 
 /** The keys of a match, in the order in which they are documented. */

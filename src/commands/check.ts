@@ -5,7 +5,7 @@ import { maskConfig, maskedTree } from '../config/mask-config.ts'
 import { configWarnings } from '../config/warnings.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import { readAddress } from '../store/postgres/address.ts'
-import { RefusedByOthers, StoreError } from '../store/store-error.ts'
+import { onlyStoreErrors, RefusedByOthers, StoreError } from '../store/store-error.ts'
 import type { Exchange } from '../service/exchange.ts'
 import { Option, type CommandContext, type Declare } from './command.ts'
 import type { CheckView, Probe } from '../views/check.ts'
@@ -35,10 +35,11 @@ export const declare: Declare = (command, { loader, print, printWhole, succeed }
       const printJson = (document: CheckView) => options.json && print(JSON.stringify(document, undefined, 2))
       try {
         const config = withAddress(load())
-        const found = await probed(config, options, options.json ? () => undefined : print)
+        const warnings = [...configWarnings(config), ...(await noticesOfNames(config, options))]
+        const found = await probed(config, options, options.json ? () => undefined : print, warnings)
         if (!options.json && (!options.probe || options.print))
           printWhole(`${maskConfig(config)}# The configuration is valid.`)
-        printJson({ valid: true, warnings: configWarnings(config), config: maskedTree(config), ...found })
+        printJson({ valid: true, warnings, config: maskedTree(config), ...found })
         succeed(
           [...(found.probes ?? []), ...(found.heartbeats ?? []), found.store].every((one) => one?.works !== false),
         )
@@ -61,7 +62,12 @@ function withAddress(config: Config): Config {
 }
 
 /** Probes targets and store, and prints one line for each, then the warnings. The configuration is long: with probes it is printed only on demand. */
-async function probed(config: Config, options: CheckOptions, print: CommandContext['print']) {
+async function probed(
+  config: Config,
+  options: CheckOptions,
+  print: CommandContext['print'],
+  warnings: readonly string[],
+) {
   const probes: Probe[] = []
   for await (const result of probesOf(config, options)) {
     probes.push(result)
@@ -71,12 +77,11 @@ async function probed(config: Config, options: CheckOptions, print: CommandConte
   if (store !== undefined) printVerdict('store', store, print)
   const heartbeats = await heartbeatsOf(config, options)
   for (const one of heartbeats) printVerdict(one.receiver, one, print)
-  for (const { target, warnings } of probes)
-    for (const { message } of warnings) print(`# ${target}: warning: ${message}`)
+  for (const probe of probes) for (const { message } of probe.warnings) print(`# ${probe.target}: warning: ${message}`)
   const verdicts = [...probes, store, ...heartbeats].flatMap((one) => one?.works ?? [])
   const failed = verdicts.filter((works) => !works).length
   if (options.probe) print(`${verdicts.length - failed} ✓ ${failed} ✗`, 'bold')
-  for (const warning of configWarnings(config)) print(`# warning: ${warning}`)
+  for (const warning of warnings) print(`# warning: ${warning}`)
   return { ...(options.probe && { probes, heartbeats }), ...(store && { store }) }
 }
 
@@ -120,6 +125,28 @@ async function heartbeatsOf(config: Config, { probe, target, record }: CheckOpti
   if (!probe || target !== undefined || record !== undefined) return []
   return (await import('./probe-heartbeats.ts')).probeHeartbeats(config)
 }
+
+/**
+ * What a daemon will say of names of targets that its store does not have; nothing where this cannot read the store.
+ *
+ * @throws {ConfigError} if it will refuse one
+ */
+async function noticesOfNames({ store, targets }: Config, options: CheckOptions): Promise<string[]> {
+  if ('url' in store && !connects(options)) return []
+  const [{ openReader }, { renamedTargets }] = await Promise.all([
+    import('../store/open-store.ts'),
+    import('../pipeline/renamed-targets.ts'),
+  ])
+  const read = async () => {
+    await using reader = await openReader(store)
+    return await renamedTargets(reader, targets)
+  }
+  const found = await read().catch(onlyStoreErrors(undefined))
+  if (found?.refusal !== undefined) throw new ConfigError([{ path: 'targets', message: found.refusal }])
+  return found?.notices ?? []
+}
+
+const connects = ({ store, probe }: CheckOptions) => store || probe
 
 async function storeProbeOf({ store }: Config, options: CheckOptions) {
   if (!options.store && (!options.probe || 'path' in store)) return undefined

@@ -97,6 +97,7 @@ export const configSchema = section(
         ),
       )
     expectOwnNames(['targets'], names.target, ' (the name is `name`, else `app_id`, else the host of `base_url`)')
+    checkFormerNames(targets, names.target, report)
     expectOwnNames(['alerts'], names.alert)
     expectOwnNames(['events', 'webhooks'], webhooks.map(nameOf))
     const history = valueAt(file, ['store', 'history'])
@@ -107,6 +108,27 @@ export const configSchema = section(
     checkInterval(file.poll, targets, report)
   },
 )
+
+/** A configured target keeps what it has, and only one other can continue what a former one had. */
+function checkFormerNames(
+  targets: readonly Record<string, unknown>[],
+  names: readonly unknown[],
+  report: ReportProblem,
+): void {
+  const former = targets.map(({ formerly }) => formerly)
+  for (const [i, name] of former.entries()) {
+    const index = typeof name === 'string' ? names.indexOf(name) : -1
+    if (index === -1) continue
+    const of = index === i ? 'its own name' : `the name of \`targets[${index}]\``
+    report(['targets', i, 'formerly'], `found ${of}; expected the earlier name, which no target has any more`)
+  }
+  reportDuplicates(former, (index, earlier) =>
+    report(
+      ['targets', index, 'formerly'],
+      `the same name as \`targets[${earlier}].formerly\`; expected a name of its own, since only one target continues another`,
+    ),
+  )
+}
 
 /** Seconds. */
 const SHORTEST_INTERVAL = 1

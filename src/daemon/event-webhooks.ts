@@ -63,7 +63,7 @@ async function neededFrom(store: Pick<Store, 'webhooks'>): Promise<number> {
 
 /**
  * Maintains the log of events, and delivers events to all webhooks while this daemon is the leader. After a reload of
- * `events`, requests in flight end first.
+ * `events` or of names of targets, requests in flight end first.
  */
 export function eventWebhooks(
   options: DaemonParts & EventLogOptions,
@@ -71,7 +71,11 @@ export function eventWebhooks(
 ): Observable<DaemonEvent> {
   const { store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
   const { isLeader, expectLeader } = ownership
-  return runWhile(config$.pipe(map(({ events }) => events)), (events, settingsDraining$) => {
+  const part$ = config$.pipe(
+    // A target with another name has its events in order if webhooks read again what waits for them.
+    map(({ events, targets }) => ({ events, former: targets.map(({ formerly }) => formerly) })),
+  )
+  return runWhile(part$, ({ events }, settingsDraining$) => {
     const { webhooks, retention, participants } = events
     const draining$ = merge(settingsDraining$, daemonDraining$)
     const upkeep$ = runJobs(eventLogJobs(options), { clock, ownership, draining$ })

@@ -23,7 +23,8 @@ import { newRetention } from './retention.ts'
 import { serve } from './serve.ts'
 import { sharedSettings } from './shared-settings.ts'
 import { storeHealth } from './reporting/store-problem.ts'
-import { expireStrayAlerts } from './stray-alerts.ts'
+import { logRenamed } from './reporting/log-renamed.ts'
+import { expireStrayAlerts, resetStoredTarget } from './stray-alerts.ts'
 import { VERSION } from './version.ts'
 
 export type DaemonOptions = {
@@ -103,9 +104,10 @@ async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) 
   const config = () => active
   const ownership = await join(store, { clock, draining$, config })
   opened.defer(ownership.leave)
-  await expireStrayAlerts({ ...options, store })
+  await resetStoredTarget({ ...options, store })
   const targets = lifecycle({ ...options, store, ownership, mask })
-  await targets.open(first)
+  logRenamed(log, await targets.open(first))
+  await expireStrayAlerts({ ...options, store })
   const given = { isNamed, clock, random, log, draining$, droppedLines, secrets, mask }
   return {
     ...given,

@@ -6,6 +6,7 @@ import { secretsOf } from '../config/secrets.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { storeRetried } from '../rx/store-retried.ts'
 import type { ConfigReading } from './config-readings.ts'
+import { logRenamed } from './reporting/log-renamed.ts'
 import { misfits, needsRestart, withoutRestart } from './fixed-settings.ts'
 import type { OpenDaemon } from './open-parts.ts'
 import { sharedSettings } from './shared-settings.ts'
@@ -84,7 +85,7 @@ async function apply(parts: OpenDaemon, next: Config): Promise<void> {
     })
 
   async function declare(): Promise<void> {
-    await targets.open(next)
+    logRenamed(log, await targets.open(next))
     await cluster?.declare(sharedSettings(next))
   }
 

@@ -5,26 +5,41 @@ import { changeLog } from './reporting/change-log.ts'
 import { logNotified } from './reporting/log-alerts.ts'
 import type { DaemonOptions } from './open-parts.ts'
 
+type Options = DaemonOptions & { store: Store }
+
 /**
- * Deletes the stored state of a target that must be reset. Expires its alerts, and the alerts of targets that were removed
- * from the configuration, and notifies their recipients. Open calls of the removed targets are lost from now on.
+ * Deletes the stored state of the target that must be reset. Expires its alerts, and notifies their recipients.
  *
  * @throws {StoreError}
  * @throws {QueryError} if neither the configuration nor the store has the target to reset
  */
-export async function expireStrayAlerts(options: DaemonOptions & { store: Store }): Promise<void> {
+export async function resetStoredTarget(options: Options): Promise<void> {
   const { store, log, config, resetTarget } = options
+  if (resetTarget === undefined) return
   const configured = config.targets.map(({ name }) => name)
-  if (resetTarget !== undefined) await expectTargets(store, [resetTarget], configured)
-  const logged = changeLog(log)
+  await expectTargets(store, [resetTarget], configured)
   const stray = await store.strayTargets(configured.filter((name) => name !== resetTarget))
-  const alertsOf = new Map(stray.map(({ target, alerts }) => [target, alerts]))
-  if (resetTarget !== undefined) alertsOf.set(resetTarget, alertsOf.get(resetTarget) ?? [])
-  for (const [target, alerts] of alertsOf) {
-    const isReset = target === resetTarget
-    const { stored, notifications, now } = expiry(options, target, alerts, isReset ? 'target reset' : 'target removed')
+  const alerts = stray.find(({ target }) => target === resetTarget)?.alerts ?? []
+  const { stored, notifications } = expiry(options, resetTarget, alerts, 'target reset')
+  const logged = changeLog(log)
+  logNotified(logged, notifications)
+  logged.flush()
+  await store.resetTarget(...stored)
+}
+
+/**
+ * Expires the alerts of targets that were removed from the configuration, and notifies their recipients. Open calls of these targets are
+ * lost from now on.
+ *
+ * @throws {StoreError}
+ */
+export async function expireStrayAlerts(options: Options): Promise<void> {
+  const { store, log, config } = options
+  const logged = changeLog(log)
+  for (const { target, alerts } of await store.strayTargets(config.targets.map(({ name }) => name))) {
+    const { stored, notifications, now } = expiry(options, target, alerts, 'target removed')
     logNotified(logged, notifications)
-    await (isReset ? store.resetTarget(...stored) : store.expireAlerts(...stored, now))
+    await store.expireAlerts(...stored, now)
   }
   logged.flush()
 }

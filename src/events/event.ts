@@ -36,6 +36,7 @@ export function writeParticipants({ data }: LoggedBody): string {
  * The id of an event. It follows from what happened, so that an end that is found again after a backup was restored has the id that it
  * had. What may happen again has an id of all that the event says, with when callwatch saw it.
  *
+ * @param target its name when the event was logged
  * @param text what {@link writeBody} wrote
  */
 export function eventId(target: string, { type, subject, data, again }: LoggedEvent, text: string): string {
@@ -44,14 +45,19 @@ export function eventId(target: string, { type, subject, data, again }: LoggedEv
   return hash('sha256', JSON.stringify(what), 'base64url').slice(0, ID_LENGTH)
 }
 
-/** Parses what {@link writeBody} and {@link writeParticipants} wrote. */
+/**
+ * Parses what {@link writeBody} and {@link writeParticipants} wrote.
+ *
+ * @param target its name now
+ */
 export function readBody(target: string, text: string, participants: string): LoggedEvent {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else writes to the log
   const body = JSON.parse(text) as LoggedEvent
   const { subject } = body
   const call = subject !== undefined && { target, call_id: subject, session_id: subject }
   const list = participants !== '' && { participant_list: JSON.parse(participants) }
-  return { ...body, data: { ...call, ...body.data, ...list } }
+  const alert = 'target' in body.data && { target }
+  return { ...body, data: { ...call, ...body.data, ...alert, ...list } }
 }
 
 /** The committed changes of a target that lead to events. */

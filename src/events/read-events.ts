@@ -149,7 +149,7 @@ function eventIn(row: LoggedEvents, place: number, filter: EventFilter = {}) {
     series: `${row.target} ${body.subject ?? ''}`,
     /** When callwatch found it, by the host's clock (UNIX seconds). */
     foundAt: row.at,
-    event: eventView(row.target, eventId(row.target, body, row.texts[place]!), body),
+    event: eventView(row.target, eventId(row.named ?? row.target, body, row.texts[place]!), body),
   }
 }
 
@@ -177,7 +177,7 @@ export async function eventsOfCall(
 ) {
   const text = `"subject":${JSON.stringify(id)}`
   const rows = await store.rows(
-    `SELECT position, id, target, at, total, data, '' AS participants
+    `SELECT position, id, target, named, at, total, data, '' AS participants
     FROM callwatch.events
     WHERE at >= $1 AND target = $2 AND position IS NOT NULL AND data LIKE $3 ESCAPE '!'
     ORDER BY +position LIMIT ${MAX_COMMITS}`,

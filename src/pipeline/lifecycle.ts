@@ -11,6 +11,7 @@ import { expiry } from './expiry.ts'
 import { hintQueue } from './hint-queue.ts'
 import { loadedOf, loadTarget, runTarget } from './managed-target.ts'
 import type { ManagedEvent, ManagedTarget, ManagedTargetOptions } from './managed-target.ts'
+import { renamedTargets } from './renamed-targets.ts'
 import { requestLimits, type RequestLimitsOptions } from './request-limits.ts'
 import { runWhile } from '../rx/run-while.ts'
 import { identityOf, rateLimitKey, targetFingerprint, type Target, type TargetSettings } from './target.ts'
@@ -48,16 +49,19 @@ export function lifecycle(options: LifecycleOptions) {
    * Adds new targets, so that nothing can refuse this configuration afterwards. If no other daemon uses the store, it loads
    * them.
    *
+   * @returns as of {@link renamedTargets}
    * @throws {StoreError} if a target cannot be loaded, or differs from the stored target of its name; then nothing has
    *   changed
    */
-  async function open(config: Config): Promise<void> {
+  async function open(config: Config): ReturnType<typeof renamedTargets> {
     const added = newTargets(config, managedTargets, clock)
-    if (store.cluster === undefined) await loadAll(added, config, targetOptions)
-    else await store.cluster.addTargets([...added.keys()], clock.wall())
+    const renamed = await addAll(added, config, targetOptions)
+    // A poll of one that is still running commits nothing any more.
+    for (const name of renamed.ended) managedTargets.delete(name)
     for (const one of added.keys()) managedTargets.set(one.name, one)
     limits.resize()
     order = [...new Set([...config.targets.map(({ name }) => name), ...managedTargets.keys()])]
+    return renamed
   }
 
   /** Expires the alerts, and ends the open calls, of a target that is no longer in the configuration. */
@@ -133,6 +137,33 @@ function newTargets(
     if (before === undefined) added.set(newManagedTarget(target, clock), due)
   }
   return added
+}
+
+/**
+ * Adds targets to the store. Those that continue others come last, because after that nothing can be as before.
+ *
+ * @returns as of {@link renamedTargets}
+ * @throws {StoreError} if one is refused or cannot be loaded
+ */
+async function addAll(
+  added: ReadonlyMap<ManagedTarget, number>,
+  config: Config,
+  options: ManagedTargetOptions,
+): ReturnType<typeof renamedTargets> {
+  const { store, clock } = options
+  const renamed = await renamedTargets(store, config.targets)
+  const { renames, refusal } = renamed
+  if (refusal !== undefined) throw new StoreError('refused', refusal)
+  const add = (some: ReadonlyMap<ManagedTarget, number>) =>
+    store.cluster === undefined
+      ? loadAll(some, config, options)
+      : store.cluster.addTargets([...some.keys()], clock.wall())
+  const names = new Set(renames.map(({ name }) => name))
+  await add(new Map([...added].filter(([{ name }]) => !names.has(name))))
+  if (renames.length === 0) return renamed
+  await store.renameTargets(renames)
+  await add(new Map([...added].filter(([{ name }]) => names.has(name))))
+  return renamed
 }
 
 /** @throws {StoreError} if one cannot be loaded */

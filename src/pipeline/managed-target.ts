@@ -61,7 +61,7 @@ export function loadedOf({ state }: ManagedTarget): Target | undefined {
 export function loadTarget(
   managed: ManagedTarget,
   settings: TargetSettings,
-  { ownership, ...options }: ManagedTargetOptions,
+  { ownership, ...options }: ManagedTargetOptions & Pick<OpenTargetOptions, 'isStored'>,
 ): Promise<Target> {
   const owner = () => ownership.ownerOf(managed.name)
   return openTarget({ ...options, settings, owner, before: inMemory(managed) })
@@ -167,7 +167,7 @@ async function ready(
   const before = continues ? state.target : undefined
   const rateLimiter = await limits.rateLimiterOf(settings)
   const isSame = before !== undefined && isDeepStrictEqual(before.settings, settings)
-  const target = isSame ? before : await loadTarget(managed, settings, options)
+  const target = isSame ? before : await loadTarget(managed, settings, { ...options, isStored: true })
   // The lease may have ended while the target was loaded, so other daemons may have committed since.
   aborted.throwIfAborted()
   // With another page size, the pages that were read differ.

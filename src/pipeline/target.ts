@@ -95,6 +95,8 @@ export type Times = {
 
 export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock'> & {
   owner?: Target['owner']
+  /** Whether the store must have it: one that was renamed or reset meanwhile is not created again. Default: it is created if it is new. */
+  isStored?: boolean
   /** The same target from an earlier load. */
   before?: Pick<Target, 'record' | 'runExclusive' | 'ends' | 'times' | 'memory'> | undefined
 }
@@ -105,13 +107,14 @@ export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock'> & {
  * @throws {StoreError}
  */
 export async function openTarget(options: OpenTargetOptions): Promise<Target> {
-  const { settings, store, clock, owner = () => undefined, before } = options
+  const { settings, store, clock, owner = () => undefined, isStored = false, before } = options
   const { record = healthRecord(clock.monotonic), runExclusive = oneByOne() } = before ?? {}
   const { target: config, poll, rules } = settings
   const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
   // A commit in flight must end before this.
   const stored = await runExclusive(async () => {
-    const opened = await store.openTarget(identityOf(config), clock.wall(), longestWindow)
+    const created = isStored ? undefined : clock.wall()
+    const opened = await store.openTarget(identityOf(config), created, longestWindow)
     if (rules.some(({ signal }) => signal.name === 'budget_minutes'))
       opened.ledger.userMinutes = await userMinutesSince(
         store,

@@ -25,6 +25,9 @@ const webhook = section({
 const targetKeys = section(
   {
     name: nameOfTarget().optional().describe('Value of the label `target`; default: app_id, else the host of base_url'),
+    formerly: nameOfTarget()
+      .optional()
+      .describe('The name that this target had before: its counts, history, events, alerts and silences continue'),
     app_id: text('an app id of letters, digits and hyphens, in quotes', (id) => /^[a-z\d-]+$/i.test(id))
       .meta({ pattern: '^[A-Za-z0-9-]+$' })
       .optional()

@@ -2,7 +2,7 @@ import type { Cluster } from './cluster.ts'
 import { type Row, type Sql, type Step } from './sql.ts'
 import type { EventStore, LoggedEvents, NewEvents } from './store.ts'
 
-const COLUMNS = 'position, id, target, at, n, total, data, participants'
+const COLUMNS = 'position, id, target, named, at, n, total, data, participants'
 /** The first rows of a selection that have at most $2 events together, but at least one row. */
 const firstOf = (condition: string, order: string) => `
   SELECT ${COLUMNS} FROM (
@@ -92,11 +92,12 @@ export function eventLog(sql: Sql, cluster?: Pick<Cluster, 'ordering'>) {
 }
 
 /** A commit in the event log. Its texts are JSON, so they contain no line breaks. */
-export function loggedEventsOf({ position, id, target, at, total, data, participants }: Row): LoggedEvents {
+export function loggedEventsOf({ position, id, target, named, at, total, data, participants }: Row): LoggedEvents {
   return {
     position: Number(position),
     id: String(id),
     target: String(target),
+    ...(typeof named === 'string' && { named }),
     at: Number(at),
     total: Number(total),
     texts: String(data).split('\n'),

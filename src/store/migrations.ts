@@ -12,12 +12,13 @@ export type Say = (line: string) => void
 type Migrations = { readonly store: 'sqlite' | 'postgres'; readonly steps: readonly string[] }
 
 /**
- * Version 2: a session can have several calls, so two rows of one session are no anomaly. What receivers were told is kept. Rollups have
- * user minutes, so all of them are computed again.
+ * Version 2: a session can have several calls, so two rows of one session are no anomaly. What receivers were told is kept, and the name
+ * from which the ids of events follow. Rollups have user minutes, so all of them are computed again.
  */
 const severalCalls = (text: string, digest: string, options: string) => `
   ALTER TABLE callwatch.calls ADD COLUMN session ${text};
   ALTER TABLE callwatch.calls ADD COLUMN mid ${digest};
+  ALTER TABLE callwatch.events ADD COLUMN named ${text};
   CREATE TABLE callwatch.told_groups (receiver ${text} NOT NULL, name ${text} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (receiver, name))${options};
   CREATE INDEX calls_by_session ON callwatch.calls (target, session) WHERE session IS NOT NULL;
   UPDATE callwatch.calls SET marks = marks & ~4096 WHERE (marks & 4096) <> 0;

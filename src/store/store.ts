@@ -50,10 +50,15 @@ export type TargetStore = {
   /**
    * Reads the state of a target. Creates the target if it is new.
    *
-   * @param created for a new target
+   * @param created for a new target; undefined refuses one that the store does not have, as stale
    * @param longestWindow how far back finished calls are needed for windows (seconds)
    */
-  openTarget: (identity: TargetIdentity, created: number, longestWindow: number) => Promise<StoredTarget>
+  openTarget: (identity: TargetIdentity, created: number | undefined, longestWindow: number) => Promise<StoredTarget>
+  /**
+   * Gives targets other names, with all that the store has of them. Does nothing for a name that the store does not have, or if it has the
+   * other one already. Owners that do not know of it cannot commit any more.
+   */
+  renameTargets: (renames: readonly Rename[]) => Promise<void>
   /** Commits a delta whose sequence number follows the stored one. Any other delta is refused as stale. */
   commit: (target: string, commit: Commit) => Promise<void>
   /**
@@ -234,6 +239,8 @@ export type NewEvents = {
 export type LoggedEvents = NewEvents & {
   position: number
   target: string
+  /** The name that the target had then, if it has another one now. */
+  named?: string
   /** How many events the log has had, up to and including this commit. */
   total: number
 }
@@ -265,6 +272,9 @@ export type NotifiedChange = {
 
 /** Identifies a target. A stored name with another fingerprint is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }
+
+/** Another name of a target. */
+export type Rename = { name: string; formerly: string }
 
 /** Called before each table is read, with the number of tables (`3 of 24`). */
 export type OnTable = (table: string, place: string) => void

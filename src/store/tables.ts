@@ -105,6 +105,8 @@ const ALL_TABLES = {
       id: 'text',
       /** The name of the target, which may no longer be in `targets`. */
       target: 'text',
+      /** The name that the target had then, if it has another one now: the ids of events follow from it. */
+      named: 'text?',
       /** By the host's clock. */
       at: 'real',
       n: 'whole',
@@ -224,6 +226,14 @@ export function replacing(table: TableName, columns: readonly string[]): string 
 export function keyIsGiven(table: TableName): string {
   const { key } = TABLES[table]
   return `(${key.join(', ')}) IN (SELECT ${key.map((name) => `given.${name}`).join(', ')} FROM ${givenOf(table, key)})`
+}
+
+/** Changes a column to `next` in the rows whose keys are in `given`. */
+export function changing(table: TableName, column: string): string {
+  const { key } = TABLES[table]
+  const given = givenOf(table, key).replace(')', ', next text)')
+  const isGiven = key.map((name) => `${table}.${name} = given.${name}`).join(' AND ')
+  return `UPDATE callwatch.${table} SET ${column} = next FROM ${given} WHERE ${isGiven}`
 }
 
 const TYPES = {

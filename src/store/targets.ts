@@ -11,6 +11,7 @@ import { CALL_COLUMNS, callOf, IS_OPEN } from './call-columns.ts'
 import type { EventLog } from './events.ts'
 import type { NotifiedPart } from './notified.ts'
 import { markAllStale, markStale } from './rollups.ts'
+import { renameTargets } from './rename-targets.ts'
 import { fenced, parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
 import type { NewEvents, StoredTarget, TargetIdentity, TargetStore } from './store.ts'
@@ -26,7 +27,7 @@ export type TargetsOptions = {
 }
 
 /** The arguments of `openTarget`. */
-type TargetToOpen = { identity: TargetIdentity; created: number; longestWindow: number }
+type TargetToOpen = { identity: TargetIdentity; created: number | undefined; longestWindow: number }
 
 /** The most targets that are read together. */
 const BATCH = 200
@@ -74,15 +75,16 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
       const found = await read(sql, targets, numbers)
       const missing = targets.filter((_, i) => found[i] === undefined)
       for (const [created, ofThen] of Map.groupBy(missing, (one) => one.created))
-        await addTargets(sql, ofThen.map(({ identity }) => identity), created) // oxfmt-ignore
+        if (created !== undefined) await addTargets(sql, ofThen.map(({ identity }) => identity), created) // oxfmt-ignore
       const added = (missing.length === 0 ? [] : await read(sql, missing, numbers)).values()
-      return found.map((one) => one ?? added.next().value!)
+      return found.map((one, i) => one ?? added.next().value ?? gone(targets[i]!.identity.name))
     },
     { most: BATCH, isEager: cluster === undefined },
   )
 
   const methods: Omit<TargetStore, 'commit'> = {
     openTarget: (identity, created, longestWindow) => open({ identity, created, longestWindow }),
+    renameTargets: (renames) => sql.transaction((renaming) => renameTargets(renaming, renames, cluster), 'long'),
     resetTarget: async (name, changes, logged) => {
       await sql.transaction(async (resetting) => {
         const number = await lock(resetting, name)
@@ -265,6 +267,10 @@ async function readTarget(sql: Sql, row: Row, longestWindow: number): Promise<St
     for (const { alert, data } of instances) alerts.set(String(alert), parse<AlertInstance>(data))
   })
   return problems[0] ?? { ledger, alerts }
+}
+
+function gone(name: string): StoreError {
+  return new StoreError('stale', `the store has no target ${name} any more: it was renamed or reset`)
 }
 
 /** The store has another target under this name. */

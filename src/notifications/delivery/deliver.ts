@@ -181,7 +181,7 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const sent = { id: randomUUID(), about: 'unrouted' as const, thread: own[0]!.entry.thread, failingSince: undefined }
     const message = composeUnrouted(own, sent, contextOf(now, found.suppression))
     pauses.busy.add(key)
-    const accepted = () => notified.forget(own.map(({ entry }) => entry))
+    const accepted = () => notified.unrouted(own.map(({ entry }) => entry), sent.id) // oxfmt-ignore
     return [send(key, message, { accepted, failed: async () => undefined })]
   }
 
@@ -338,7 +338,9 @@ async function tidy(notified: Notified, { groups }: { groups: ReadonlyMap<string
   const open = all.flatMap(({ heard, unanswered }) => [...heard.filter(({ endAge }) => endAge === undefined), ...unanswered.flatMap(({ begun }) => begun)]) // oxfmt-ignore
   const needed = [...open.flatMap(({ episode }) => now.ended.get(episode)?.change.at ?? []), ...all.flatMap(({ untold }) => untold.map(({ change }) => change.at))] // oxfmt-ignore
   const next = Math.min(now.at - LATE_SECONDS, ...needed.map((at) => at - 1))
-  const isPassed = ({ entry }: { entry: Known }) => (now.ended.get(entry.episode)?.change.at ?? -Infinity) <= cursor
+  // What is no longer sent here may still fire.
+  const isPassed = ({ entry }: { entry: Known }) =>
+    now.live(entry.name)?.episode !== entry.episode && (now.ended.get(entry.episode)?.change.at ?? -Infinity) <= cursor
   const old = all.flatMap(({ heard, interval }) =>
     heard.filter((one) => one.endAge !== undefined && one.endAge >= interval && isPassed(one)),
   )

@@ -189,8 +189,22 @@ function notifiedOf(
           .map((one) => ({ ...subjectOf(one), at, thread, ended: at })),
       ]
       const names = new Set([...begun, ...firing, ...ended].map(nameOf))
+      // An earlier episode of the same alert may have been told by one that got no answer: it needs no word of its own.
+      const told = new Set([...known, ...added.map(episodeOf)])
+      const earlier = attempts.flatMap((one) =>
+        one.begun.filter(({ name, episode }) => names.has(name) && !told.has(episode)),
+      )
       const attempted = settled(names, id)
-      const change = replaced(heard, [...after, ...added.map((one) => stamp(one, id))], id)
+      const change = replaced(
+        heard,
+        [
+          ...after,
+          ...[...added, ...earlier.map((one) => ({ ...plain(one), at, thread, ended: at }))].map((one) =>
+            stamp(one, id),
+          ),
+        ],
+        id,
+      )
       const isKept = new Set(change.rows?.map((row) => row.id))
       await write({
         ...change,
@@ -210,7 +224,16 @@ function notifiedOf(
       )
       if (changed.length > 0) await write({ ...replaced(changed, after, id), notes: notices })
     },
-    /** Forgets entries: what is no longer sent here, and ends that were told long ago. */
+    /** It was told that these are sent to the receiver no longer. */
+    unrouted: async (before: readonly Known[], id: string): Promise<void> =>
+      write(
+        replaced(
+          before,
+          before.map((one) => stamp({ ...plain(one), ended: clock.wall() }, id)),
+          id,
+        ),
+      ),
+    /** Forgets ends that were told long ago. */
     forget: async (before: readonly Known[]): Promise<void> =>
       void (before.length > 0 && (await write(replaced(before, [], '')))),
     set: async (next: ReceiverState): Promise<void> => {

@@ -12,6 +12,7 @@ import { participantsContract } from './participants-contract.ts'
 import type { NewPlace } from '../../kit/store/place.ts'
 import { queriesContract } from './queries-contract.ts'
 import { removedContract } from './removed-contract.ts'
+import { renamedContract } from './renamed-contract.ts'
 import { rollupsContract } from './rollups-contract.ts'
 import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
@@ -39,6 +40,7 @@ export function storeContract(newPlace: NewPlace, { runs, seeds, expired }: Exte
   queriesContract(newPlace, seeds)
   rollupsContract(newPlace, runs)
   removedContract(newPlace)
+  renamedContract(newPlace)
   readerContract(newPlace)
   webhooksContract(newPlace)
   meetingsContract(newPlace)

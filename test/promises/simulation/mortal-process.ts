@@ -53,6 +53,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
           place === undefined ? method(...args) : never()
       return {
         openTarget: alive(store.openTarget),
+        renameTargets: alive(store.renameTargets),
         resetTarget: alive(store.resetTarget),
         evictedCalls: alive(store.evictedCalls),
         earlierCalls: alive(store.earlierCalls),

@@ -1,4 +1,9 @@
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { identityOf } from '../../../src/pipeline/target.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import { configTo } from '../../kit/daemon/daemon-in-process.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 import { startWorld } from '../../kit/world/start-world.ts'
 import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 import { closedPort, localServer } from '../../kit/commands/local-server.ts'
@@ -45,6 +50,35 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
     expect(others.stderr).toMatch(
       /^warning: the shipped rule NoCalls was left out: .*\nwarning: the shipped rule FewerCalls .*\n/,
     )
+  })
+
+  test('says what the names of targets mean in the store, and writes nothing', async () => {
+    const file = join(temporaryFolder(), 'data.db')
+    const checked = async (keys: string) => {
+      const target = `{ base_url: 'https://calls.example/v3', api_key: key, ${keys} }`
+      const config = configFile(`targets: [${target}]\nstore: { path: '${file}' }\n`)
+      const { code, stdout, stderr } = await callwatch(['check', '--config', config])
+      const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
+      return { code, said: stdout.split('\n')[0]! + stderr, warnings: json.warnings, problems: json.problems }
+    }
+    const fine = { code: 0, said: 'targets:', warnings: [] }
+    expect(await checked('name: new')).toMatchObject(fine)
+    const store = openSqliteStore({ path: file })
+    await store.openTarget(identityOf(configTo('https://calls.example/v3').targets[0]!), 0, 0)
+    await store.close()
+    const advice =
+      'target new has the address and app of production, which is no longer configured, and is counted from nothing; set ' +
+      '`formerly: production` on it to continue the counts, history and alerts of production'
+    expect(await checked('name: new')).toMatchObject({ code: 0, said: `# warning: ${advice}`, warnings: [advice] })
+    expect(await checked('name: new, formerly: production')).toMatchObject(fine)
+    expect(await checked('name: new, query: { mode: call }')).toMatchObject(fine)
+    const problem =
+      'target new cannot continue production, which had another address, on_behalf_of or query when its calls were counted; ' +
+      'remove `formerly: production` to count new from nothing'
+    const refused = await checked('name: new, formerly: production, query: { mode: call }')
+    expect(refused).toMatchObject({ code: 2, said: expect.stringContaining(problem) })
+    expect(refused.problems).toEqual([{ path: 'targets', message: problem }])
+    expect(await checked('name: new')).toMatchObject({ warnings: [advice] })
   })
 
   test('warns of an address of Slack that starts a workflow, which shows none of our messages, and names no secret', async () => {
