@@ -230,10 +230,11 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const { order, soonest } = dueAmong(found.groups)
     pauses.keep(new Set([...found.groups.keys(), ...busy, ...found.unrouted.map(({ live }) => `unrouted ${groupOf(live.alert).key}`)])) // oxfmt-ignore
     const isEdited = receiver.edits === true && notified.entries().some(({ ended }) => ended === undefined)
-    pauses.due = order.length
-    seen = { key, until: clock.monotonic() + (isEdited ? EDIT_PACE_SECONDS : Math.max(soonest, whole.left())) }
-    if (whole.left() > 0 || busy.size >= MOST_AT_ONCE) return []
-    const [next] = order
+    const next = order[0]
+    const isPaused = whole.left() > 0 || busy.size >= MOST_AT_ONCE
+    const rest = isPaused ? whole.left() : next === undefined ? soonest : 0
+    seen = { key, until: clock.monotonic() + (isEdited ? Math.min(rest, EDIT_PACE_SECONDS) : rest) }
+    if (isPaused) return []
     if (next !== undefined) return begin(next, found, now, notified)
     const told = tellUnrouted(found.unrouted, found, now, notified)
     if (told.length > 0 || receiver.edits !== true) return told
