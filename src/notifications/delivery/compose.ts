@@ -77,10 +77,19 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
     inhibited: inhibitedBy(alerts, options),
   }
   const at = now.at
+  // What fires again meanwhile ended, and the message says so by showing what is.
+  const swapped = firing.flatMap(({ name, episode, alert }) => {
+    const before = known.get(name)
+    const end = before && now.ended.get(before.episode)?.change
+    return isEdit || end === undefined || before!.episode === episode || told.has(name)
+      ? []
+      : [end, { ...alert, kind: 'firing' as const }]
+  })
   const notices: EpisodeNote[] = [
     ...notesOf(tells.map(({ alert }) => alert), { receiver, kind: isReminder ? 'reminder' : 'firing', at }), // oxfmt-ignore
-    ...ends.flatMap(({ notification }) => notesOf([notification], { receiver, kind: notification.kind, at })),
-    ...untold.flatMap(({ change }) => notesOf([change], { receiver, kind: change.kind, at })),
+    ...[...ends.map(({ notification }) => notification), ...untold.map(({ change }) => change), ...swapped].flatMap(
+      (one) => notesOf([one], { receiver, kind: one.kind, at }),
+    ),
   ]
   const telling: Telling = {
     id: sent.id,

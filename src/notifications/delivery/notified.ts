@@ -213,16 +213,22 @@ function notifiedOf(
         notes: telling.notices,
       })
     },
-    /** An edit told what has ended; what began it does not tell, since nobody is notified of an edit. @param thread the message, which may be new */
+    /**
+     * An edit told what has ended; what began it does not tell, since nobody is notified of an edit. If all has ended that was told, and
+     * something else fires, the next message tells both.
+     *
+     * @param thread the message, which may be new
+     */
     edited: async ({ id, heard, ended, notices }: Telling, thread: string): Promise<void> => {
       const at = clock.wall()
-      const over = new Set(ended.map(episodeOf))
       const open = heard.filter((one) => one.ended === undefined)
+      const told = new Set(ended.map(episodeOf))
+      const over = open.every(({ episode }) => told.has(episode)) ? new Set<string>() : told
       const changed = open.filter((one) => over.has(one.episode) || one.thread !== thread)
       const after = changed.map((one) =>
         stamp({ ...plain(one), thread, ...(over.has(one.episode) && { ended: at }) }, id),
       )
-      if (changed.length > 0) await write({ ...replaced(changed, after, id), notes: notices })
+      if (changed.length > 0) await write({ ...replaced(changed, after, id), ...(over.size > 0 && { notes: notices }) })
     },
     /** It was told that these are sent to the receiver no longer. */
     unrouted: async (before: readonly Known[], id: string): Promise<void> =>

@@ -27,6 +27,7 @@ import { eventProblems, readLog } from '../../kit/events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
 import { INTERVAL, RULES, START } from './simulated-rules.ts'
 import { suppressedTimes } from './suppressions.ts'
+import { untold } from '../../kit/notifications/untold.ts'
 import { episodeProblems, noticeProblems } from '../../kit/store/episode-problems.ts'
 import { reportProblems } from '../../kit/store/report-problems.ts'
 import { rollupProblems } from '../../kit/store/rollup-problems.ts'
@@ -72,7 +73,7 @@ export async function compareRun(run: Run): Promise<void> {
   if (longest > most) problems.push(`no successful poll for ${report.blind} s though the service could be read`)
   const { created } = target.ledger.sync
   if (Math.abs(created - run.setUp) > 5) problems.push(`the set-up was at ${run.setUp}, and is dated ${created}`)
-  if ((await run.store.waiting()).size > 0) problems.push('messages were left in the outbox')
+  problems.push(...(await untold(run.store)).map((one) => `its end was not told: ${one}`))
   report.differences.push(...problems)
 }
 
@@ -319,7 +320,7 @@ function changesOf(messages: readonly AlertMessage[], alert: string) {
     for (let i = 0; i < times; i++)
       changes.push(...(changes.at(-1) === 'firing' ? (['end', 'firing'] as const) : (['firing', 'end'] as const)))
   }
-  for (const { alerts, flapped, mayBePosted } of messages) {
+  for (const { alerts, flapped, unanswered } of messages) {
     for (const { notification, times, endedAt } of flapped) {
       if (notification.alert !== alert || !isNew(`flapped ${endedAt}`)) continue
       cycles(times)
@@ -331,7 +332,7 @@ function changesOf(messages: readonly AlertMessage[], alert: string) {
       cycles(flaps)
       const change = notification.kind === 'firing' ? 'firing' : 'end'
       // The receiver may have posted its firing, and answered with an error.
-      if (change === 'end' && mayBePosted && changes.at(-1) !== 'firing') changes.push('firing')
+      if (change === 'end' && unanswered.length > 0 && changes.at(-1) !== 'firing') changes.push('firing')
       if (change !== changes.at(-1)) changes.push(change)
       lastKind = notification.kind
     }

@@ -11,9 +11,11 @@ import { isUnordered } from '../../../src/ledger/known-list.ts'
 import type { Hint } from '../../../src/ledger/hint.ts'
 import { COUNTERS, sumOf } from '../../../src/ledger/series.ts'
 import type { LedgerState } from '../../../src/ledger/state.ts'
-import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
-import { deliver, outboxRound } from '../../../src/notifications/delivery/deliver.ts'
+import { deliver, messageRound } from '../../../src/notifications/delivery/deliver.ts'
+import { readNotified } from '../../../src/notifications/delivery/notified.ts'
+import { nowReader } from '../../../src/notifications/delivery/now.ts'
+import { newPauses } from '../../../src/notifications/delivery/pauses.ts'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import type { Random } from '../../../src/simulator/random.ts'
 import { lifecycle, type Lifecycle, type TargetEvent } from '../../../src/pipeline/lifecycle.ts'
@@ -51,22 +53,30 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   }
   const inhibit = run.drawn.inhibition.rules
   const { mutes } = run.suppressions
+  const told = readNotified(run.receivers.map(({ receiver }) => receiver.name), { clock, store }) // oxfmt-ignore
+  const readNow = nowReader({ clock, store, alerts, mutes })
+  const now = async () => readNow(Math.min(...(await told).values().map((one) => one.state().cursor)))
   const delivered$ = merge(
     ...run.receivers.map(({ receiver }) => {
-      const round = outboxRound(receiver, attemptsOn(clock), {
+      const round = messageRound(receiver, newPauses(clock), {
         store,
         clock,
         groupOf: GROUP_OF,
+        rules: RULES,
         mutes,
         inhibit,
         alerts,
         targets: () => 1,
-        unwritten: new Map(),
+        freshFrom: () => -Infinity,
+        isSent: () => true,
+        publicUrl: undefined,
+        notified: async () => (await told).get(receiver.name)!,
+        now,
       })
       return deliver([round], { clock, draining$ })
     }),
   )
-  const outbox = delivered$.subscribe(({ receiver, message, outcome }) => {
+  const messages = delivered$.subscribe(({ receiver, message, outcome }) => {
     if (outcome === 'sent' && message?.kind === 'alerts') noteInhibited(run, message, alerts(), clock.wall())
     run.report.lines.push(`${clock.wall()} ${receiver} ${outcome} ${JSON.stringify(message)}`)
   })
@@ -119,7 +129,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   else run.report.crashes[place] = (run.report.crashes[place] ?? 0) + 1
   if (run.hooks !== undefined) run.hooks.listener = undefined
   polls.unsubscribe()
-  outbox.unsubscribe()
+  messages.unsubscribe()
   webhook.unsubscribe()
 }
 
@@ -178,7 +188,6 @@ function targetsOf(
       { write: (line: string) => void run.report.lines.push(line) },
     ),
     store: process.store(run.store),
-    receiversOf: () => run.drawn.receivers,
     ownership: ALONE,
     mask: (text) => text,
     draining$,

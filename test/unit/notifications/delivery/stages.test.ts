@@ -11,14 +11,7 @@ import type { OutboxEntry, OutboxContent } from '../../../../src/store/store.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
 import { GROUPED } from '../../../kit/notifications/sample.ts'
 import { waitingOf } from './waiting-alert.ts'
-import {
-  AT,
-  changeOf,
-  inShort,
-  liveAlert,
-  QUIET,
-  type Named,
-} from '../../../kit/notifications/delivery/sending.ts'
+import { AT, changeOf, inShort, liveAlert, QUIET, type Named } from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
