@@ -32,7 +32,7 @@ async function opened(wrap: (store: Store) => Store = (store) => store, rules = 
   const memory = openSqliteStore({ path: ':memory:' })
   const settings = { target: targetConfig({ name: 'a' }), poll: pollConfig(), rules }
   const open = (before?: Target) =>
-    openTarget({ settings, store: wrap(memory), clock, receiversOf: () => ['slack'], before })
+    openTarget({ settings, store: wrap(memory), clock, before })
   return { clock, memory, open, target: await open() }
 }
 
