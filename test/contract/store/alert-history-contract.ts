@@ -74,7 +74,8 @@ export function alertHistoryContract(newPlace: NewPlace): void {
     test('gives back the ends since a moment as they were committed, for the messages that tell of them', async () => {
       const { store } = await withPast([50, 60], [70, 90], [100, 120])
       const readNow = nowReader({ clock: virtualClock(CREATED + 5000), store, alerts: () => [], mutes: [] })
-      const ends = async (since: number) => [...(await readNow(CREATED + since)).ended.values()].map(({ change }) => change)
+      const ends = async (since: number) =>
+        [...(await readNow(CREATED + since)).ended.values()].map(({ change }) => change)
       const { episode: _history, ...second } = changeOf('resolved', firing(70), 90)
       const { episode: _same, ...third } = changeOf('resolved', firing(100), 120)
       expect((await ends(60)).toSorted((one, other) => one.at - other.at)).toEqual([second, third])

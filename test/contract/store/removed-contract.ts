@@ -8,7 +8,17 @@ import { newLedger } from '../../../src/ledger/state.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { asked, completePoll, contents, CREATED, seen, total } from '../../kit/ledger/seen.ts'
 import { rollupProblems } from '../../kit/store/rollup-problems.ts'
-import { A, B, episodesIn, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
+import {
+  A,
+  B,
+  episodesIn,
+  instance,
+  NO_ALERTS,
+  notification,
+  openAt,
+  openIn,
+  type NewPlace,
+} from '../../kit/store/place.ts'
 
 const HOUR = 3600
 const LATER = CREATED + 10 * HOUR
