@@ -236,8 +236,13 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     pauses.keep(new Set([...found.groups.keys(), ...busy, ...found.unrouted.map(({ live }) => `unrouted ${groupOf(live.alert).key}`)])) // oxfmt-ignore
     const isEdited = receiver.edits === true && notified.entries().some(({ ended }) => ended === undefined)
     pauses.due = order.length
-    seen = { key, until: clock.monotonic() + (isEdited ? EDIT_PACE_SECONDS : Math.max(soonest, whole.left())) }
-    if (whole.left() > 0 || busy.size >= MOST_AT_ONCE) return []
+    const isFull = busy.size >= MOST_AT_ONCE
+    const isDue = !isFull && order.length + found.unrouted.length > 0
+    seen = {
+      key,
+      until: clock.monotonic() + Math.max(isDue ? 0 : isEdited ? EDIT_PACE_SECONDS : soonest, whole.left()),
+    }
+    if (whole.left() > 0 || isFull) return []
     const [next] = order
     if (next !== undefined) return begin(next, found, now, notified)
     const told = tellUnrouted(found.unrouted, found, now, notified)
