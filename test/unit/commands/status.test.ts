@@ -159,7 +159,7 @@ describe('status', () => {
     ])
   })
 
-  test('begins with the incident, says which target is not polled and what waits, and fails', async () => {
+  test('begins with the incident, says which target is not polled, and fails', async () => {
     const { code, lines } = await status(await polled(600, { fires: true }))
     expect(code).toBe(1)
     const end = lines.indexOf('')
@@ -172,7 +172,6 @@ describe('status', () => {
       'production: no successful poll since TIME',
       'staging: never polled successfully',
       NO_DAEMON,
-      expect.stringMatching(/^receiver slack: 1 change waiting for the next message, the oldest from 10m/),
       'next: `callwatch alerts calls HighFailureRate --target production` lists its calls',
     ])
   })
