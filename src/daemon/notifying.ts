@@ -5,9 +5,10 @@ import { DeliveryError } from '../network/delivery-error.ts'
 import { takesMessages } from '../notifications/configured-receivers.ts'
 import { dailyDigest, MAX_LATE_SECONDS } from '../notifications/daily-digest.ts'
 import { backOff, type BackOff } from '../notifications/delivery/back-off.ts'
-import { deliver, messageRound, stateRound, type Round } from '../notifications/delivery/deliver.ts'
+import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
 import { readNotified, type Receivers } from '../notifications/delivery/notified.ts'
 import { nowReader } from '../notifications/delivery/now.ts'
+import { messageRound, type MessagesOptions } from '../notifications/delivery/message-round.ts'
 import { newPauses, type Pauses } from '../notifications/delivery/pauses.ts'
 import { hasGot, reportRound, type Report } from '../notifications/delivery/reports.ts'
 import { grouping, recipientsBy, type Routable } from '../notifications/grouping.ts'
@@ -108,16 +109,13 @@ function toldReceivers({ clock, store, receivers, ownership }: DaemonParts) {
 }
 
 /** What is delivered to a receiver, most urgent first. */
-function rounds(parts: DaemonParts, { told, reports }: Notifying): () => (receiver: Receiver) => Round[] {
-  const { config, clock, store, receivers, failures, targets, ownership, health } = parts
+function rounds(parts: DaemonParts, notified: Notifying): () => (receiver: Receiver) => Round[] {
+  const { config, clock, store, ownership, health, failures } = parts
+  const { told } = notified
   const pausesOf = new WeakMap<Receiver, Pauses>()
   const pauseOf = new WeakMap<Receiver, BackOff>()
   const state = alertState(parts)
-  const outage = storeOutage({
-    problem: health.latest,
-    clock,
-    after: () => 2 * config().poll.interval,
-  })
+  const outage = storeOutage({ problem: health.latest, clock, after: () => 2 * config().poll.interval })
 
   /** What is stale is read again. */
   const whileLeader =
@@ -130,15 +128,6 @@ function rounds(parts: DaemonParts, { told, reports }: Notifying): () => (receiv
       })
     }
 
-  /** A daemon that was suspended must not send messages that another daemon has sent meanwhile. */
-  function leaderOnly(send: Send): Send {
-    return async (given) => {
-      if (!ownership.isLeader())
-        throw new DeliveryError('another daemon now sends the notifications', { retryable: true })
-      return send(given)
-    }
-  }
-
   /** What failed for a former leader is in the hands of another daemon. */
   const watched = ({ name }: Receiver, failure: () => Failure | undefined): Round => {
     return async () => {
@@ -148,54 +137,70 @@ function rounds(parts: DaemonParts, { told, reports }: Notifying): () => (receiv
     }
   }
 
-  /** A receiver that a reload changes is another one, with new pauses. */
-  function kept<Kept>(map: WeakMap<Receiver, Kept>, receiver: Receiver, make: () => Kept): Kept {
-    const known = map.get(receiver) ?? make()
-    map.set(receiver, known)
-    return known
-  }
-
   return () => {
-    const { notify, http, alerts: rules } = config()
-    const recipients = recipientsBy(notify.routes, receivers.names())
-    const readNow = nowReader({ clock, store, alerts: state.alerts, mutes: notify.mutes })
-    const now = async () => readNow(Math.min(...(await told.all()).values().map((one) => one.state().cursor)))
-    const groupings = [grouping(notify, rules), grouping(notify, [])] as const
+    const { notify } = config()
+    const read = nowReader({ clock, store, alerts: state.alerts, mutes: notify.mutes })
+    const now = async () => read(Math.min(...(await told.all()).values().map((one) => one.state().cursor)))
+    const optionsOf = messagesOptions(parts, notified, { state, now })
     return (receiver) => {
       if (!takesMessages(receiver)) {
         const pause = kept(pauseOf, receiver, () => backOff(clock, 'state'))
         const failure = () => failureOf(pause, clock.wall())
         return [watched(receiver, failure), whileLeader(stateRound(receiver, pause, state, ownership.expectLeader))]
       }
-      const { name } = receiver
       const pauses = kept(pausesOf, receiver, () => newPauses(clock))
-      const sender = { ...receiver, send: leaderOnly(receiver.send) }
-      const notified = async () => (await told.all()).get(name)!
-      const options = {
-        store,
-        clock,
-        ...notify,
-        groupOf: groupings[receiver.isLikeAlertmanager === true ? 1 : 0],
-        rules,
-        targets: () => targets.all().length,
-        freshFrom: freshFrom(parts),
-        isSent: (alert: Routable) => recipients(alert).includes(name),
-        publicUrl: http.publicUrl,
-        alerts: state.alerts,
-        notified,
-        now,
-      }
-      const [messages, reported] = [
-        messageRound(sender, pauses, options),
-        reportRound(sender, pauses, { clock, reports, notified }),
-      ]
+      const sender = { ...receiver, send: leaderOnly(receiver.send, ownership) }
+      const options = optionsOf(receiver)
+      const messages = messageRound(sender, pauses, options)
+      const reports = reportRound(sender, pauses, { ...options, reports: notified.reports })
       return [
         watched(receiver, pauses.failure),
         outage(receiver, pauses.outage),
-        ...[messages, reported].map(whileLeader),
+        ...[messages, reports].map(whileLeader),
       ]
     }
   }
+}
+
+/** A receiver that a reload changes is another one, with new pauses. */
+function kept<Kept>(map: WeakMap<Receiver, Kept>, receiver: Receiver, make: () => Kept): Kept {
+  const known = map.get(receiver) ?? make()
+  map.set(receiver, known)
+  return known
+}
+
+/** A daemon that was suspended must not send messages that another daemon has sent meanwhile. */
+function leaderOnly(send: Send, { isLeader }: DaemonParts['ownership']): Send {
+  return async (given) => {
+    if (!isLeader()) throw new DeliveryError('another daemon now sends the notifications', { retryable: true })
+    return send(given)
+  }
+}
+
+/** What the messages to a receiver are made with, by the configuration of now. */
+function messagesOptions(
+  parts: DaemonParts,
+  { told }: Notifying,
+  { state, now }: { state: State; now: MessagesOptions['now'] },
+): (receiver: MessageReceiver) => MessagesOptions {
+  const { config, clock, store, receivers, targets } = parts
+  const { notify, http, alerts: rules } = config()
+  const recipients = recipientsBy(notify.routes, receivers.names())
+  const [ofRules, plain] = [grouping(notify, rules), grouping(notify, [])]
+  return ({ name, isLikeAlertmanager }) => ({
+    store,
+    clock,
+    ...notify,
+    groupOf: isLikeAlertmanager === true ? plain : ofRules,
+    rules,
+    targets: () => targets.all().length,
+    freshFrom: freshFrom(parts),
+    isSent: (alert: Routable) => recipients(alert).includes(name),
+    publicUrl: http.publicUrl,
+    alerts: state.alerts,
+    notified: async () => (await told.all()).get(name)!,
+    now,
+  })
 }
 
 /** What cannot be delivered to a receiver of the state. */

@@ -1,16 +1,18 @@
-import { nameOf } from '../alerts/alert.ts'
+import { nameOf, type Alert } from '../alerts/alert.ts'
 import type { Incident } from '../alerts/incidents.ts'
-import type { Entry } from '../notifications/delivery/notified.ts'
 import { parse, type RowReader } from '../store/sql.ts'
 
 /** By the names of alerts (alert.ts), which receivers know that they fire, and when each got its latest message (UNIX seconds). */
 export type NotifiedAlerts = ReadonlyMap<string, readonly { receiver: string; at: number }[]>
 
+/** Of notifications/delivery/notified.ts Entry. */
+type Told = { begun: readonly (Pick<Alert, 'target' | 'key'> & { at: number; ended?: number })[] }
+
 /** @throws {StoreError} */
 export async function readNotifiedAlerts({ rows }: RowReader): Promise<NotifiedAlerts> {
   const found = await rows('SELECT receiver, data FROM callwatch.notified WHERE accepted ORDER BY receiver')
   const all = found.flatMap(({ receiver, data }) =>
-    parse<{ begun: readonly Entry[] }>(data).begun.flatMap((entry) =>
+    parse<Told>(data).begun.flatMap((entry) =>
       entry.ended === undefined ? { name: nameOf(entry), receiver: String(receiver), at: entry.at } : [],
     ),
   )

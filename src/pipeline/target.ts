@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { Notification } from '../alerts/notification.ts'
 import { reachOf } from '../alerts/evidence.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Recent } from '../alerts/trigger.ts'

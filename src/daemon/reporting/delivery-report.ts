@@ -24,13 +24,15 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
     log.info({ receiver }, `${receiver} works again after ${lasted}; ${plural(attempts, 'attempt')} failed`)
   }
 
-  return ({ receiver, outcome, problem = '', error, message }) => {
+  return ({ receiver, outcome, problem = '', refused, error, message }) => {
     const fields = { receiver, ...(message && fieldsOf(message)) }
     if (error !== undefined) {
       log.error(
         { ...fields, stack: mask(inspect(error)) },
         `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
       )
+    } else if (refused !== undefined) {
+      log.warn(fields, `notification sent to ${receiver}, but not to all: ${mask(refused)}`)
     } else if (outcome === 'retried') {
       const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
       failing.set(receiver, { since, attempts: attempts + 1 })

@@ -20,6 +20,8 @@ export type Attempt = {
   outcome: 'sent' | 'retried'
   /** Why the attempt failed; of one that succeeded, why another message to the receiver fails. */
   problem?: string
+  /** Of one that succeeded: why some recipients refused it for good. */
+  refused?: string
   /** Of one that failed: whether the message may have arrived anyway. */
   mayHaveArrived?: boolean
   /** In how many seconds the next attempt is due; of one that succeeded, that of what fails. */
@@ -27,6 +29,10 @@ export type Attempt = {
   /** A bug that made the attempt fail. */
   error?: unknown
 }
+
+/** Whether some recipients have got it and others refuse it for good: it is not sent again. */
+export const isAcceptedByOthers = (error: unknown): error is DeliveryError =>
+  error instanceof DeliveryError && !error.retryable && error.mayHaveArrived
 
 /** The pauses between attempts to deliver one thing. */
 export type BackOff = ReturnType<typeof backOff>

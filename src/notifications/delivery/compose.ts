@@ -2,11 +2,11 @@ import { nameOf, type Alert } from '../../alerts/alert.ts'
 import type { EpisodeNote } from '../../alerts/episode.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
-import { bySeverity } from '../../alerts/match-keys.ts'
+import { bySeverity, type AlertMatch } from '../../alerts/match-keys.ts'
 import { hasEnded, notificationOf, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import type { GroupOf, Routable } from '../grouping.ts'
-import type { About, AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
+import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
 import { newsOf, type FiringAlert, type Grouped, type HeardAlert, type Unrouted } from './groups.ts'
 import { notesOf, type Telling } from './notified.ts'
@@ -38,70 +38,78 @@ export type Sent = Pick<AlertMessage, 'id' | 'about' | 'thread'> & { failingSinc
 /** Composes the message about a group as it is now; an edit of it is the same. Pure. */
 export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): Composed {
   const { group, firing, untold, unanswered } = grouped
-  const { now, receiver } = options
-  const incident = now.incident(group, options.groupOf, { of: options.targets, freshFrom: options.freshFrom })
-  const { begun, ended, open, known } = newsOf(grouped)
+  const { now, targets, freshFrom, groupOf } = options
+  const news = newsOf(grouped)
   const flaps = Map.groupBy(untold, ({ name }) => name)
-  const isReminder = sent.about === 'reminder'
-  const isEdit = sent.about === 'edit'
-  const tells = isReminder || isEdit ? firing : begun
-  const ends = ended.flatMap((one) => endOf(one, now) ?? [])
+  const updateFor = (one: FiringAlert, kind: 'firing' | 'reminder') =>
+    firingUpdate(one, kind, { known: news.known.get(one.name), untold: flaps.get(one.name) }, now)
+  const shown = sent.about === 'reminder' || sent.about === 'edit' ? firing : news.begun
   const changes = [
-    ...tells.map((one) =>
-      firingUpdate(
-        one,
-        isReminder ? 'reminder' : 'firing',
-        { known: known.get(one.name), untold: flaps.get(one.name) },
-        now,
-      ),
-    ),
-    ...ends,
+    ...shown.map((one) => updateFor(one, sent.about === 'reminder' ? 'reminder' : 'firing')),
+    ...news.ended.flatMap((one) => endOf(one, now) ?? []),
   ]
-  const told = new Set(changes.map(({ notification }) => nameOf(notification)))
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
-  const others = firing.filter(({ name }) => !told.has(name) && known.has(name))
+  const told = new Set(changes.map(({ notification }) => nameOf(notification)))
+  const others = firing.filter(({ name }) => !told.has(name) && news.known.has(name))
+  const incident = now.incident(group, groupOf, { of: targets, freshFrom })
+  const before = new Set(news.open.map(({ target }) => target)).size
+  const all = [...alerts.map(({ notification }) => notification), ...untold.map(({ change }) => change)]
   const message: AlertMessage = {
     kind: 'alerts',
     ...sent,
     unanswered: unanswered.map(({ attempt: { id, at } }) => ({ id, at })),
-    ...aboutGroup(group.labels, alerts.map(({ notification }) => notification), incident, grouped, options), // oxfmt-ignore
+    ...aboutGroup(group.labels, all, incident, options),
     route: group.route,
-    incident:
-      incident && open.length > 0 ? { ...incident, told: new Set(open.map(({ target }) => target)).size } : incident,
+    incident: incident && { ...incident, ...(before > 0 && { told: before }) },
     alerts,
-    unchanged: others.map((one) =>
-      withLinks(firingUpdate(one, 'firing', { known: known.get(one.name), untold: flaps.get(one.name) }, now), options),
-    ),
+    unchanged: others.map((one) => withLinks(updateFor(one, 'firing'), options)),
     flapped: flappedIn(untold, told).map((one) => withLinks(one, options)),
     silenced: silencedAmong(incident?.firing ?? [], options),
     inhibited: inhibitedBy(alerts, options),
   }
-  const at = now.at
-  // What fires again meanwhile ended, and the message says so by showing what is.
-  const swapped = firing.flatMap(({ name, episode, alert }) => {
-    const before = known.get(name)
-    const end = before && now.ended.get(before.episode)?.change
-    return isEdit || end === undefined || before!.episode === episode || told.has(name)
-      ? []
-      : [end, { ...alert, kind: 'firing' as const }]
-  })
-  const notices: EpisodeNote[] = [
-    ...notesOf(tells.map(({ alert }) => alert), { receiver, kind: isReminder ? 'reminder' : 'firing', at }), // oxfmt-ignore
-    ...[...ends.map(({ notification }) => notification), ...untold.map(({ change }) => change), ...swapped].flatMap(
-      (one) => notesOf([one], { receiver, kind: one.kind, at }),
-    ),
-  ]
-  const telling: Telling = {
-    id: sent.id,
-    thread: sent.thread,
-    heard: grouped.heard.map(({ entry }) => entry),
+  return {
+    message,
+    telling: { ...tellingOf(grouped, news, sent), notices: noticesOf(message, grouped, news, options) },
+  }
+}
+
+type News = ReturnType<typeof newsOf>
+
+function tellingOf(
+  { heard, firing, untold }: Grouped,
+  { begun, ended }: News,
+  { id, thread }: Sent,
+): Omit<Telling, 'notices'> {
+  return {
+    id,
+    thread,
+    heard: heard.map(({ entry }) => entry),
     begun: begun.map(({ alert }) => alert),
     firing: firing.map(({ alert }) => alert),
     ended: ended.map(({ entry }) => entry),
     was: untold.map(({ change }) => change),
-    notices: isEdit ? notices.slice(tells.length) : notices,
   }
-  return { message, telling }
+}
+
+/** What the history of alerts has of the message. An edit tells ends only. */
+function noticesOf(
+  { about, alerts }: AlertMessage,
+  { firing, untold }: Grouped,
+  { known }: News,
+  { now: { at, ended }, receiver }: ComposeOptions,
+): EpisodeNote[] {
+  const changes = alerts.map(({ notification }) => notification)
+  const told = new Set(changes.map(nameOf))
+  // What fires again meanwhile ended, and the message says so by showing what is.
+  const again = firing.flatMap(({ name, episode, alert }) => {
+    const before = known.get(name)
+    const end = before && ended.get(before.episode)?.change
+    if (end === undefined || before?.episode === episode || told.has(name)) return []
+    return [end, { ...alert, kind: 'firing' as const }]
+  })
+  const all = [...changes, ...untold.map(({ change }) => change), ...again]
+  const own = about === 'edit' ? changes.filter(hasEnded) : all
+  return own.flatMap((one) => notesOf([one], { receiver, kind: one.kind, at }))
 }
 
 /** The message that these alerts, which still fire, are no longer sent to the receiver. */
@@ -110,35 +118,38 @@ export function composeUnrouted(alerts: readonly Unrouted[], sent: Sent, options
   const { labels, route } = options.groupOf(alerts[0]!.live.alert)
   const changes = updates.map(({ notification }) => notification)
   const nothing = { unanswered: [], incident: undefined, unchanged: [], flapped: [], silenced: [], inhibited: [] }
-  const about = aboutGroup(labels, changes, undefined, undefined, options)
+  const about = aboutGroup(labels, changes, undefined, options)
   return { kind: 'alerts', ...sent, ...nothing, ...about, route, alerts: updates }
 }
 
-/** What a message says of its group. */
+/** What a message says of its group. @param changes all that it tells of, also what began and ended */
 function aboutGroup(
-  labels: Grouped['group']['labels'],
+  labels: AlertMatch,
   changes: readonly Notification[],
   incident: Incident | undefined,
-  grouped: Grouped | undefined,
-  { now, isSent, targets, publicUrl }: ComposeOptions,
+  options: ComposeOptions,
 ) {
-  const untold = grouped?.untold.map(({ change }) => change) ?? []
-  const said = incident === undefined ? [...changes, ...untold] : [incident, ...changes.filter((one) => !hasEnded(one))]
-  const [worst] = said.toSorted(bySeverity)
-  const on = new Set([...changes, ...untold, ...(incident?.firing ?? [])].map((one) => one.target))
-  const [target, ...others] = on
-  const own = new Set(grouped?.firing.map(({ name }) => name))
-  const elsewhere = incident !== undefined ? [] : now.firing.filter(({ name, alert }) => on.has(alert.target) && !own.has(name) && isSent(alert)) // oxfmt-ignore
-  const linked = incident?.firing ?? [...changes, ...untold]
+  const { targets, publicUrl } = options
+  const firing = incident?.firing ?? []
+  const said = incident === undefined ? changes : [incident, ...changes.filter((one) => !hasEnded(one))]
+  const [target, ...others] = new Set([...changes, ...firing].map((one) => one.target))
+  const linked = firing.length > 0 ? firing : changes
+  const hasLinks = publicUrl !== undefined && linked.length > 0
   return {
     group: labels,
     target: others.length === 0 ? target : undefined,
-    severity: worst?.severity ?? 'info',
-    elsewhere: elsewhere.map(({ alert }) => alert).toSorted(bySeverity),
+    severity: said.toSorted(bySeverity)[0]?.severity ?? 'info',
+    elsewhere: incident === undefined ? elsewhereOn(changes, options) : [],
     targets,
-    ...(publicUrl !== undefined &&
-      linked.length > 0 && { links: groupLinks(linked, labels, publicUrl, incident?.worst) }),
+    ...(hasLinks && { links: groupLinks(linked, labels, publicUrl, incident?.worst) }),
   }
+}
+
+/** What else fires on the targets of what is over, and is sent to the receiver, the most severe first. */
+function elsewhereOn(over: readonly Notification[], { now, isSent }: ComposeOptions): Alert[] {
+  const on = new Set(over.map(({ target }) => target))
+  const firing = now.firing.filter(({ alert }) => on.has(alert.target) && isSent(alert))
+  return firing.map(({ alert }) => alert).toSorted(bySeverity)
 }
 
 /** An alert that fires, with its current values. */

@@ -73,18 +73,34 @@ export function due(group: Situation, reached: Reached): Kind | undefined {
   const live = new Set(fires.map(({ name }) => name))
   const isOver = claimed.some(({ name }) => !live.has(name))
   const last = heard.reduce((least, { age }) => Math.min(least, age), Infinity)
+  if (open.length > 0 && fires.length > 0) return whileItLasts(group, { open, known, fires, isOver, last }, reached)
   if (open.length === 0 && firing.length > 0 && mayBegin(group, last, reached)) return 'begins'
-  if (open.length > 0 && fires.length > 0) {
-    if (isWorse(firing, open)) return 'worse'
-    const [before, now] = [targetsOf(open), targetsOf(fires)]
-    const isMore = now > before && (now >= GROWTH * before || now === group.targets)
-    if (isMore && reached(last, GROWTH_SECONDS)) return 'more'
-    const differs = isOver || fires.length !== open.length || fires.some(({ name }) => !known.has(name))
-    if (differs) return reached(last, interval) ? 'changed' : undefined
-    return firing.length > 0 && reached(last, group.repeat) ? 'reminder' : undefined
-  }
   if (isOver) return fires.length === 0 ? 'ended' : 'changed'
   return open.length === 0 && firing.length === 0 && was > 0 && reached(last, interval) ? 'was' : undefined
+}
+
+/** What is told and has not ended, what of it is certain, all that fires of it and beside it, and how long ago the last message was. */
+type Lasting = {
+  open: readonly Heard[]
+  known: ReadonlySet<string>
+  fires: readonly Named[]
+  isOver: boolean
+  last: number
+}
+
+function whileItLasts(
+  group: Situation,
+  { open, known, fires, isOver, last }: Lasting,
+  reached: Reached,
+): Kind | undefined {
+  const { firing, interval, repeat, targets } = group
+  if (isWorse(firing, open)) return 'worse'
+  const [before, now] = [targetsOf(open), targetsOf(fires)]
+  const isMore = now > before && (now >= GROWTH * before || now === targets)
+  if (isMore && reached(last, GROWTH_SECONDS)) return 'more'
+  const differs = isOver || fires.length !== open.length || fires.some(({ name }) => !known.has(name))
+  if (differs) return reached(last, interval) ? 'changed' : undefined
+  return firing.length > 0 && reached(last, repeat) ? 'reminder' : undefined
 }
 
 /** What the receiver knows to fire for certain, by name; and what it knows or may know, each once. */

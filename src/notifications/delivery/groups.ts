@@ -1,9 +1,10 @@
 import type { Rule } from '../../alerts/rule.ts'
 import type { Group, GroupOf, Routable } from '../grouping.ts'
 import { claimsOf, type Fires, type Heard, type Situation } from './due.ts'
-import type { Attempt, Entry, Known } from './notified.ts'
+import type { Attempt, Known } from './notified.ts'
 import type { Ended, Live, Now } from './now.ts'
 import type { Suppressing } from './suppress.ts'
+import type { Suppressed } from './suppression-notes.ts'
 
 export type FiringAlert = Fires & Live
 export type HeardAlert = Heard & { entry: Known }
@@ -14,7 +15,7 @@ export type Grouped = Omit<Situation, 'firing' | 'quiet' | 'heard' | 'unanswered
   firing: FiringAlert[]
   quiet: Pick<Fires, 'name' | 'target' | 'severity'>[]
   heard: HeardAlert[]
-  unanswered: { attempt: Attempt; begun: HeardAlert[]; ended: string[]; endings: HeardAlert[] }[]
+  unanswered: { attempt: Attempt; begun: HeardAlert[]; ended: string[] }[]
   untold: Ended[]
 }
 
@@ -46,79 +47,82 @@ export type Unrouted = { live: Live; entry: Known }
  * @returns also what is suppressed, and what is sent to the receiver no longer
  */
 export function groupsOf(options: GroupsOptions) {
-  const { now, suppressing, entries, attempts, groupOf, isSent, rules, monotonic, freeFor } = options
+  const { now, groupOf } = options
   const groups = new Map<string, Grouped>()
-  const lives = new Map([...now.firing, ...now.pending].map((live) => [live.name, live]))
-  const suppressed: { live: Live; by: ReturnType<Suppressing['at']> }[] = []
-  const unrouted: Unrouted[] = []
-  const isTold = new Set(entries.flatMap(({ ended, name }) => (ended === undefined ? name : [])))
-
-  function of(alert: Routable): Grouped {
+  const of = (alert: Routable): Grouped => {
     const group = groupOf(alert)
     const known = groups.get(group.key) ?? emptyGroup(group, options)
     groups.set(group.key, known)
     return known
   }
-  /** As it fires, as it ended, or as it was told where neither is known yet. */
-  const subjectOf = (entry: Entry & { name: string; episode: string }): Routable => {
-    const live = lives.get(entry.name)?.alert ?? now.ended.get(entry.episode)?.change
-    if (live !== undefined) return live
-    const rule = rules.get(entry.alert)
-    const {
-      match = {},
-      signal = { name: 'poll_age' as const },
-      breach = 'above',
-      severity = entry.severity,
-    } = rule ?? {}
-    return { ...entry, match, signal, breach, severity }
-  }
-  const heardOf = (entry: Known): HeardAlert => {
-    const { name, episode, target, severity, heardAt, endedAt } = entry
-    const endAge = endedAt === undefined ? undefined : monotonic - endedAt
-    return { name, episode, target, severity, age: monotonic - heardAt, endAge, entry }
-  }
-
-  for (const live of now.firing) {
-    const { alert, name, instance } = live
-    if (!isSent(alert)) continue
-    const by = suppressing.at(alert, now.at)
-    if (by.length > 0) suppressed.push({ live, by })
-    const { target, severity } = alert
-    const isQuiet = by.length > 0 || (instance.evidence?.isQuiet === true && !isTold.has(name))
-    if (isQuiet) of(alert).quiet.push({ name, target, severity })
-    else of(alert).firing.push({ ...live, target, severity, waited: freeFor(live) })
-  }
-  for (const entry of entries) {
-    const live = lives.get(entry.name)
-    const isOver = entry.ended !== undefined || now.ended.has(entry.episode)
-    if (!isOver && live?.episode === entry.episode && live.instance.state !== 'pending' && !isSent(live.alert)) {
-      unrouted.push({ live, entry })
-      continue
-    }
-    const group = of(subjectOf(entry))
-    group.heard.push(heardOf(entry))
-    // What became of it is not known yet: another daemon shows it.
-    const isShown = live !== undefined && live.instance.state !== 'pending' && isSent(live.alert)
-    const { name, target, severity } = entry
-    if (!isOver && !isShown) group.quiet.push({ name, target, severity })
-  }
-  for (const attempt of attempts) {
-    const told = (list: readonly Known[]) => Map.groupBy(list, (entry) => of(subjectOf(entry)))
-    const [begun, ended] = [told(attempt.begun), told(attempt.ended)]
-    for (const group of new Set([...begun.keys(), ...ended.keys()])) {
-      const endings = (ended.get(group) ?? []).map(heardOf)
-      const own = (begun.get(group) ?? []).map(heardOf)
-      group.unanswered.push({ attempt, begun: own, ended: endings.map(({ episode }) => episode), endings })
-    }
-  }
+  const suppressed = addFiring(options, of)
+  const unrouted = addEntries(options, of)
+  for (const attempt of options.attempts) addAttempt(attempt, options, of)
   for (const one of untoldOf(options)) of(one.change).untold.push(one)
-  const pending = now.pending.filter(({ alert }) => alert.signal.name === 'poll_age')
-  for (const { alert } of pending) {
-    const group = groups.get(groupOf(alert).key)
+  for (const { alert } of now.pending) {
+    const group = alert.signal.name === 'poll_age' ? groups.get(groupOf(alert).key) : undefined
     if (group !== undefined) group.isSpreading = true
   }
   for (const group of groups.values()) finish(group, options)
   return { groups, suppressed, unrouted }
+}
+
+type Of = (alert: Routable) => Grouped
+
+/** Adds what fires. @returns what is suppressed */
+function addFiring({ now, suppressing, entries, isSent, freeFor }: GroupsOptions, of: Of): Suppressed[] {
+  const isTold = new Set(entries.flatMap(({ ended, name }) => (ended === undefined ? name : [])))
+  return now.firing.flatMap((live) => {
+    const { alert, name, instance } = live
+    if (!isSent(alert)) return []
+    const { target, severity } = alert
+    const by = suppressing.at(alert, now.at)
+    const isQuiet = by.length > 0 || (instance.evidence?.isQuiet === true && !isTold.has(name))
+    if (isQuiet) of(alert).quiet.push({ name, target, severity })
+    else of(alert).firing.push({ ...live, target, severity, waited: freeFor(live) })
+    return by.length > 0 ? { live, by } : []
+  })
+}
+
+/** Adds what was told. @returns what is sent to the receiver no longer */
+function addEntries(options: GroupsOptions, of: Of): Unrouted[] {
+  const { now, entries, isSent } = options
+  return entries.flatMap((entry) => {
+    const live = now.live(entry.name)
+    const isOver = entry.ended !== undefined || now.ended.has(entry.episode)
+    const isShown = live !== undefined && isSent(live.alert)
+    if (!isOver && !isShown && live?.episode === entry.episode) return { live, entry }
+    const group = of(factsOf(entry, options))
+    group.heard.push(heardOf(entry, options))
+    // What became of it is not known yet: another daemon shows it.
+    const { name, target, severity } = entry
+    if (!isOver && !isShown) group.quiet.push({ name, target, severity })
+    return []
+  })
+}
+
+function addAttempt(attempt: Attempt, options: GroupsOptions, of: Of): void {
+  const told = (list: readonly Known[]) => Map.groupBy(list, (entry) => of(factsOf(entry, options)))
+  const [begun, ended] = [told(attempt.begun), told(attempt.ended)]
+  for (const group of new Set([...begun.keys(), ...ended.keys()])) {
+    const own = (begun.get(group) ?? []).map((entry) => heardOf(entry, options))
+    group.unanswered.push({ attempt, begun: own, ended: (ended.get(group) ?? []).map(({ episode }) => episode) })
+  }
+}
+
+/** What groups an alert that was told: as it fires, as it ended, or as it was told where neither is known yet. */
+function factsOf(entry: Known, { now, rules }: GroupsOptions): Routable {
+  const known = now.live(entry.name)?.alert ?? now.ended.get(entry.episode)?.change
+  if (known !== undefined) return known
+  const unknown = { match: {}, signal: { name: 'poll_age' }, breach: 'above', severity: entry.severity } as const
+  const { match, signal, breach, severity } = rules.get(entry.alert) ?? unknown
+  return { ...entry, match, signal, breach, severity }
+}
+
+function heardOf(entry: Known, { monotonic }: GroupsOptions): HeardAlert {
+  const { name, episode, target, severity, heardAt, endedAt } = entry
+  const endAge = endedAt === undefined ? undefined : monotonic - endedAt
+  return { name, episode, target, severity, age: monotonic - heardAt, endAge, entry }
 }
 
 function emptyGroup(group: Group, { targets }: GroupsOptions): Grouped {

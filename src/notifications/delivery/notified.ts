@@ -45,209 +45,221 @@ export type Telling = {
 
 type Options = { clock: Clock; store: Pick<Store, 'notified' | 'writeNotified'> }
 
-/** What the receivers were told, as one daemon knows it while it is the leader. */
-export type Receivers = Awaited<ReturnType<typeof readNotified>>
+/** What the receivers were told, as one daemon knows it while it is the leader, by their names. */
+export type Receivers = ReadonlyMap<string, Notified>
 
-/** Reads what these receivers were told. One that is new is told nothing of before. */
-export async function readNotified(names: readonly string[], options: Options) {
+/** Reads what these receivers were told. One that is new is told nothing of before. @throws {StoreError} */
+export async function readNotified(names: readonly string[], options: Options): Promise<Receivers> {
   const { rows, receivers } = await options.store.notified()
   const byReceiver = Map.groupBy(rows, ({ receiver }) => receiver)
-  const added = options.clock.wall()
   return new Map(
-    names.map((name) => {
-      const state = receivers.get(name) ?? { added, cursor: added, reports: [] }
-      return [
-        name,
-        notifiedOf(name, state, { ...options, rows: byReceiver.get(name) ?? [], isNew: !receivers.has(name) }),
-      ]
-    }),
+    names.map((name) => [name, new Notified(name, byReceiver.get(name) ?? [], receivers.get(name), options)]),
   )
 }
 
-export type Notified = ReturnType<typeof notifiedOf>
-
 /** What a receiver was told, in memory and in the store. What could not be written yet is written before anything else is sent. */
-function notifiedOf(
-  receiver: string,
-  first: ReceiverState,
-  { clock, store, rows, isNew }: Options & { rows: readonly NotifiedRow[]; isNew: boolean },
-) {
-  const stamp = (entry: Entry, row: string): Known => {
-    const ago = (at: number) => clock.monotonic() - Math.max(0, clock.wall() - at)
-    const endedAt = entry.ended === undefined ? undefined : ago(entry.ended)
-    return { ...entry, name: nameOf(entry), episode: episodeOf(entry), row, heardAt: ago(entry.at), endedAt }
-  }
-  const read = rows.map(({ id, accepted, data }) => ({ id, accepted, told: parse<Told>(data) }))
-  let entries = read.flatMap(({ id, accepted, told }) => (accepted ? told.begun.map((one) => stamp(one, id)) : []))
-  let attempts = read.flatMap(({ id, accepted, told: { begun, ended } }): Attempt | [] => {
-    if (accepted) return []
-    const at = [...begun, ...ended].reduce((least, one) => Math.min(least, one.at), clock.wall())
-    return { id, at, begun: begun.map((one) => stamp(one, id)), ended: ended.map((one) => stamp(one, id)) }
-  })
-  let state = first
-  let version = 0
-  const unwritten: NotifiedChange[] = isNew ? [{ receiver: { name: receiver, state } }] : []
+export class Notified {
+  readonly #receiver: string
+  readonly #options: Options
+  /** What could not be written yet. */
+  readonly #unwritten: NotifiedChange[] = []
+  #entries: readonly Known[]
+  #attempts: readonly Attempt[]
+  #state: ReceiverState
+  #version = 0
 
-  const rowOf = (id: string, accepted: boolean, told: Told): NotifiedRow => {
-    return { id, receiver, accepted, data: JSON.stringify(told) }
+  /** @param state undefined: it is new */
+  constructor(receiver: string, rows: readonly NotifiedRow[], state: ReceiverState | undefined, options: Options) {
+    this.#receiver = receiver
+    this.#options = options
+    const now = options.clock.wall()
+    this.#state = state ?? { added: now, cursor: now, reports: [] }
+    if (state === undefined) this.#unwritten.push({ receiver: { name: receiver, state: this.#state } })
+    const read = rows.map(({ id, accepted, data }) => ({ id, accepted, told: parse<Told>(data) }))
+    const known = (id: string, list: readonly Entry[]) => list.map((one) => this.#stamp(one, id))
+    this.#entries = read.flatMap(({ id, accepted, told }) => (accepted ? known(id, told.begun) : []))
+    this.#attempts = read.flatMap(({ id, accepted, told: { begun, ended } }): Attempt | [] => {
+      const at = [...begun, ...ended].reduce((least, one) => Math.min(least, one.at), now)
+      return accepted ? [] : { id, at, begun: known(id, begun), ended: known(id, ended) }
+    })
   }
-  /** What is stored of an entry. */
-  const plain = ({ name: _n, episode: _e, row: _r, heardAt: _h, endedAt: _d, ...entry }: Known): Entry => entry
 
-  async function flush(): Promise<void> {
-    for (let [change] = unwritten; change !== undefined; [change] = unwritten) {
-      await store.writeNotified(change)
-      unwritten.shift()
+  /** Changes with what is known. */
+  version(): number {
+    return this.#version
+  }
+
+  entries(): readonly Known[] {
+    return this.#entries
+  }
+
+  attempts(): readonly Attempt[] {
+    return this.#attempts
+  }
+
+  state(): ReceiverState {
+    return this.#state
+  }
+
+  /** @throws {StoreError} */
+  async flush(): Promise<void> {
+    for (let [change] = this.#unwritten; change !== undefined; [change] = this.#unwritten) {
+      await this.#options.store.writeNotified(change)
+      this.#unwritten.shift()
     }
   }
 
+  /** Notes that a message may be told from now on. @throws {StoreError} and then it must not be sent */
+  async begin({ id, thread = id, begun, ended }: Telling): Promise<void> {
+    const at = this.#options.clock.wall()
+    const known = (list: readonly Subject[]) => list.map((one) => this.#stamp({ ...subjectOf(one), at, thread }, id))
+    const attempt = { id, at, begun: known(begun), ended: known(ended) }
+    await this.#options.store.writeNotified({ rows: [this.#attemptRow(attempt)] })
+    this.#attempts = [...this.#attempts, attempt]
+    this.#version += 1
+  }
+
+  /** The message certainly did not arrive. */
+  async failed(id: string): Promise<void> {
+    this.#attempts = this.#attempts.filter((one) => one.id !== id)
+    await this.#write({ remove: [id] })
+  }
+
+  /** The message was accepted. @param posted what identifies it at a receiver that edits it */
+  async accepted(telling: Telling, posted: string | undefined): Promise<void> {
+    const { id, heard, begun, firing, ended, notices } = telling
+    const thread = posted ?? telling.thread ?? id
+    const after = entriesAfter(telling, this.#attempts, { at: this.#options.clock.wall(), thread })
+    const settled = this.#settle(new Set([...begun, ...firing, ...ended].map(nameOf)), id)
+    const replaced = this.#replace(heard, after.map((one) => this.#stamp(one, id)), id) // oxfmt-ignore
+    const kept = new Set(replaced.rows?.map((row) => row.id))
+    await this.#write({
+      rows: [...(replaced.rows ?? []), ...(settled.rows ?? [])],
+      remove: [...(settled.remove ?? []), ...(replaced.remove ?? [])].filter((row) => !kept.has(row)),
+      notes: notices,
+    })
+  }
+
+  /**
+   * An edit told what has ended; what began it does not tell, since nobody is notified of an edit. If all has ended that was told, and
+   * something else fires, the next message tells both.
+   *
+   * @param thread the message, which may be new
+   */
+  async edited({ id, heard, ended, notices }: Telling, thread: string): Promise<void> {
+    const at = this.#options.clock.wall()
+    const open = heard.filter((one) => one.ended === undefined)
+    const told = new Set(ended.map(episodeOf))
+    const over = open.every(({ episode }) => told.has(episode)) ? new Set<string>() : told
+    const changed = open.filter((one) => over.has(one.episode) || one.thread !== thread)
+    const entryOf = (one: Known) => ({ ...plain(one), thread, ...(over.has(one.episode) && { ended: at }) })
+    const after = changed.map((one) => this.#stamp(entryOf(one), id))
+    const notes = over.size > 0 ? notices : []
+    if (changed.length > 0) await this.#write({ ...this.#replace(changed, after, id), notes })
+  }
+
+  /** It was told that these are sent to the receiver no longer. */
+  async unrouted(before: readonly Known[], id: string): Promise<void> {
+    const ended = this.#options.clock.wall()
+    await this.#write(this.#replace(before, before.map((one) => this.#stamp({ ...plain(one), ended }, id)), id)) // oxfmt-ignore
+  }
+
+  /** Forgets ends that were told long ago. */
+  async forget(before: readonly Known[]): Promise<void> {
+    if (before.length > 0) await this.#write(this.#replace(before, [], ''))
+  }
+
+  async set(state: ReceiverState): Promise<void> {
+    this.#state = state
+    await this.#write({ receiver: { name: this.#receiver, state } })
+  }
+
   /** Writes a change of what is known already: soon, if not at once. */
-  async function write(change: NotifiedChange): Promise<void> {
-    version += 1
-    unwritten.push(change)
-    await flush().catch(onlyStoreErrors(undefined))
+  async #write(change: NotifiedChange): Promise<void> {
+    this.#version += 1
+    this.#unwritten.push(change)
+    await this.flush().catch(onlyStoreErrors(undefined))
   }
 
   /** Replaces entries, all of which get the row of this id; the other entries of their rows stay. */
-  function replaced(before: readonly Known[], after: readonly Known[], id: string): NotifiedChange {
+  #replace(before: readonly Known[], after: readonly Known[], id: string): NotifiedChange {
     const gone = new Set(before)
     const touched = new Set(before.map(({ row }) => row))
-    entries = [...entries.filter((one) => !gone.has(one)), ...after]
-    const left = Map.groupBy(
-      entries.filter(({ row }) => touched.has(row) && row !== id),
-      ({ row }) => row,
-    )
-    const rest = [...left].map(([row, own]) => rowOf(row, true, { begun: own.map(plain), ended: [] }))
-    const own = after.length === 0 ? [] : [rowOf(id, true, { begun: after.map(plain), ended: [] })]
+    this.#entries = [...this.#entries.filter((one) => !gone.has(one)), ...after]
+    const others = this.#entries.filter(({ row }) => touched.has(row) && row !== id)
+    const left = Map.groupBy(others, ({ row }) => row)
+    const rest = [...left].map(([row, own]) => this.#rowOf(row, true, { begun: own.map(plain), ended: [] }))
+    const own = after.length === 0 ? [] : [this.#rowOf(id, true, { begun: after.map(plain), ended: [] })]
     return { remove: [...touched].filter((row) => !left.has(row) && row !== id), rows: [...rest, ...own] }
   }
 
   /** Forgets of the attempts what an accepted message has told, whatever it was. */
-  function settled(names: ReadonlySet<string>, id: string): NotifiedChange {
+  #settle(names: ReadonlySet<string>, id: string): NotifiedChange {
     const isOpen = ({ name }: Known) => !names.has(name)
-    const before = attempts
-    attempts = attempts
+    const sizeOf = ({ begun, ended }: Attempt) => begun.length + ended.length
+    const before = this.#attempts
+    this.#attempts = before
       .filter((one) => one.id !== id)
       .map((one) => ({ ...one, begun: one.begun.filter(isOpen), ended: one.ended.filter(isOpen) }))
-      .filter(({ begun, ended }) => begun.length + ended.length > 0)
-    const left = new Map(attempts.map((one) => [one.id, one]))
-    const sizeOf = ({ begun, ended }: Attempt) => begun.length + ended.length
-    return {
-      remove: before.flatMap((one) => (left.has(one.id) ? [] : one.id)),
-      rows: before.flatMap((one) => {
-        const now = left.get(one.id)
-        if (now === undefined || sizeOf(now) === sizeOf(one)) return []
-        return rowOf(one.id, false, { begun: now.begun.map(plain), ended: now.ended.map(plain) })
-      }),
-    }
+      .filter((one) => sizeOf(one) > 0)
+    const left = new Map(this.#attempts.map((one) => [one.id, one]))
+    const changed = before.flatMap((one) => {
+      const now = left.get(one.id)
+      return now === undefined || sizeOf(now) === sizeOf(one) ? [] : this.#attemptRow(now)
+    })
+    return { remove: before.flatMap((one) => (left.has(one.id) ? [] : one.id)), rows: changed }
   }
 
-  return {
-    receiver,
-    flush,
-    /** Changes with what is known. */
-    version: () => version,
-    entries: () => entries,
-    attempts: () => attempts,
-    state: () => state,
-    /** Notes that a message may be told from now on. @throws {StoreError} and then it must not be sent */
-    begin: async ({ id, thread = id, begun, ended }: Telling): Promise<void> => {
-      const at = clock.wall()
-      const [fires, ends] = [begun, ended].map((list) =>
-        list.map((one) => stamp({ ...subjectOf(one), at, thread }, id)),
-      )
-      await store.writeNotified({ rows: [rowOf(id, false, { begun: fires!.map(plain), ended: ends!.map(plain) })] })
-      attempts = [...attempts, { id, at, begun: fires!, ended: ends! }]
-      version += 1
-    },
-    /** The message certainly did not arrive. */
-    failed: async (id: string): Promise<void> => {
-      attempts = attempts.filter((one) => one.id !== id)
-      await write({ remove: [id] })
-    },
-    /** The message was accepted. @param posted what identifies it at a receiver that edits it */
-    accepted: async (telling: Telling, posted: string | undefined): Promise<void> => {
-      const { id, heard, begun, firing, ended, was } = telling
-      const at = clock.wall()
-      const thread = posted ?? telling.thread ?? id
-      const over = new Map(ended.map((one) => [nameOf(one), one]))
-      const now = new Map(firing.map((one) => [nameOf(one), one]))
-      const after = heard.map((one) => {
-        if (one.ended !== undefined) return { ...one, row: id }
-        const next = now.get(one.name)
-        // It fires again meanwhile: as another episode.
-        const isOver = over.has(one.name) || (next !== undefined && episodeOf(next) !== one.episode)
-        const severity = next?.severity ?? one.severity
-        return stamp({ ...plain(one), severity, at, thread, ...(isOver && { ended: at }) }, id)
-      })
-      const open = new Set(after.flatMap((one) => (one.ended === undefined ? one.episode : [])))
-      const known = new Set(after.map(({ episode }) => episode))
-      const added = [
-        ...firing.filter((one) => !open.has(episodeOf(one))).map((one) => ({ ...subjectOf(one), at, thread })),
-        ...[...ended, ...was]
-          .filter((one) => !known.has(episodeOf(one)))
-          .map((one) => ({ ...subjectOf(one), at, thread, ended: at })),
-      ]
-      const names = new Set([...begun, ...firing, ...ended].map(nameOf))
-      // An earlier episode of the same alert may have been told by one that got no answer: it needs no word of its own.
-      const told = new Set([...known, ...added.map(episodeOf)])
-      const earlier = attempts.flatMap((one) =>
-        one.begun.filter(({ name, episode }) => names.has(name) && !told.has(episode)),
-      )
-      const attempted = settled(names, id)
-      const change = replaced(
-        heard,
-        [
-          ...after,
-          ...[...added, ...earlier.map((one) => ({ ...plain(one), at, thread, ended: at }))].map((one) =>
-            stamp(one, id),
-          ),
-        ],
-        id,
-      )
-      const isKept = new Set(change.rows?.map((row) => row.id))
-      await write({
-        ...change,
-        rows: [...(change.rows ?? []), ...(attempted.rows ?? [])],
-        remove: [...(attempted.remove ?? []), ...(change.remove ?? [])].filter((row) => !isKept.has(row)),
-        notes: telling.notices,
-      })
-    },
-    /**
-     * An edit told what has ended; what began it does not tell, since nobody is notified of an edit. If all has ended that was told, and
-     * something else fires, the next message tells both.
-     *
-     * @param thread the message, which may be new
-     */
-    edited: async ({ id, heard, ended, notices }: Telling, thread: string): Promise<void> => {
-      const at = clock.wall()
-      const open = heard.filter((one) => one.ended === undefined)
-      const told = new Set(ended.map(episodeOf))
-      const over = open.every(({ episode }) => told.has(episode)) ? new Set<string>() : told
-      const changed = open.filter((one) => over.has(one.episode) || one.thread !== thread)
-      const after = changed.map((one) =>
-        stamp({ ...plain(one), thread, ...(over.has(one.episode) && { ended: at }) }, id),
-      )
-      if (changed.length > 0) await write({ ...replaced(changed, after, id), ...(over.size > 0 && { notes: notices }) })
-    },
-    /** It was told that these are sent to the receiver no longer. */
-    unrouted: async (before: readonly Known[], id: string): Promise<void> =>
-      write(
-        replaced(
-          before,
-          before.map((one) => stamp({ ...plain(one), ended: clock.wall() }, id)),
-          id,
-        ),
-      ),
-    /** Forgets ends that were told long ago. */
-    forget: async (before: readonly Known[]): Promise<void> =>
-      void (before.length > 0 && (await write(replaced(before, [], '')))),
-    set: async (next: ReceiverState): Promise<void> => {
-      state = next
-      await write({ receiver: { name: receiver, state } })
-    },
+  #stamp(entry: Entry, row: string): Known {
+    const { monotonic, wall } = this.#options.clock
+    const ago = (at: number) => monotonic() - Math.max(0, wall() - at)
+    const endedAt = entry.ended === undefined ? undefined : ago(entry.ended)
+    return { ...entry, name: nameOf(entry), episode: episodeOf(entry), row, heardAt: ago(entry.at), endedAt }
+  }
+
+  #attemptRow({ id, begun, ended }: Attempt): NotifiedRow {
+    return this.#rowOf(id, false, { begun: begun.map(plain), ended: ended.map(plain) })
+  }
+
+  #rowOf(id: string, accepted: boolean, told: Told): NotifiedRow {
+    return { id, receiver: this.#receiver, accepted, data: JSON.stringify(told) }
   }
 }
+
+/** What a receiver knows of a group after a message. */
+function entriesAfter(
+  { heard, firing, ended, was }: Telling,
+  attempts: readonly Attempt[],
+  said: Pick<Entry, 'at' | 'thread'>,
+): Entry[] {
+  const { at } = said
+  const over = new Set(ended.map(nameOf))
+  const now = new Map(firing.map((one) => [nameOf(one), one]))
+  const after = heard.map((one): Entry => {
+    if (one.ended !== undefined) return plain(one)
+    const next = now.get(one.name)
+    // It fires again meanwhile: as another episode.
+    const isOver = over.has(one.name) || (next !== undefined && episodeOf(next) !== one.episode)
+    return { ...plain(one), ...said, severity: next?.severity ?? one.severity, ...(isOver && { ended: at }) }
+  })
+  const open = new Set(after.flatMap((one) => (one.ended === undefined ? episodeOf(one) : [])))
+  const known = new Set(after.map(episodeOf))
+  const begun = firing.filter((one) => !open.has(episodeOf(one)))
+  const told = [...ended, ...was].filter((one) => !known.has(episodeOf(one)))
+  for (const one of [...begun, ...told]) known.add(episodeOf(one))
+  // An earlier episode of the same alert may have been told by an attempt that got no answer: it needs no word of its own.
+  const earlier = attempts.flatMap((one) =>
+    one.begun.filter(({ name, episode }) => (over.has(name) || now.has(name)) && !known.has(episode)),
+  )
+  return [
+    ...after,
+    ...begun.map((one) => ({ ...subjectOf(one), ...said })),
+    ...[...told, ...earlier].map((one) => ({ ...subjectOf(one), ...said, ended: at })),
+  ]
+}
+
+/** What is stored of an entry. */
+const plain = ({ name: _n, episode: _e, row: _r, heardAt: _h, endedAt: _d, ...entry }: Known): Entry => entry
 
 function subjectOf({ target, key, alert, labels, severity, firingSince }: Subject): Subject {
   return { target, key, alert, labels, severity, firingSince }

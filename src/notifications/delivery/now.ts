@@ -55,19 +55,46 @@ export type NowOptions = {
 /** Reads what is, once a second for all receivers. @returns a reader; `since`: from when on ends are needed */
 export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
   const liveOf = cachedLive()
-  const ended = new Map<string, Ended>()
-  let [from, latest] = [Infinity, -Infinity]
+  const ends = endsReader(store)
   let known = { signature: '', lives: new Map<string, Live>() }
   let version = 0
-  let last: { at: number; now: Promise<Now> } | undefined
+  let last: { at: number; since: number; now: Promise<Now> } | undefined
 
-  /** Reads the ends since a time that are not known yet. */
-  async function readEnds(since: number): Promise<void> {
-    const begin = since < from ? since : latest - LATE_SECONDS
+  async function read(since: number): Promise<Now> {
+    const at = clock.wall()
+    // Before the ends: what ends meanwhile is in both, and has ended.
+    const lives = alerts().map(liveOf)
+    const silences = await store.silences(at - PAST_SECONDS)
+    const ended = await ends(Math.min(since, at - PAST_SECONDS), at)
+    const firing = lives.filter(({ instance, episode }) => instance.state !== 'pending' && !ended.has(episode))
+    const pending = lives.filter(({ instance }) => instance.state === 'pending')
+    const active = [silences.filter(({ until }) => until > at), mutes.map((mute) => isMuted(mute, at))]
+    const signature = JSON.stringify([active, pending.length, ended.size, firing.length])
+    const isSame = signature === known.signature && lives.every((live) => isAsBefore(live, known.lives.get(live.name)))
+    if (!isSame) {
+      version += 1
+      known = { signature, lives: new Map(lives.map((live) => [live.name, live])) }
+    }
+    return { at, firing, pending, ended, silences, version, ...derivedFrom(firing, pending, ended) }
+  }
+
+  return (since: number): Promise<Now> => {
+    const { monotonic } = clock
+    if (last === undefined || monotonic() - last.at >= FRESH_SECONDS || since < last.since)
+      last = { at: monotonic(), since, now: read(since) }
+    return last.now
+  }
+}
+
+/** Reads the alerts that have ended since a time: at first all of them, then those that were not known yet (UNIX seconds). */
+function endsReader(store: Pick<Store, 'rows'>) {
+  const ended = new Map<string, Ended>()
+  let read = { since: Infinity, until: -Infinity }
+  return async (since: number, now: number): Promise<ReadonlyMap<string, Ended>> => {
+    const begin = since < read.since ? since : Math.max(since, Math.min(read.until, now) - LATE_SECONDS)
     const keys = 'SELECT target, alert, since, until FROM callwatch.alert_episodes WHERE until > $1'
-    const found = await store.rows(keys, [begin])
-    const unknown = found.filter(
-      ({ target, alert, since: firingSince }) => !ended.has(JSON.stringify([target, alert, firingSince])),
+    const unknown = (await store.rows(keys, [begin])).filter(
+      ({ target, alert, since: firingSince }) => !ended.has(JSON.stringify([target, alert, Number(firingSince)])),
     )
     const oldest = unknown.reduce((least, { until }) => Math.min(least, Number(until)), Infinity)
     const query = `SELECT target, alert AS key, since, until, rule, severity, data
@@ -76,42 +103,23 @@ export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the columns of the query
       const change = endOf(row as EpisodeRow)
       ended.set(episodeOf(change), { change, name: nameOf(change), episode: episodeOf(change) })
-      latest = Math.max(latest, change.at)
     }
-    from = since
     for (const [episode, { change }] of ended) if (change.at <= since) ended.delete(episode)
+    read = { since, until: now }
+    return ended
   }
+}
 
-  async function read(since: number): Promise<Now> {
-    const at = clock.wall()
-    // Before the ends: what ends meanwhile is in both, and has ended.
-    const lives = alerts().map(liveOf)
-    const silences = await store.silences(at - PAST_SECONDS)
-    await readEnds(Math.min(since, at - PAST_SECONDS))
-    const firing = lives.filter(({ instance, episode }) => instance.state !== 'pending' && !ended.has(episode))
-    const pending = lives.filter(({ instance }) => instance.state === 'pending')
-    const active = [silences.filter(({ until }) => until > at), mutes.map((mute) => isMuted(mute, at))]
-    const signature = JSON.stringify([active, pending.length, ended.size, firing.length])
-    const isSame = signature === known.signature && lives.every((live) => isAsBefore(live, known.lives.get(live.name)))
-    if (!isSame) version += 1
-    if (!isSame) known = { signature, lives: new Map(lives.map((live) => [live.name, live])) }
-    const endsByName = once(() =>
-      Map.groupBy(
-        [...ended.values()].toSorted((a, b) => a.change.at - b.change.at),
-        ({ name }) => name,
-      ),
-    )
-    const firingByName = once(() => new Map(firing.map((live) => [live.name, live])))
-    const endsOf = (name: string) => endsByName().get(name) ?? []
-    const live = (name: string) => firingByName().get(name)
-    const incident = incidentsAmong(firing, pending)
-    return { at, firing, pending, ended, endsOf, live, incident, shared: shared(), silences, version }
-  }
-
-  return (since: number): Promise<Now> => {
-    if (last === undefined || clock.monotonic() - last.at >= FRESH_SECONDS || since < from)
-      last = { at: clock.monotonic(), now: read(since) }
-    return last.now
+/** What follows from all alerts, computed when it is asked for. */
+function derivedFrom(firing: readonly Live[], pending: readonly Live[], ended: ReadonlyMap<string, Ended>) {
+  const oldestFirst = () => [...ended.values()].toSorted((a, b) => a.change.at - b.change.at)
+  const endsByName = once(() => Map.groupBy(oldestFirst(), ({ name }) => name))
+  const firingByName = once(() => new Map(firing.map((live) => [live.name, live])))
+  return {
+    endsOf: (name: string) => endsByName().get(name) ?? [],
+    live: (name: string) => firingByName().get(name),
+    incident: incidentsAmong(firing, pending),
+    shared: shared(),
   }
 }
 

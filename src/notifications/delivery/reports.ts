@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock/clock.ts'
 import type { DigestMessage, PastMessage } from '../message.ts'
 import type { MessageReceiver } from '../receiver.ts'
-import type { Round } from './deliver.ts'
+import type { Delivery, Round } from './deliver.ts'
 import type { Notified } from './notified.ts'
 import type { Pauses } from './pauses.ts'
 
@@ -26,19 +26,27 @@ export function reportRound(
 ): Round {
   const { clock, reports } = options
   const { name } = receiver
-  return async () => {
-    const due = reports()
-    if (due.length === 0 || receiver.isLikeAlertmanager === true || pauses.whole.left() > 0) return []
-    const notified = await options.notified()
-    const { reports: got, ...state } = notified.state()
-    const isNews = (key: string) => !hasGot(notified, key)
-    const next = due.find(({ keys, due: at }) => at >= state.added && keys.some(isNews))
-    if (next === undefined || pauses.reports.left() > 0) return []
-    const { keys, message } = next
+  let isSending = false
+
+  async function send({ keys, message }: Report, notified: Notified): Promise<Delivery> {
+    isSending = true
     const attempt = await pauses.reports.attempt(() => receiver.send(message))
-    const kept = got.filter(({ at }) => clock.wall() - at < KEPT_SECONDS)
-    if (attempt.outcome === 'sent')
+    isSending = false
+    if (attempt.outcome === 'sent') {
+      const { reports: got, ...state } = notified.state()
+      const kept = got.filter(({ at }) => clock.wall() - at < KEPT_SECONDS)
       await notified.set({ ...state, reports: [...kept, ...keys.map((id) => ({ id, at: clock.wall() }))] })
-    return [Promise.resolve({ receiver: name, message, ...attempt })]
+    }
+    return { receiver: name, message, ...attempt }
+  }
+
+  return async () => {
+    const all = reports()
+    if (all.length === 0 || isSending || receiver.isLikeAlertmanager === true) return []
+    if (pauses.whole.left() > 0 || pauses.reports.left() > 0) return []
+    const notified = await options.notified()
+    const isNews = (key: string) => !hasGot(notified, key)
+    const next = all.find(({ keys, due }) => due >= notified.state().added && keys.some(isNews))
+    return next === undefined ? [] : [send(next, notified)]
   }
 }

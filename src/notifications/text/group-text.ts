@@ -180,8 +180,19 @@ export function elsewhereText({ elsewhere }: AlertMessage): string {
   return `${all.join(', ')} still ${names.length === 1 ? 'fires' : 'fire'}`
 }
 
+/** `no longer sent here: HighFailureRate on 2 targets, which still fires`: other receivers are notified of it, by the routes of now. */
+export function unroutedText({ alerts }: AlertMessage): string {
+  const all = alerts.map(({ notification }) => notification)
+  const names = [...new Set(all.map(titleOf))]
+  const what = names.length === 1 ? names[0]! : plural(names.length, 'alert')
+  const targets = targetsOf(all)
+  const on = targets.size === 1 ? [...targets][0]! : plural(targets.size, 'target')
+  return `no longer sent here: ${what} on ${on}, which still ${names.length === 1 ? 'fires' : 'fire'}`
+}
+
 /** The title of a message about several targets: the incident, or how it ends. */
 export function groupTitle(message: AlertMessage): string {
+  if (message.about === 'unrouted') return unroutedText(message)
   const { alerts, flapped, incident } = message
   const over = [...alerts.filter(({ notification }) => hasEnded(notification)), ...flapped]
   const titles = [...new Set(over.map(({ notification }) => titleOf(notification)))]

@@ -82,8 +82,8 @@ export async function episodeProblems(
 }
 
 /**
- * Where the history differs from what a receiver got: no entry of its outbox may be left. `unknown` is what a process may
- * have sent that died.
+ * Where the history differs from what a receiver got, once nothing is due to it any more. A process may die between a message and its
+ * note; then the end is noted.
  */
 export function noticeProblems(
   episodes: readonly PastAlert[],
@@ -91,11 +91,10 @@ export function noticeProblems(
   receiver: string,
 ): string[] {
   const kinds = ({ notified }: PastAlert) =>
-    new Map(notified.filter((one) => one.receiver === receiver).map(({ kind, outcome }) => [kind, outcome]))
+    new Set(notified.filter((one) => one.receiver === receiver).map(({ kind }) => kind))
   const unnoted = episodes.filter((episode) => {
     const noted = kinds(episode)
-    const end = episode.outcome === 'resolved' ? 'resolved' : 'expired'
-    return !noted.has('firing') || (episode.outcome !== null && !noted.has(end))
+    return !noted.has(episode.outcome ?? 'firing')
   })
   const got = accepted.flatMap(({ alerts }) => alerts.map(({ notification }) => notification))
   const denied = got.filter(({ target, key, kind, firingSince }: Notification) => {
@@ -103,9 +102,7 @@ export function noticeProblems(
     const episode = episodes.find((one) => one.target === target && one.key === key && one.since === since)
     if (episode === undefined) return false
     const noted = kinds(episode)
-    return ![noted.get(kind), kind === 'reminder' ? noted.get('firing') : undefined].some(
-      (outcome) => outcome === 'sent' || outcome === 'unknown',
-    )
+    return ![kind, kind === 'reminder' ? 'firing' : kind, episode.outcome ?? kind].some((one) => noted.has(one))
   })
   return [
     ...unnoted.map(({ key, since, notified }) => `notified of ${key} since ${since}: ${JSON.stringify(notified)}`),

@@ -4,14 +4,10 @@ import { instanceOf, type Notification } from '../../../../src/alerts/notificati
 import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { Signal } from '../../../../src/alerts/signals.ts'
 import type { Severity, MATCH_KEYS } from '../../../../src/alerts/match-keys.ts'
-import {
-  deliver,
-  messageRound,
-  type Delivery,
-  type MessagesOptions,
-} from '../../../../src/notifications/delivery/deliver.ts'
+import { deliver, type Delivery } from '../../../../src/notifications/delivery/deliver.ts'
 import { readNotified } from '../../../../src/notifications/delivery/notified.ts'
 import { nowReader } from '../../../../src/notifications/delivery/now.ts'
+import { messageRound, type MessagesOptions } from '../../../../src/notifications/delivery/message-round.ts'
 import { newPauses } from '../../../../src/notifications/delivery/pauses.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
 import type { Message } from '../../../../src/notifications/message.ts'
