@@ -231,7 +231,9 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     pauses.keep(new Set([...found.groups.keys(), ...busy, ...found.unrouted.map(({ live }) => `unrouted ${groupOf(live.alert).key}`)])) // oxfmt-ignore
     const isEdited = receiver.edits === true && notified.entries().some(({ ended }) => ended === undefined)
     pauses.due = order.length
-    seen = { key, until: clock.monotonic() + (isEdited ? EDIT_PACE_SECONDS : Math.max(soonest, whole.left())) }
+    const isWaiting = order.length + found.unrouted.length > 0
+    const rest = isWaiting ? 0 : isEdited ? EDIT_PACE_SECONDS : soonest
+    seen = { key, until: clock.monotonic() + Math.max(rest, whole.left()) }
     if (whole.left() > 0 || busy.size >= MOST_AT_ONCE) return []
     const [next] = order
     if (next !== undefined) return begin(next, found, now, notified)

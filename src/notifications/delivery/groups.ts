@@ -151,8 +151,9 @@ export function untoldOf({
 }: GroupsOptions): Ended[] {
   const known = new Set([...entries, ...attempts.flatMap(({ begun }) => begun)].map(({ episode }) => episode))
   return [...now.ended.values()].filter(({ change, episode }) => {
-    const { firingSince, at } = change
-    if (at <= cursor || known.has(episode) || !isSent(change)) return false
+    const { firingSince, at, signal } = change
+    // Failed requests that nobody was told of were those of an outage that was over, or are no news any more.
+    if (at <= cursor || known.has(episode) || !isSent(change) || signal.name === 'request_errors') return false
     const { wait = waitOf([]) } = groupOf(change)
     return suppressing.freeSeconds(change, firingSince, at) > wait
   })
