@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
-import { deliveryFailures } from '../../../../src/notifications/delivery/attempts.ts'
-import { ERRORS, AT, inShort, sending } from '../../../kit/notifications/delivery/sending.ts'
+import { inShort, sending } from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A', target: 'a' }
 const B = { name: 'B', target: 'b' }
 const C = { name: 'C', target: 'c' }
 
 const busy = (retryAfter?: number) => new DeliveryError('it answered 503', { retryable: true, retryAfter })
+const failing = new DeliveryError('it answered 500', { retryable: true, status: 500 })
 const refusal = new DeliveryError('it refused', { retryable: false })
 
-describe('the outbox', () => {
-  test('is sent in order, one message a second, and is emptied', async () => {
-    const { fire, clock, received, waiting, outcomes } = sending()
+describe('messages', () => {
+  test('are sent once, one a second', async () => {
+    const { fire, clock, received, outcomes } = sending()
     for (const alert of [A, B, C]) await fire(alert)
     await clock.advance(1.5)
     expect(received).toEqual([
@@ -27,39 +27,41 @@ describe('the outbox', () => {
       [3, 'firing D'],
     ])
     expect(outcomes()).toEqual(['sent', 'sent', 'sent', 'sent'])
-    expect(await waiting()).toEqual([])
   })
 
-  test('keeps entries of other receivers', async () => {
-    const { put, fire, clock, received, store } = sending()
-    await put(await fire(A), ['webhook'])
+  test('are sent the most severe first', async () => {
+    const { fire, clock, received } = sending()
+    await fire({ name: 'Info', severity: 'info' }, { labels: { type: 'video' } })
+    await fire(A)
+    await fire({ name: 'Critical', severity: 'critical' }, { labels: { type: 'audio' } })
     await clock.advance(5)
-    expect(received).toEqual([[0, 'firing A']])
-    expect(await store.outbox('webhook')).toHaveLength(1)
+    expect(received.map(([, text]) => text)).toEqual(['firing Critical', 'firing A', 'firing Info'])
   })
 
-  test('reports each delivery with its receiver and message', async () => {
+  test('are reported, each with its receiver', async () => {
     const { fire, clock, deliveries, messages } = sending()
     await fire(A)
     await clock.advance(0)
     expect(deliveries).toEqual([{ receiver: 'slack', message: messages[0], outcome: 'sent' }])
   })
 
-  test('never sends two messages at once to a slow receiver', async () => {
+  test('to a slow receiver are under way four at once, of a group one', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
     const { fire, clock, received } = sending({ receive: () => promise })
-    await fire(A)
-    await fire(B)
-    await clock.advance(30)
-    expect(received).toEqual([[0, 'firing A']])
-    release()
+    await fire({ name: 'A' })
     await clock.advance(1)
-    expect(received.slice(1)).toEqual([[31, 'firing B']])
+    await fire({ name: 'B' })
+    for (const target of ['c', 'd', 'e', 'f', 'g']) await fire({ name: 'On', target })
+    await clock.advance(30)
+    expect(received.map(([, text]) => text)).toEqual(['firing A', 'firing On', 'firing On', 'firing On'])
+    release()
+    await clock.advance(5)
+    expect(received.map(([, text]) => text).slice(4).toSorted()).toEqual(['firing B', 'firing On', 'firing On']) // oxfmt-ignore
   })
 })
 
 describe('a receiver that fails', () => {
-  test('gets its next message after its Retry-After, and later ones wait', async () => {
+  test('gets its next message after its Retry-After, the longest untried first', async () => {
     const { fire, clock, received, deliveries, outcomes } = sending({
       receive: (_message, attempt) => (attempt === 1 ? busy(45) : undefined),
     })
@@ -69,22 +71,21 @@ describe('a receiver that fails', () => {
     expect(received).toEqual([[0, 'firing A']])
     await clock.advance(5)
     expect(received.slice(1)).toEqual([
-      [45, 'firing A'],
-      [46, 'firing B'],
+      [45, 'firing B'],
+      [46, 'firing A'],
     ])
     expect(outcomes()).toEqual(['retried', 'sent', 'sent'])
     expect(deliveries[0]!.problem).toBe('it answered 503')
   })
 
   test('gets retries with increasing waits, up to five minutes, and loses nothing', async () => {
-    const { fire, clock, received, waiting } = sending({ receive: () => busy() })
+    const { fire, clock, received } = sending({ receive: () => busy() })
     await fire(A)
     await clock.advance(2000)
     const times = received.map(([second]) => second)
     expect(times.slice(1).map((second, i) => second - times[i]!)).toEqual([
       1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300,
     ])
-    expect(await waiting()).toHaveLength(1)
   })
 
   test('is retried quickly when it fails again after it had worked', async () => {
@@ -92,24 +93,14 @@ describe('a receiver that fails', () => {
       receive: (_message, attempt) => (attempt <= 5 || attempt === 7 ? busy() : undefined),
     })
     await fire(A)
+    await clock.advance(20)
     await fire(B)
-    await clock.advance(40)
+    await clock.advance(20)
     expect(received.slice(5)).toEqual([
-      [31, 'firing A'],
-      [32, 'firing B'],
-      [33, 'firing B'],
+      [31, 'firing B'],
+      [32, 'firing A'],
+      [33, 'firing A'],
     ])
-  })
-
-  test.each([Infinity, 1e9])('with a Retry-After of %d s gets a retry after an hour', async (seconds) => {
-    const { fire, clock, received } = sending({
-      receive: (_message, attempt) => (attempt === 1 ? busy(seconds) : undefined),
-    })
-    await fire(A)
-    await clock.advance(3599)
-    expect(received).toHaveLength(1)
-    await clock.advance(1)
-    expect(received).toHaveLength(2)
   })
 
   test('gets a retry by elapsed time, not by the wall clock', async () => {
@@ -127,98 +118,31 @@ describe('a receiver that fails', () => {
   })
 })
 
-describe('alerts of a group that the receiver refuses', () => {
-  const [crit, other, poison] = [{ name: 'Crit' }, { name: 'Other' }, { name: 'Poison' }]
-
-  test('delay no alert that fires later, and follow one that it accepts', async () => {
-    let isWell = false
-    const { clock, fire, received } = sending({
-      groupBy: ['target'],
-      receive: () => (isWell ? undefined : refusal),
-    })
-    await fire(other)
-    await clock.advance(2)
-    isWell = true
-    await fire(crit)
-    await clock.advance(3)
-    expect(received.map(([, text]) => text)).toEqual(['firing Other', 'firing Crit', 'firing Other'])
-  })
-
-  test('are offered again one at a time, so that one that it cannot take keeps back no other', async () => {
-    const { clock, fire, received, deliveries } = sending({
-      groupBy: ['target'],
-      receive: (message) => (inShort(message).includes('Poison') ? refusal : undefined),
-    })
-    for (const alert of [poison, crit, other]) await fire(alert)
-    await clock.advance(1400)
-    const sent = received.filter((_, n) => deliveries[n]!.outcome === 'sent').map(([, text]) => text)
-    expect(sent.join()).toContain('Crit')
-    expect(sent.join()).toContain('Other')
-    expect(sent.join()).not.toContain('Poison')
-    // No more than one attempt in five minutes, and one after each that it accepts.
-    expect(received.length).toBeLessThanOrEqual(8)
-  })
-
-  test('are sent together once it accepts one of them, as after a webhook was rotated', async () => {
-    let isWell = false
-    const { clock, fire, received } = sending({
-      groupBy: ['target'],
-      groupWait: 5,
-      receive: () => (isWell ? undefined : refusal),
-    })
-    for (const alert of [poison, crit, other]) await fire(alert)
-    await clock.advance(10)
-    isWell = true
-    await clock.advance(300)
-    expect(received.length).toBe(3)
-    expect(received.slice(1).map(([, text]) => text.split(',').length)).toEqual([1, 2])
-  })
-
-  test('are said of a receiver that accepts others, and does not fail', async () => {
-    const { clock, fire, deliveries } = sending({
-      groupBy: ['target'],
-      receive: (message) => (inShort(message).includes('Poison') ? refusal : undefined),
-    })
-    const failures = deliveryFailures(clock, (text) => text)
-    const noted = () => {
-      for (const delivery of deliveries.splice(0)) failures.note(delivery)
-      return failures.of('slack')
-    }
-    await fire(poison)
-    await clock.advance(2)
-    const at = clock.wall() - 2
-    expect(noted()).toMatchObject({ since: clock.wall(), problem: 'it refused' })
-    await fire(crit)
-    await clock.advance(2)
-    expect(noted()).toEqual({ problem: 'it refused', next: expect.closeTo(at + 302, -1) })
-    await clock.advance(600)
-    expect(noted()).toEqual({ problem: 'it refused', next: expect.any(Number) })
-  })
-})
-
-describe('a message that is refused', () => {
-  test('is offered again when the receiver has accepted another one, and then every 5 minutes', async () => {
-    let isRefusing = true
-    const { fire, clock, received, outcomes, deliveries, waiting } = sending({
-      receive: (message) => (isRefusing && inShort(message) === 'firing A' ? refusal : undefined),
+describe('a message', () => {
+  test.each([
+    ['that is refused', refusal, [0, 300, 600]],
+    ['that is answered with 500', failing, [0, 1, 3, 7, 15, 31, 63, 127, 255, 511]],
+  ])('%s delays no other group, and is sent once it is accepted', async (_what, error, times) => {
+    let isFailing = true
+    const { fire, clock, received, deliveries } = sending({
+      receive: (message) => (isFailing && inShort(message) === 'firing A' ? error : undefined),
     })
     await fire(A)
-    await fire({ ...B, target: 'staging' })
-    await clock.advance(400)
-    expect(received).toEqual([
-      [0, 'firing A'],
-      [1, 'firing B'],
-      [2, 'firing A'],
-      [302, 'firing A'],
-    ])
-    expect(outcomes()).toEqual(['retried', 'sent', 'retried', 'retried'])
-    expect(deliveries[0]!.problem).toBe('it refused')
-    isRefusing = false
-    await clock.advance(300)
-    expect([received.at(-1), await waiting()]).toEqual([[602, 'firing A'], []])
+    await clock.advance(0.5)
+    await fire(B)
+    await clock.advance(700)
+    expect(received.flatMap(([second, text]) => (text === 'firing A' ? second : []))).toEqual(times)
+    expect(received.filter(([, text]) => text === 'firing B').map(([second]) => second <= 2)).toEqual([true])
+    expect(deliveries[0]).toMatchObject({ outcome: 'retried', problem: error.message })
+    isFailing = false
+    await clock.advance(320)
+    expect(deliveries.at(-1)).toMatchObject({ outcome: 'sent' })
+    const before = received.length
+    await clock.advance(700)
+    expect(received).toHaveLength(before)
   })
 
-  test('is no beginning: an alert that ends before it is accepted fired and resolved between deliveries', async () => {
+  test('that is refused is no beginning: an alert that ends before it is accepted is told as one that was', async () => {
     const { fire, resolve, clock, received } = sending({
       receive: (_message, attempt) => (attempt === 1 ? refusal : undefined),
     })
@@ -232,81 +156,33 @@ describe('a message that is refused', () => {
     ])
   })
 
-  test('with the end of an alert is offered again, for a day', async () => {
-    const { fire, resolve, clock, received, outcomes, waiting } = sending({
-      receive: (_message, attempt) => (attempt > 1 ? refusal : undefined),
+  test('with the end of an alert that is refused is sent again until it is accepted', async () => {
+    const { fire, resolve, clock, received, outcomes } = sending({
+      receive: (_message, attempt) => (attempt > 1 && attempt < 5 ? refusal : undefined),
     })
     await fire(A)
     await clock.advance(60)
     await resolve(A)
-    await clock.advance(400)
-    expect(received.slice(1)).toEqual([
-      [61, 'resolved A'],
-      [361, 'resolved A'],
-    ])
+    await clock.advance(700)
     clock.stepWall(86_400)
-    await clock.advance(300)
-    expect([outcomes(), await waiting()]).toEqual([['sent', 'retried', 'retried', 'dropped'], []])
+    await clock.advance(600)
+    expect(received.slice(1)).toEqual([61, 361, 661, 961].map((second) => [second, 'resolved A']))
+    expect(outcomes().at(-1)).toBe('sent')
   })
 
-  test('with an end of long ago and an alert that fires is offered again', async () => {
-    let answer: DeliveryError | undefined
-    const { fire, resolve, clock, outcomes, waiting } = sending({ groupBy: ['severity'], receive: () => answer })
-    await fire(A)
-    await clock.advance(2)
-    answer = busy(3600)
-    await resolve(A)
-    await clock.advance(2)
-    clock.stepWall(90_000)
-    await fire(B)
-    answer = refusal
-    await clock.advance(3600)
-    expect(outcomes()).not.toContain('dropped')
-    expect(await waiting()).toHaveLength(2)
-  })
-
-  test('after some recipients have got it is dropped', async () => {
-    const partly = new DeliveryError('not for all', { retryable: false, mayHaveArrived: true })
-    const { fire, clock, received, outcomes, waiting } = sending({ receive: () => partly })
-    await fire(A)
-    await clock.advance(400)
-    expect([received.length, outcomes(), await waiting()]).toEqual([1, ['dropped'], []])
-  })
-})
-
-describe('a message that fails', () => {
-  test('by an internal error is retried with increasing waits', async () => {
+  test('that fails by an internal error is retried', async () => {
     const mistake = new TypeError('no counts')
     let isMended = false
-    const { fire, clock, received, deliveries, waiting } = sending({ receive: () => (isMended ? undefined : mistake) })
+    const { fire, clock, received, deliveries } = sending({ receive: () => (isMended ? undefined : mistake) })
     await fire(A)
-    await clock.advance(8)
-    expect(received.map(([second]) => second)).toEqual([0, 1, 3, 7])
+    await clock.advance(30)
+    expect(received.map(([second]) => second)).toEqual([0, 1, 3])
     expect(deliveries).toMatchObject(
-      Array.from({ length: 4 }, () => ({ outcome: 'retried', problem: 'internal error', error: mistake })),
+      Array.from({ length: 3 }, () => ({ outcome: 'retried', problem: 'internal error', error: mistake })),
     )
     isMended = true
-    await clock.advance(8)
+    await clock.advance(300)
     expect(deliveries.at(-1)).toMatchObject({ outcome: 'sent' })
-    expect(await waiting()).toEqual([])
-  })
-
-  test('waits a second again after a refusal, because the receiver answers', async () => {
-    const { fire, clock, received } = sending({
-      receive: (_message, attempt) => {
-        if (attempt === 5) return refusal
-        return attempt <= 6 ? busy() : undefined
-      },
-    })
-    await fire(A)
-    await fire(B)
-    await clock.advance(30)
-    expect(received.slice(4)).toEqual([
-      [15, 'firing A'],
-      [16, 'firing B'],
-      [17, 'firing B'],
-      [18, 'firing A'],
-    ])
   })
 })
 
@@ -329,70 +205,56 @@ describe('the group wait', () => {
     ])
   })
 
-  test.each(['resolved', 'expired', 'reminder'] as const)('delays only what is new: %s', async (kind) => {
-    const { fire, remind, resolve, expire, clock, received } = sending({ groupWait: 10 })
+  test.each(['resolved', 'expired'] as const)('delays only what is new: %s', async (kind) => {
+    const { fire, resolve, expire, clock, received } = sending({ groupWait: 10 })
     await fire(A)
     await clock.advance(60)
-    await { resolved: resolve, expired: expire, reminder: remind }[kind](A)
+    await { resolved: resolve, expired: expire }[kind](A)
     await clock.advance(1)
     expect(received.slice(1)).toEqual([[61, `${kind} A`]])
   })
 
-  test('is not longer when the wall clock is set back', async () => {
+  test.each([-86_400, 86_400])('is neither longer nor shorter when the wall clock is set by %i s', async (step) => {
     const { fire, clock, received } = sending({ groupWait: 10 })
     await fire(A)
     await clock.advance(5)
-    clock.stepWall(-86_400)
-    await clock.advance(10)
+    clock.stepWall(step)
+    await clock.advance(4)
+    expect(received).toEqual([])
+    await clock.advance(2)
     expect(received).toHaveLength(1)
   })
 
-  test('says in one message that an alert came and went within it', async () => {
-    const { fire, resolve, clock, received, waiting } = sending({ groupWait: 10, groupInterval: 300 })
-    const comesAndGoes = async () => {
+  test('says nothing of what came and went within it', async () => {
+    const { fire, resolve, clock, received } = sending({ groupWait: 10, groupInterval: 300 })
+    for (const _time of [1, 2]) {
       await fire(A)
       await clock.advance(9)
       await resolve(A)
       await clock.advance(6)
     }
-    await comesAndGoes()
-    await comesAndGoes()
     await clock.advance(600)
-    expect([received, await waiting()]).toEqual([
-      [
-        [10, 'flapped A ×1'],
-        [310, 'flapped A ×1'],
-      ],
-      [],
-    ])
-  })
-
-  test('prevents notifications of failed requests that succeed again within it', async () => {
-    const { fire, resolve, clock, received, waiting } = sending({ groupWait: 10 })
-    await fire({ name: ERRORS })
-    await clock.advance(9)
-    await resolve({ name: ERRORS })
-    await clock.advance(60)
-    expect([received, await waiting()]).toEqual([[], []])
+    expect(received).toEqual([])
   })
 })
 
 describe('sending, when it stops,', () => {
-  test('starts no delivery, and keeps the outbox', async () => {
-    const { fire, clock, received, waiting, draining$, isCompleted } = sending()
+  test('starts no delivery, and the next process sends the rest', async () => {
+    const { fire, clock, received, draining$, isCompleted, restart } = sending()
     await fire(A)
     await fire(B)
     await clock.advance(0.5)
     draining$.next()
     await clock.advance(10)
-    expect(received).toEqual([[0, 'firing A']])
-    expect(await waiting()).toMatchObject([{ content: { key: 'B', at: AT }, claimed: false }])
-    expect(isCompleted()).toBe(true)
+    expect([received, isCompleted()]).toEqual([[[0, 'firing A']], true])
+    restart()
+    await clock.advance(5)
+    expect(received.slice(1).map(([, text]) => text)).toEqual(['firing B'])
   })
 
-  test('finishes a delivery and removes it from the outbox first', async () => {
+  test('finishes a delivery, and writes what was told', async () => {
     const { promise, resolve: release } = Promise.withResolvers<void>()
-    const { fire, clock, waiting, outcomes, draining$, isCompleted } = sending({ receive: () => promise })
+    const { fire, clock, store, outcomes, draining$, isCompleted } = sending({ receive: () => promise })
     await fire(A)
     await clock.advance(0)
     draining$.next()
@@ -400,6 +262,7 @@ describe('sending, when it stops,', () => {
     expect(isCompleted()).toBe(false)
     release()
     await clock.advance(0)
-    expect([outcomes(), await waiting(), isCompleted()]).toEqual([['sent'], [], true])
+    const { rows } = await store.notified()
+    expect([outcomes(), rows.map(({ accepted }) => accepted), isCompleted()]).toEqual([['sent'], [true], true])
   })
 })
