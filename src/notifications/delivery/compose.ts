@@ -45,7 +45,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const isReminder = sent.about === 'reminder'
   const isEdit = sent.about === 'edit'
   const tells = isReminder || isEdit ? firing : begun
-  const ends = ended.flatMap((one) => endOf(one, now) ?? [])
+  const ends = ended.flatMap((one) => endOf(one, options) ?? [])
   const changes = [
     ...tells.map((one) =>
       firingUpdate(
@@ -161,9 +161,10 @@ function firingUpdate(
 }
 
 /** The end of an alert that the receiver may know of. */
-function endOf({ name, episode }: HeardAlert, { ended, endsOf }: Now): AlertUpdate | undefined {
+function endOf({ name, episode }: HeardAlert, { now: { ended, endsOf }, suppressing }: ComposeOptions) {
+  const isTold = ({ change }: Ended) => suppressing.freeSeconds(change, change.firingSince, change.at) > 0
   // It may have fired again and ended since.
-  const ends = endsOf(name)
+  const ends = endsOf(name).filter((one) => one.episode === episode || isTold(one))
   const last = ends.at(-1)
   const flaps = ends.filter(({ change }) => change.at > (ended.get(episode)?.change.at ?? 0)).length
   return last && { notification: last.change, flaps }
