@@ -41,7 +41,7 @@ async function afterwards({ clock, receiver, received, deliveries }: ReturnType<
   await clock.advance(400)
   const accepted = deliveries.slice(before)
   expect(accepted.every(({ outcome }) => outcome === 'sent')).toBe(true)
-  return received.slice(-accepted.length).map(([, text]) => text)
+  return received.slice(received.length - accepted.length).map(([, text]) => text)
 }
 
 /** The last message that was delivered. */
@@ -168,7 +168,8 @@ describe('a receiver that was away for a day is notified', () => {
     await sent.fire(A)
     await sent.fire({ name: 'Later', target: 'staging' })
     await pass(sent, DAY)
-    expect(await afterwards(sent)).toEqual(['firing Critical', 'firing Elsewhere, firing Later', 'firing A'])
+    const [first, ...others] = await afterwards(sent)
+    expect([first, others.toSorted()]).toEqual(['firing Critical', ['firing A', 'firing Elsewhere, firing Later']])
   })
 })
 

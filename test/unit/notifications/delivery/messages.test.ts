@@ -128,11 +128,11 @@ describe('a message', () => {
       receive: (message) => (isFailing && inShort(message) === 'firing A' ? error : undefined),
     })
     await fire(A)
-    await clock.advance(0.5)
+    await clock.advance(40)
     await fire(B)
-    await clock.advance(700)
+    await clock.advance(660)
     expect(received.flatMap(([second, text]) => (text === 'firing A' ? second : []))).toEqual(times)
-    expect(received.filter(([, text]) => text === 'firing B').map(([second]) => second <= 2)).toEqual([true])
+    expect(received.filter(([, text]) => text === 'firing B').map(([second]) => second <= 42)).toEqual([true])
     expect(deliveries[0]).toMatchObject({ outcome: 'retried', problem: error.message })
     isFailing = false
     await clock.advance(320)

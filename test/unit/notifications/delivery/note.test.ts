@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import { alertOf, nameOf, type LiveAlert } from '../../../../src/alerts/alert.ts'
 import { readNotes, type EpisodeNote, type Suppression } from '../../../../src/alerts/episode.ts'
 import { notesOf } from '../../../../src/notifications/delivery/notified.ts'
+import { episodeOf } from '../../../../src/notifications/delivery/now.ts'
 import { suppressionNotes } from '../../../../src/notifications/delivery/suppression-notes.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
 import { alertHistory } from '../../../kit/history/as-shown.ts'
-import { AT, changeOf, sending, type Receive } from '../../../kit/notifications/delivery/sending.ts'
+import { AT, changeOf, liveAlert, sending, type Receive } from '../../../kit/notifications/delivery/sending.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
+
+const liveOf = (one: LiveAlert) => {
+  const alert = alertOf(one)
+  return { alert, instance: one.instance, name: nameOf(alert), episode: episodeOf(alert) }
+}
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -86,15 +93,15 @@ describe('why messages wait is noted', () => {
         written.push([...notes])
       },
     })
-    const [a, b] = [A, B].map((named) => changeOf(named, 'firing', AT))
-    await expect(note([{ alert: a!, by: [silence] }])).rejects.toThrow('full')
+    const [a, b] = [A, B].map((named) => liveOf(liveAlert(named, changeOf(named, 'firing', AT))))
+    await expect(note([{ live: a!, by: [silence] }])).rejects.toThrow('full')
     fails = false
-    for (const at of [AT + 1, AT + 2]) await note([{ alert: a!, by: [{ ...silence, at }] }])
+    for (const at of [AT + 1, AT + 2]) await note([{ live: a!, by: [{ ...silence, at }] }])
     expect(written.flat().map(({ key, lines }) => [key, readNotes(lines).suppressions])).toEqual([
       ['A', [{ ...silence, at: AT + 1 }]],
     ])
-    await note([{ alert: b!, by: [silence] }])
-    await note([{ alert: a!, by: [silence, { by: 'poll_age', at: AT + 3 }] }])
+    await note([{ live: b!, by: [silence] }])
+    await note([{ live: a!, by: [silence, { by: 'poll_age', at: AT + 3 }] }])
     const later = written.slice(1).flat()
     expect(later.map(({ key, lines }) => [key, readNotes(lines).suppressions.map(({ by }) => by)])).toEqual([
       ['B', ['silence']],

@@ -64,7 +64,7 @@ async function take(notified: Notified, { kind, of, ends, since }: Step, id: str
   const begun = firing.filter(({ key }) => !open.some((one) => one.key === key))
   const message = telling(id, { heard, firing, begun, ended, thread: open[0]?.thread })
   const [attempt] = notified.attempts()
-  if (kind === 'begin') await notified.begin(message)
+  if (kind === 'begin' && begun.length + ended.length > 0) await notified.begin(message)
   if (kind === 'accept')
     await notified.accepted({ ...message, id: attempt?.id ?? id }, since === 1 ? `at ${id}` : undefined)
   if (kind === 'fail' && attempt !== undefined) await notified.failed(attempt.id)

@@ -30,7 +30,7 @@ function waits(
   { mutes = [], inhibit = [], silences = [], alerts = [], change = FIRED }: Setting = {},
 ): boolean {
   const at = typeof now === 'string' ? utc(now) : now
-  return suppressing({ mutes, inhibit, silences, fired: firingAmong(alerts) }).at(change, at).length > 0
+  return suppressing({ mutes, inhibit, silences, fired: [change, ...firingAmong(alerts)] })().at(change, at).length > 0
 }
 
 describe('a mute applies from its start on, and for its duration', () => {
@@ -164,7 +164,7 @@ describe('an alert is inhibited by', () => {
     const by = (inhibit: Inhibition[]) => {
       const fired = firingAmong([fires(A), fires(CRITICAL)])
       const isSent = ({ severity }: { severity: string }) => severity !== 'critical'
-      return suppressing({ mutes: [], silences: [], inhibit, fired, isSent }).at(FIRED, AT)
+      return suppressing({ mutes: [], silences: [], inhibit, fired })(isSent).at(FIRED, AT)
     }
     expect(by([])).toEqual([])
     expect(by([rule({ sourceMatch: { severity: 'critical' }, targetMatch: { alert: 'A' } })])).toHaveLength(1)
@@ -177,8 +177,8 @@ describe('an alert is inhibited by', () => {
 
   test('an alert that is inhibited is noted with the one that inhibits it', () => {
     const inhibit = [rule({ sourceMatch: { alert: 'B' }, targetMatch: { alert: 'A' } })]
-    const fired = firingAmong([fires(CRITICAL), other])
-    expect(suppressing({ mutes: [], silences: [], inhibit, fired }).at(FIRED, AT)).toEqual([
+    const fired = firingAmong([fires(A), fires(CRITICAL), other])
+    expect(suppressing({ mutes: [], silences: [], inhibit, fired })().at(FIRED, AT)).toEqual([
       { by: 'inhibition', at: AT, since: AT, alert: 'Critical' },
       { by: 'inhibition', at: AT, since: AT, alert: 'B', target: 'staging' },
     ])
@@ -231,7 +231,13 @@ describe('the time that nothing suppressed an alert', () => {
     ['of failed requests goes on after their window', 50, { fired: [fired(NO_POLL, 10, 60)] }, [0, 1000], ofErrors],
     ['of polls is not without polls', 100, { fired: [fired(NO_POLL, 0)] }, [0, 100], fired(NO_POLL, 0)],
   ])('%s: %i s', (_what, expected, suppressors, [from, to] = [0, 100], alert = FIRED) => {
-    const { freeSeconds } = suppressing({ mutes: [], inhibit: [], silences: [], fired: [], ...suppressors })
+    const { freeSeconds } = suppressing({
+      mutes: [],
+      inhibit: [],
+      silences: [],
+      ...suppressors,
+      fired: [alert, ...(suppressors.fired ?? [])],
+    })()
     expect(freeSeconds(alert, AT + from, AT + to)).toBe(expected)
   })
 
