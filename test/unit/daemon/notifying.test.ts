@@ -4,13 +4,16 @@ import { configOf } from '../../../src/config/config.ts'
 import { notifying } from '../../../src/daemon/notifying.ts'
 import type { DaemonParts } from '../../../src/daemon/open-parts.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
-import { deliveryFailures } from '../../../src/notifications/delivery/attempts.ts'
+import { deliveryFailures } from '../../../src/notifications/delivery/delivery-failures.ts'
+import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
+import type { Rule } from '../../../src/alerts/rule.ts'
 import type { MessageReceiver, StateReceiver } from '../../../src/notifications/receiver.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { shippedRules } from '../../kit/alerts/sample-rules.ts'
-import { AT, changeOf } from '../../kit/notifications/delivery/sending.ts'
+import { AT, changeOf, liveAlert, type Named } from '../../kit/notifications/delivery/sending.ts'
+import { commitChanges } from '../../kit/store/place.ts'
 
 const CONFIG = configOf({
   targets: [{ name: 'production', base_url: 'http://127.0.0.1:1/v3', api_key: 'key' }],
@@ -24,6 +27,7 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
   const clock = virtualClock(AT)
   const store = openSqliteStore({ path: ':memory:' })
   const attempts: string[] = []
+  const lives = new Map<string, AlertInstance>()
   const attempt = async (receiver: string) => {
     attempts.push(`${receiver} ${clock.monotonic()}`)
     if (error !== undefined) throw error
@@ -40,7 +44,7 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
   let all = [slack('slack'), state]
   let leads = true
   const states = { expectLeader: (): void => undefined }
-  const failures = deliveryFailures(clock, (text) => text)
+  const failures = deliveryFailures((text) => text)
   const config$ = new BehaviorSubject(config)
   const parts = {
     clock,
@@ -48,21 +52,36 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
     failures,
     config: () => config$.value,
     receivers: { all: () => all, names: () => ['slack'] },
-    targets: { all: () => ['production'], loaded: () => [] },
+    targets: {
+      all: () => ['production'],
+      loaded: () => [{ name: 'production', alerts: lives, evaluationAge: () => 0, health: () => ({}) }],
+    },
     overviews: { isComplete: () => true, others: () => [] },
-    ownership: { isLeader: () => leads, wasLeader: () => leads, expectLeader: async () => states.expectLeader() },
+    ownership: {
+      isLeader: () => leads,
+      wasLeader: () => leads,
+      membership: () => undefined,
+      expectLeader: async () => states.expectLeader(),
+    },
     health: { latest: () => undefined },
     draining$: NEVER,
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts that notifying needs
   notifying(parts as unknown as DaemonParts, config$).subscribe()
-  await store.enqueueOnce(['1'], changeOf({ name: 'A' }, 'firing', AT), ['slack'])
+  /** An alert fires from now on. */
+  const fire = async (named: Named, rule: Partial<Rule> = {}) => {
+    const change = changeOf(named, 'firing', clock.wall(), undefined, rule)
+    const { instance } = liveAlert(named, change)
+    lives.set(named.name, { ...instance, rule: { ...instance.rule, ...rule } })
+    await commitChanges(store, 'production', { changes: [change] })
+  }
+  await fire({ name: 'A' })
   await clock.advance(3)
   return {
     clock,
     attempts,
     failures,
-    store,
+    fire,
     config$,
     /** Of the messages. */
     groups,
@@ -83,7 +102,7 @@ test('a reload keeps the pauses of a receiver that stays, and since when it fail
   const { attempts, clock, failures, reload } = await failing(busy)
   await reload()
   expect(attempts.toSorted()).toEqual(['am 0', 'slack 0'])
-  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it answered 429', next: AT + 30 })
+  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it answered 429', next: AT + 30, pending: 1, oldest: AT })
   await clock.advance(2)
   expect(attempts.slice(2).toSorted()).toEqual(['am 30', 'slack 30'])
   expect(failures.of('slack')?.since).toBe(AT)
@@ -92,7 +111,7 @@ test('a reload keeps the pauses of a receiver that stays, and since when it fail
 test('what a receiver refused is offered again at once after a reload that changes the receiver', async () => {
   const { attempts, failures, slack, reload } = await failing(refusal)
   await reload()
-  expect(failures.of('slack')).toEqual({ since: AT, problem: 'it refused with 404', next: AT + 300 })
+  expect(failures.of('slack')).toMatchObject({ since: AT, problem: 'it refused with 404', next: AT + 300 })
   await reload(slack('changed'))
   expect(attempts.filter((each) => !each.startsWith('am'))).toEqual(['slack 0', 'changed 28'])
   expect(failures.of('slack')?.since).toBe(AT + 28)
@@ -120,12 +139,12 @@ test('a receiver of the state gets it only from the leader by the store, which a
 })
 
 test('after a reload of the rules alone, alerts are grouped by the new ones', async () => {
-  const { clock, store, groups, config$ } = await failing(undefined, { ...CONFIG, alerts: [] })
+  const { clock, fire, groups, config$ } = await failing(undefined, { ...CONFIG, alerts: [] })
   const rules = shippedRules()
   config$.next({ ...CONFIG, alerts: rules })
-  for (const [i, name] of ['HighFailureRate', 'VeryHighFailureRate'].entries()) {
+  for (const name of ['HighFailureRate', 'VeryHighFailureRate']) {
     const { name: alert, severity, ...rule } = rules.find((one) => one.name === name)!
-    await store.enqueueOnce([`${i + 2}`], { ...changeOf({ name: alert, severity }, 'firing', AT), ...rule }, ['slack'])
+    await fire({ name: alert, severity }, rule)
     await clock.advance(400)
   }
   const worst = { alert: 'VeryHighFailureRate', severity: 'critical' }

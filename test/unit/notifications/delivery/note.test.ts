@@ -1,17 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { alertOf, nameOf, type LiveAlert } from '../../../../src/alerts/alert.ts'
+import { statedOf } from '../../../../src/alerts/incidents.ts'
 import { readNotes, type EpisodeNote, type Suppression } from '../../../../src/alerts/episode.ts'
 import { notesOf } from '../../../../src/notifications/delivery/notified.ts'
-import { episodeOf } from '../../../../src/notifications/delivery/now.ts'
 import { suppressionNotes } from '../../../../src/notifications/delivery/suppression-notes.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
 import { alertHistory } from '../../../kit/history/as-shown.ts'
-import { AT, changeOf, liveAlert, sending, type Receive } from '../../../kit/notifications/delivery/sending.ts'
+import {
+  AT,
+  changeOf,
+  liveAlert,
+  sending,
+  type Named,
+  type Receive,
+} from '../../../kit/notifications/delivery/sending.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 
-const liveOf = (one: LiveAlert) => {
-  const alert = alertOf(one)
-  return { alert, instance: one.instance, name: nameOf(alert), episode: episodeOf(alert) }
+/** An alert that fires, as a sender knows it. */
+const liveOf = (named: Named) => {
+  const live = liveAlert(named, changeOf(named, 'firing', AT))
+  return { alert: statedOf(live), instance: live.instance, name: named.name, episode: `${named.name} 1` }
 }
 
 const A = { name: 'A' }
@@ -93,7 +100,7 @@ describe('why messages wait is noted', () => {
         written.push([...notes])
       },
     })
-    const [a, b] = [A, B].map((named) => liveOf(liveAlert(named, changeOf(named, 'firing', AT))))
+    const [a, b] = [A, B].map(liveOf)
     await expect(note([{ live: a!, by: [silence] }])).rejects.toThrow('full')
     fails = false
     for (const at of [AT + 1, AT + 2]) await note([{ live: a!, by: [{ ...silence, at }] }])
