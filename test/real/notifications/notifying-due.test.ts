@@ -84,8 +84,6 @@ function observed(now: () => number) {
     const isSettled = answer === 'well'
     if (isSettled || answer === 'silent' || answer === 'partly') {
       for (const { alert, isEnd } of changes) if (!isEnd) known.add(alert)
-      // A line of what fired and ended may have arrived; if so, its repetition as an end has a beginning.
-      if (!isSettled) for (const alert of flapped) known.add(alert)
     }
     if (isSettled) {
       const [ended, begun] = [true, false].map((end) =>
