@@ -43,6 +43,8 @@ type SendingOptions = Partial<Pick<MessagesOptions, 'mutes' | 'inhibit'>> & {
   /** Of these, those on the same calls are one group. */
   rules?: readonly Rule[]
   receive?: Receive
+  /** Further receivers, which record nothing. */
+  others?: Record<string, Receive>
   at?: number
   /** How long an evaluation is not old (seconds). */
   freshFor?: number
@@ -57,6 +59,7 @@ type SendingOptions = Partial<Pick<MessagesOptions, 'mutes' | 'inhibit'>> & {
 export function sending(options: SendingOptions = {}) {
   const {
     receive = () => undefined,
+    others = {},
     groupWait = 0,
     groupBy = ['target', 'severity'],
     groupInterval = 0,
@@ -112,13 +115,20 @@ export function sending(options: SendingOptions = {}) {
     const paused$ = new Subject<void>()
     const own = storeOf(() => isDead)
     let known: ReturnType<typeof readNotified> | undefined
-    const notified = async () => {
-      known ??= readNotified(['slack'], { clock, store: own })
+    const names = ['slack', ...Object.keys(others)]
+    const told = () => {
+      known ??= readNotified(names, { clock, store: own })
       // oxlint-disable-next-line promise/prefer-await-to-then -- the next one reads again
       known.catch(() => (known = undefined))
-      return (await known).get('slack')!
+      return known
     }
-    const pauses = newPauses(clock)
+    const pauses = new Map(names.map((name) => [name, newPauses(clock)]))
+    let attempts = 0
+    const sendTo = (name: string) => async (message: Message) => {
+      const answer = others[name]!(message, (attempts += 1))
+      if (answer instanceof Error) throw answer
+      return answer
+    }
     const send = (message: Message) =>
       step(
         'send',
@@ -133,7 +143,7 @@ export function sending(options: SendingOptions = {}) {
       )
     const alerts = () => [...live.values()]
     const readNow = nowReader({ clock, store: own, alerts, mutes })
-    const options: MessagesOptions = {
+    const optionsOf = (name: string): MessagesOptions => ({
       store: own,
       clock,
       groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
@@ -145,14 +155,16 @@ export function sending(options: SendingOptions = {}) {
       alerts,
       isSent: () => true,
       publicUrl: undefined,
-      notified,
-      now: async () => readNow((await notified()).state().cursor),
-    }
+      notified: async () => (await told()).get(name)!,
+      now: async () => readNow(Math.min(...(await told()).values().map((one) => one.state().cursor))),
+    })
     const run = () => {
-      sender = deliver([messageRound({ name: 'slack', send, edits }, pauses, options)], {
-        clock,
-        draining$: merge(draining$, paused$),
-      }).subscribe({
+      const deliveries$ = names.map((name) => {
+        const receiver = name === 'slack' ? { name, send, edits } : { name, send: sendTo(name) }
+        const round = messageRound(receiver, pauses.get(name)!, optionsOf(name))
+        return deliver([round], { clock, draining$: merge(draining$, paused$) })
+      })
+      sender = merge(...deliveries$).subscribe({
         next: (delivery) => deliveries.push(delivery),
         complete: () => (completed = true),
       })
