@@ -16,7 +16,7 @@ import { groupsOf, type Grouped, type Unrouted } from './groups.ts'
 import type { Known, Notified } from './notified.ts'
 import type { Pauses } from './pauses.ts'
 import { LATE_SECONDS, type Live, type Now } from './now.ts'
-import { suppressing, type Fired, type Inhibition, type Mute } from './suppress.ts'
+import { suppressing, type Fired, type Inhibition, type Mute, type Suppressing } from './suppress.ts'
 import { suppressionNotes } from './suppression-notes.ts'
 
 /** The outcome of one attempt to deliver to a receiver. */
@@ -117,7 +117,7 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const suppression = now.shared(inhibit, () => suppressingAt(now, options))(isSent)
     const { cursor } = notified.state()
     const about = { now, suppressing: suppression, groupOf, isSent, rules, targets: options.targets(), cursor }
-    const own = { entries: notified.entries(), attempts: notified.attempts(), freeFor: free.look(), waitOf }
+    const own = { entries: notified.entries(), attempts: notified.attempts(), freeFor: free.look(suppression), waitOf }
     return { suppression, ...groupsOf({ ...about, ...own, monotonic: clock.monotonic() }) }
   }
   type Look = ReturnType<typeof look>
@@ -310,7 +310,7 @@ function waitOf(alerts: readonly Live[]): number {
   return Math.min(WAIT.most, Math.max(WAIT.least, Math.max(0, ...gaps) + WAIT.afterPoll))
 }
 
-/** For how long nothing has suppressed alerts, by the monotonic clock from when this process first saw each (seconds). */
+/** For how long nothing has suppressed alerts (seconds): since this process first saw each by the monotonic clock, and before by the host's. */
 function freeTimes({ monotonic, wall }: Clock) {
   let begun = new Map<string, number>()
   let last = -Infinity
@@ -319,12 +319,12 @@ function freeTimes({ monotonic, wall }: Clock) {
     /** Call it each second. */
     tick: () => ([previous, last] = [last, monotonic()]),
     /** Those that are not asked for are suppressed, or over. */
-    look: () => {
+    look: ({ freeSeconds }: Suppressing) => {
       const before = begun
       begun = new Map()
       return ({ episode, alert }: Live): number => {
-        const newest = Math.min(Math.max(0, wall() - alert.firingSince), monotonic() - previous)
-        const since = before.get(episode) ?? monotonic() - newest
+        const newest = () => Math.min(freeSeconds(alert, alert.firingSince, wall()), monotonic() - previous)
+        const since = before.get(episode) ?? monotonic() - newest()
         begun.set(episode, since)
         return monotonic() - since
       }

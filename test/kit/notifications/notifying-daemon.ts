@@ -135,7 +135,10 @@ export async function notifyingDaemon(given: Partial<Configured>) {
       await alerts.remind()
       await clock.advance(1)
       await idle()
-      if (life.isDead()) start()
+      if (!life.isDead()) continue
+      start()
+      await clock.advance(0)
+      await idle()
     }
   }
 
@@ -156,9 +159,9 @@ export async function notifyingDaemon(given: Partial<Configured>) {
     for (const name of before) if (!names.includes(name)) told.forget(name)
     life.setReceivers(receiversOf(life))
     config$.next(configFrom(configured))
+    await alerts.reload()
     await clock.advance(0)
     await idle()
-    await alerts.reload()
   }
 
   start()

@@ -9,8 +9,6 @@ export type Episode = {
   key: string
   since: number
   until?: number
-  /** The place of its end among all ends. */
-  endSeq?: number
   /** By receiver, for how long nothing has suppressed it, and since when nothing does. */
   free: Map<string, number>
   freeSince: Map<string, number>
@@ -27,7 +25,7 @@ export type Alerts = ReturnType<typeof modelAlerts>
 export function modelAlerts(config: () => Config) {
   let episodes: Episode[] = []
   let now = 0
-  let [ids, ends] = [0, 0]
+  let ids = 0
   const silences: Silence[] = []
   /** The targets on which an outage is pending. */
   const pending = new Set<number>()
@@ -53,14 +51,13 @@ export function modelAlerts(config: () => Config) {
     now: () => now,
     pending,
     all: () => episodes,
-    ends: () => ends,
     live,
     isSentTo,
     isSuppressed: (episode: Episode, receiver: string) =>
       isSilenced(episode) || episodes.some((source) => inhibits(source, episode, receiver)),
     severity: ({ rule }: Episode): Severity => severityOf(rule, config()),
     /** Names the group of an alert by the configuration of now. */
-    groupOf: (episode: Episode): string => {
+    groupOf: (episode: Pick<Episode, 'target' | 'rule'>): string => {
       const [route] = routeOf(episode, config())
       const subject = subjectOf(episode.rule)
       const severity = subject === 'A' ? 'critical' : severityOf(episode.rule, config())
@@ -75,11 +72,11 @@ export function modelAlerts(config: () => Config) {
     },
     end: (target: number, rule: RuleName): void => {
       const episode = live(target, rule)
-      if (episode !== undefined) Object.assign(episode, { until: now, endSeq: (ends += 1) })
+      if (episode !== undefined) episode.until = now
     },
+    pend: (target: number): void => void (live(target, 'OUT') ?? pending.add(target)),
     /** A second passes: what is free for a receiver has waited for it. */
     tick: (receivers: readonly string[]): void => {
-      now += 1
       for (const receiver of receivers)
         for (const episode of episodes.filter(isLive)) {
           if (isSilenced(episode) || episodes.some((source) => inhibits(source, episode, receiver))) {
@@ -87,8 +84,9 @@ export function modelAlerts(config: () => Config) {
             continue
           }
           episode.free.set(receiver, (episode.free.get(receiver) ?? 0) + 1)
-          if (!episode.freeSince.has(receiver)) episode.freeSince.set(receiver, now - 1)
+          if (!episode.freeSince.has(receiver)) episode.freeSince.set(receiver, now)
         }
+      now += 1
       if (now % 200 === 0) episodes = episodes.filter(({ until = Infinity }) => until > now - KEPT_SECONDS)
     },
   }

@@ -55,12 +55,13 @@ export function severityOf(rule: RuleName, { sevB }: Config): Severity {
   return rule === 'AC' || rule === 'OUT' ? 'critical' : sevB
 }
 
-/** The number of the route of an alert, and its receivers; null: all. */
+/** What names the route of an alert, and its receivers; null: all. */
 export function routeOf(
   { target, rule }: { target: number; rule: RuleName },
   config: Config,
-): [route: number | null, receivers: readonly string[] | null] {
-  if (config.variant === 1) return severityOf(rule, config) === 'critical' ? [0, ['r1', 'bot']] : [1, ['r0', 'bot']]
-  if (config.variant === 2) return [target === 0 ? 0 : 1, null]
-  return config.variant === 3 ? [0, ['r0']] : [null, null]
+): [route: string | null, receivers: readonly string[] | null] {
+  if (config.variant === 1)
+    return severityOf(rule, config) === 'critical' ? ['critical', ['r1', 'bot']] : ['rest', ['r0', 'bot']]
+  if (config.variant === 2) return [target === 0 ? 't0' : 'rest', null]
+  return config.variant === 3 ? ['rest', ['r0']] : [null, null]
 }

@@ -15,7 +15,7 @@ export type Firing = {
 }
 
 /** An alert of which a receiver was told, when it was, and when it was told the end. */
-export type Notified = Firing & { at: number; end?: number; isGone?: true }
+export type Notified = Firing & { at: number; end?: number }
 
 /** What an attempt without an answer has said of a group. */
 export type Unanswered = { begun: readonly Firing[]; ended: ReadonlySet<number> }
@@ -99,8 +99,7 @@ function begins({ firing, notified, last }: State, { wait, interval, isPending }
   const isBeyond = rankOf(firing) > rankOf(recent) || targetsOf(firing) >= GROWTH * targetsOf(lastTold)
   if (recent.length > 0 && last < interval && !isBeyond) return false
   const waited = Math.max(...firing.map(({ freeSince }) => now - freeSince))
-  const lasted = Math.max(...firing.map(({ episode }) => now - episode.since))
-  return waited >= wait && !(isPending && lasted < wait + OUTAGE_SECONDS)
+  return waited >= (isPending ? wait + OUTAGE_SECONDS : wait)
 }
 
 /** What is due while something fires of which the receiver was told. */

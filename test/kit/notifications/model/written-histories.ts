@@ -151,4 +151,16 @@ export const WRITTEN: readonly Written[] = [
     length: 400,
     told: ['21 is +t0/B - ~', '101 ended + -t0/B ~'],
   },
+  {
+    shows: 'the severity of an end counts for an interval after it was told',
+    history: [
+      fire(1, 0, 'AW'),
+      fire(1, 1, 'AC'),
+      end(60, 1, 'AC'),
+      end(180, 0, 'AW'),
+      fire(190, 1, 'AC'),
+    ],
+    length: 400,
+    told: [],
+  },
 ]
