@@ -12,11 +12,12 @@ import type { MessageReceiver, State, StateReceiver } from '../receiver.ts'
 import { isOfReceiver, type Attempt, type BackOff } from './back-off.ts'
 import { compose, composeUnrouted, type ComposeOptions, type Composed } from './compose.ts'
 import { due, type Kind, type Reached } from './due.ts'
+import { freeTimes } from './free-times.ts'
 import { groupsOf, type Grouped, type Unrouted } from './groups.ts'
 import type { Known, Notified } from './notified.ts'
 import type { Pauses } from './pauses.ts'
 import { LATE_SECONDS, type Live, type Now } from './now.ts'
-import { suppressing, type Fired, type Inhibition, type Mute, type Suppressing } from './suppress.ts'
+import { suppressing, type Fired, type Inhibition, type Mute } from './suppress.ts'
 import { suppressionNotes } from './suppression-notes.ts'
 
 /** The outcome of one attempt to deliver to a receiver. */
@@ -299,37 +300,16 @@ function threadOf(own: Grouped, groups: ReadonlyMap<string, Grouped>): string | 
   )
 }
 
-const worstOf = ({ firing, heard, untold }: Grouped) =>
-  [...firing, ...heard, ...untold.map(({ change }) => change)].reduce((worst, one) =>
-    bySeverity(one, worst) < 0 ? one : worst,
-  )
+function worstOf({ firing, heard, untold, unanswered }: Grouped) {
+  const tried = unanswered.flatMap(({ begun, endings }) => [...begun, ...endings])
+  const all = [...firing, ...heard, ...untold.map(({ change }) => change), ...tried]
+  return all.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
+}
 
 /** Until each target was polled, by the slowest of their polls (seconds). */
 function waitOf(alerts: readonly Live[]): number {
   const gaps = alerts.flatMap(({ instance }) => instance.lastGaps ?? [])
   return Math.min(WAIT.most, Math.max(WAIT.least, Math.max(0, ...gaps) + WAIT.afterPoll))
-}
-
-/** For how long nothing has suppressed alerts (seconds): since this process first saw each by the monotonic clock, and before by the host's. */
-function freeTimes({ monotonic, wall }: Clock) {
-  let begun = new Map<string, number>()
-  let last = -Infinity
-  let previous = -Infinity
-  return {
-    /** Call it each second. */
-    tick: () => ([previous, last] = [last, monotonic()]),
-    /** Those that are not asked for are suppressed, or over. */
-    look: ({ freeSeconds }: Suppressing) => {
-      const before = begun
-      begun = new Map()
-      return ({ episode, alert }: Live): number => {
-        const newest = () => Math.min(freeSeconds(alert, alert.firingSince, wall()), monotonic() - previous)
-        const since = before.get(episode) ?? monotonic() - newest()
-        begun.set(episode, since)
-        return monotonic() - since
-      }
-    },
-  }
 }
 
 /** Moves the cursor to the oldest end that may still need word, and forgets ends that were told long ago. */

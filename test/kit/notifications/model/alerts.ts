@@ -59,7 +59,7 @@ export function modelAlerts(config: () => Config) {
     /** Names the group of an alert by the configuration of now. */
     groupOf: (episode: Pick<Episode, 'target' | 'rule'>): string => {
       const [route] = routeOf(episode, config())
-      const subject = subjectOf(episode.rule)
+      const subject = subjectOf(episode.rule) === 'B' ? config().nameB : subjectOf(episode.rule)
       const severity = subject === 'A' ? 'critical' : severityOf(episode.rule, config())
       return JSON.stringify([route, subject, severity, config().by === 'target' ? episode.target : null])
     },

@@ -48,7 +48,11 @@ export const CONFIG: Config = {
   targets: 3,
 }
 
-export const subjectOf = (rule: RuleName) => (rule === 'AW' || rule === 'AC' ? 'A' : rule)
+/** What a rule measures. One that was renamed measures the same. */
+export function subjectOf(rule: RuleName) {
+  if (rule === 'AW' || rule === 'AC') return 'A'
+  return rule === 'B2' ? 'B' : rule
+}
 
 export function severityOf(rule: RuleName, { sevB }: Config): Severity {
   if (rule === 'AW') return 'warning'

@@ -17,7 +17,7 @@ const MODES: Record<Mode, Parameters<NotifyingDaemon['answers']>[1]> = {
   down: 'down',
 }
 /** The rules on a subject. */
-const ON = { A: ['High', 'VeryHigh'], B: ['Few'] } as const
+const ON = { A: ['High', 'VeryHigh'], B: ['Few', 'Fewer'] } as const
 
 /** Plays a history with a daemon for so many seconds: the messages that arrive. */
 export async function playDaemon(

@@ -43,7 +43,7 @@ export function playModel(
   }
 
   function add(name: string): void {
-    const around = { alerts, config: () => config, crash: { next: () => (dying === 'now' ? undefined : (dying ?? crashPoint)) } } // oxfmt-ignore
+    const around = { alerts, config: () => config, crash: { next: () => crashPoint, isDying: () => dying !== undefined } }
     const own = answers.get(name) ?? { mode: 'ok', refuses: undefined }
     answers.set(name, own)
     laws.added(name)

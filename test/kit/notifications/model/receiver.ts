@@ -1,13 +1,14 @@
 import type { Alerts, Episode } from './alerts.ts'
 import { groupsOf, isUnrouted, newsOf, type Attempt } from './groups.ts'
-import type { Config, Mode } from './happenings.ts'
+import { subjectOf, type Config, type Mode, type RuleName } from './happenings.ts'
 import { modelPauses } from './pauses.ts'
 import { due, rankOf, type Firing, type Group, type Kind, type Notified } from './table.ts'
 
-/** The subject of a group, by its name. */
-export function subjectIn(group: string): unknown {
-  const parts: unknown = JSON.parse(group)
-  return Array.isArray(parts) ? parts[1] : undefined
+/** What the alerts of a group measure, by its name. */
+export function subjectIn(group: string): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as alerts.ts makes it
+  const [, name] = JSON.parse(group) as [unknown, RuleName | 'A']
+  return name === 'A' ? name : subjectOf(name)
 }
 
 /** A message that the model sends. */
@@ -32,7 +33,9 @@ const MOST_AT_ONCE = 4
 const LATE_SECONDS = 60
 
 export type CrashPoint = 'before send' | 'after send'
-export type Around = { alerts: Alerts; config: () => Config; crash: { next: () => CrashPoint | undefined } }
+/** Where the process dies next, and whether it dies in this second: what other receivers are sent then does not leave it. */
+export type Crash = { next: () => CrashPoint | undefined; isDying: () => boolean }
+export type Around = { alerts: Alerts; config: () => Config; crash: Crash }
 export type Answers = { mode: Mode; refuses: string | undefined }
 
 export type Receiver = ReturnType<typeof modelReceiver>
@@ -87,7 +90,7 @@ export function modelReceiver(
   }
 
   function outcomeOf(group: string): Outcome {
-    if (crash.next() === 'before send') return 'before send'
+    if (crash.isDying() || crash.next() === 'before send') return 'before send'
     const { mode, refuses } = answers
     if (mode === 'down' || mode === 'hang') return mode
     if (subjectIn(group) === refuses) return 'refused'
@@ -179,10 +182,11 @@ export function modelReceiver(
     const all = [...groups].flatMap(([key, group]) => {
       const kind = due(group, { ...config(), isPending: pending.has(key) }, now())
       const was = group.was.map((episode) => ({ severity: alerts.severity(episode) }))
-      const rank = rankOf([...group.firing, ...group.notified, ...was])
-      return kind === undefined || !isFree(key) ? [] : { key, kind, group, rank, tried: tried.get(key) ?? -1 }
+      const maybe = group.attempts.flatMap(({ begun }) => begun)
+      const rank = rankOf([...group.firing, ...group.notified, ...was, ...maybe])
+      return kind === undefined || !isFree(key) ? [] : { key, kind, group, rank, at: tried.get(key) ?? -1 }
     })
-    return all.toSorted((a, b) => b.rank - a.rank || a.tried - b.tried)[0]
+    return all.toSorted((a, b) => b.rank - a.rank || a.at - b.at)[0]
   }
 
   return {

@@ -163,4 +163,10 @@ export const WRITTEN: readonly Written[] = [
     length: 400,
     told: [],
   },
+  {
+    shows: 'two groups of which nothing is known for certain end, too',
+    history: [fire(1, 0, 'B'), fire(1, 0, 'AW'), answer(20, 'lost'), answer(22, 'ok'), end(22, 0, 'B'), end(22, 0, 'AW')],
+    length: 400,
+    told: [],
+  },
 ]
