@@ -43,11 +43,18 @@ export function playModel(
   }
 
   function add(name: string): void {
-    const around = { alerts, config: () => config, crash: { next: () => crashPoint, isDying: () => dying !== undefined } }
+    const around = {
+      alerts,
+      config: () => config,
+      crash: { next: () => crashPoint, isDying: () => dying !== undefined },
+    }
     const own = answers.get(name) ?? { mode: 'ok', refuses: undefined }
     answers.set(name, own)
     laws.added(name)
-    receivers.set(name, modelReceiver(name, around, own, (message, outcome) => sent(name, message, outcome)))
+    receivers.set(
+      name,
+      modelReceiver(name, around, own, (message, outcome) => sent(name, message, outcome)),
+    )
   }
 
   /** Each receiver gets what is due. A process that has died is started again. */
