@@ -175,7 +175,8 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
 
   /** Tells that what still fires is no longer sent here. */
   function tellUnrouted(unrouted: readonly Unrouted[], found: Look, now: Now, notified: Notified) {
-    const byGroup = Map.groupBy(unrouted, ({ live }) => `unrouted ${groupOf(live.alert).key}`)
+    const worstFirst = unrouted.toSorted((a, b) => bySeverity(a.live.alert, b.live.alert))
+    const byGroup = Map.groupBy(worstFirst, ({ live }) => `unrouted ${groupOf(live.alert).key}`)
     const [next] = [...byGroup].filter(([key]) => pauses.of(key).left() === 0 && !pauses.busy.has(key))
     if (next === undefined) return []
     const [key, own] = next
@@ -233,7 +234,7 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const isEdited = receiver.edits === true && notified.entries().some(({ ended }) => ended === undefined)
     const next = order[0]
     const isPaused = whole.left() > 0 || busy.size >= MOST_AT_ONCE
-    const rest = isPaused ? whole.left() : next === undefined ? soonest : 0
+    const rest = isPaused ? whole.left() : next === undefined && found.unrouted.length === 0 ? soonest : 0
     seen = { key, until: clock.monotonic() + (isEdited ? Math.min(rest, EDIT_PACE_SECONDS) : rest) }
     if (isPaused) return []
     if (next !== undefined) return begin(next, found, now, notified)

@@ -78,6 +78,13 @@ export function groupsOf(options: GroupsOptions) {
     return { name, episode, target, severity, age: monotonic - heardAt, endAge, entry }
   }
 
+  /** What became of it is not known yet, as another daemon shows it, or it is no longer sent here: it may still fire. */
+  const keep = ({ name, target, severity }: Known, { quiet }: Grouped): void => {
+    const live = lives.get(name)
+    const isShown = live !== undefined && live.instance.state !== 'pending' && isSent(live.alert)
+    if (!isShown && quiet.every((one) => one.name !== name)) quiet.push({ name, target, severity })
+  }
+
   for (const live of now.firing) {
     const { alert, name, instance } = live
     if (!isSent(alert)) continue
@@ -97,10 +104,7 @@ export function groupsOf(options: GroupsOptions) {
     }
     const group = of(subjectOf(entry))
     group.heard.push(heardOf(entry))
-    // What became of it is not known yet: another daemon shows it.
-    const isShown = live !== undefined && live.instance.state !== 'pending' && isSent(live.alert)
-    const { name, target, severity } = entry
-    if (!isOver && !isShown) group.quiet.push({ name, target, severity })
+    if (!isOver) keep(entry, group)
   }
   for (const attempt of attempts) {
     const told = (list: readonly Known[]) => Map.groupBy(list, (entry) => of(subjectOf(entry)))
@@ -108,6 +112,7 @@ export function groupsOf(options: GroupsOptions) {
     for (const group of new Set([...begun.keys(), ...ended.keys()])) {
       const endings = (ended.get(group) ?? []).map(heardOf)
       const own = (begun.get(group) ?? []).map(heardOf)
+      for (const { entry } of own) if (!now.ended.has(entry.episode)) keep(entry, group)
       group.unanswered.push({ attempt, begun: own, ended: endings.map(({ episode }) => episode), endings })
     }
   }

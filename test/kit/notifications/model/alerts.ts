@@ -9,6 +9,8 @@ export type Episode = {
   key: string
   since: number
   until?: number
+  /** By the rule when it ended. */
+  severity?: Severity
   /** By receiver, for how long nothing has suppressed it, and since when nothing does. */
   free: Map<string, number>
   freeSince: Map<string, number>
@@ -32,9 +34,10 @@ export function modelAlerts(config: () => Config) {
 
   const live = (target: number, rule: RuleName) =>
     episodes.find((one) => one.until === undefined && one.target === target && one.rule === rule)
+  const severityAt = ({ rule, severity }: Pick<Episode, 'rule' | 'severity'>) => severity ?? severityOf(rule, config())
   const isLive = ({ until }: Episode) => until === undefined
   const isSentTo = (episode: Episode, receiver: string): boolean => {
-    const [, receivers] = routeOf(episode, config())
+    const [, receivers] = routeOf({ ...episode, severity: severityAt(episode) }, config())
     return receivers?.includes(receiver) ?? true
   }
   const isSilenced = ({ target, rule }: Episode) =>
@@ -55,13 +58,16 @@ export function modelAlerts(config: () => Config) {
     isSentTo,
     isSuppressed: (episode: Episode, receiver: string) =>
       isSilenced(episode) || episodes.some((source) => inhibits(source, episode, receiver)),
-    severity: ({ rule }: Episode): Severity => severityOf(rule, config()),
-    /** Names the group of an alert by the configuration of now. */
-    groupOf: (episode: Pick<Episode, 'target' | 'rule'>): string => {
-      const [route] = routeOf(episode, config())
-      const subject = subjectOf(episode.rule) === 'B' ? config().nameB : subjectOf(episode.rule)
-      const severity = subject === 'A' ? 'critical' : severityOf(episode.rule, config())
-      return JSON.stringify([route, subject, severity, config().by === 'target' ? episode.target : null])
+    severity: severityAt,
+    /** Names the group of an alert by the configuration of now: by the worst rule that measures the same and has the same route. */
+    groupOf: ({ target, rule, ...episode }: Pick<Episode, 'target' | 'rule' | 'severity'>): string => {
+      const { nameB, by } = config()
+      const [subject, own] = [subjectOf(rule), severityAt({ rule, ...episode })]
+      const [route] = routeOf({ target, rule, severity: own }, config())
+      const worst = subject === 'A' ? 'critical' : severityOf(rule, config())
+      const isSame = subject === 'A' || routeOf({ target, rule, severity: worst }, config())[0] === route
+      const name = subject === 'B' ? (isSame ? nameB : rule) : subject
+      return JSON.stringify([route, name, isSame ? worst : own, by === 'target' ? target : null])
     },
     silence: (one: Silence) => void silences.push(one),
     fire: (target: number, rule: RuleName): void => {
@@ -72,7 +78,7 @@ export function modelAlerts(config: () => Config) {
     },
     end: (target: number, rule: RuleName): void => {
       const episode = live(target, rule)
-      if (episode !== undefined) episode.until = now
+      if (episode !== undefined) Object.assign(episode, { until: now, severity: severityOf(rule, config()) })
     },
     pend: (target: number): void => void (live(target, 'OUT') ?? pending.add(target)),
     /** A second passes: what is free for a receiver has waited for it. */

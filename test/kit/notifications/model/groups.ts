@@ -35,7 +35,7 @@ export function groupsOf(alerts: Alerts, { name, notified, attempts, freeSince, 
     all.set(key, known)
     return known
   }
-  for (const episode of alerts.all()) {
+  for (const episode of alerts.all().toSorted((a, b) => a.target - b.target)) {
     if (episode.until !== undefined || !alerts.isSentTo(episode, name)) continue
     const isQuiet = alerts.isSuppressed(episode, name)
     const { key, target } = episode
@@ -45,11 +45,17 @@ export function groupsOf(alerts: Alerts, { name, notified, attempts, freeSince, 
   for (const one of notified) if (!isUnrouted(alerts, name, one)) of(one.episode).notified.push(one)
   for (const { begun, ended } of attempts) {
     const own = Map.groupBy([...begun, ...ended], ({ episode }) => alerts.groupOf(episode))
-    for (const list of own.values())
-      of(list[0]!.episode).attempts.push({
-        begun: begun.filter((one) => list.includes(one)),
+    for (const list of own.values()) {
+      const group = of(list[0]!.episode)
+      const maybe = begun.filter((one) => list.includes(one))
+      // What is no longer sent here may still fire.
+      for (const one of maybe)
+        if (one.episode.until === undefined && !alerts.isSentTo(one.episode, name)) group.quiet.push(one)
+      group.attempts.push({
+        begun: maybe,
         ended: new Set(ended.filter((one) => list.includes(one)).map(({ episode }) => episode.id)),
       })
+    }
   }
   for (const episode of alerts.all()) if (needsWord(episode)) of(episode).was.push(episode)
   return all

@@ -61,11 +61,11 @@ export function severityOf(rule: RuleName, { sevB }: Config): Severity {
 
 /** What names the route of an alert, and its receivers; null: all. */
 export function routeOf(
-  { target, rule }: { target: number; rule: RuleName },
+  { target, rule, severity }: { target: number; rule: RuleName; severity?: Severity },
   config: Config,
 ): [route: string | null, receivers: readonly string[] | null] {
   if (config.variant === 1)
-    return severityOf(rule, config) === 'critical' ? ['critical', ['r1', 'bot']] : ['rest', ['r0', 'bot']]
+    return (severity ?? severityOf(rule, config)) === 'critical' ? ['critical', ['r1', 'bot']] : ['rest', ['r0', 'bot']]
   if (config.variant === 2) return [target === 0 ? 't0' : 'rest', null]
   return config.variant === 3 ? ['rest', ['r0']] : [null, null]
 }

@@ -161,16 +161,15 @@ export function modelReceiver(
 
   /** Tells that what still fires is no longer sent here, of one group. */
   function tellUnrouted(): void {
-    const all = Map.groupBy(
-      notified.filter((one) => isUnrouted(alerts, name, one)),
-      ({ episode }) => alerts.groupOf(episode),
-    )
+    const own = notified.filter((one) => isUnrouted(alerts, name, one))
+    const worstFirst = own.toSorted((a, b) => rankOf([{ severity: alerts.severity(b.episode) }]) - rankOf([{ severity: alerts.severity(a.episode) }])) // oxfmt-ignore
+    const all = Map.groupBy(worstFirst, ({ episode }) => alerts.groupOf(episode))
     const [next] = [...all].filter(([key]) => isFree(`unrouted ${key}`))
     if (next === undefined) return
-    const [key, own] = next
+    const [key, told] = next
     const outcome = outcomeOf(key)
-    sent({ at: now(), kind: 'unrouted', group: key, news: [], ends: own, firing: [], was: [] }, outcome)
-    const accepted = () => own.forEach((one) => Object.assign(one, { end: now() }))
+    sent({ at: now(), kind: 'unrouted', group: key, news: [], ends: told, firing: [], was: [] }, outcome)
+    const accepted = () => told.forEach((one) => Object.assign(one, { end: now() }))
     settle(`unrouted ${key}`, outcome, { accepted, failed: () => undefined })
   }
 

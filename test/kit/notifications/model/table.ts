@@ -58,8 +58,7 @@ export function due(group: Group, settings: Settings, now: number): Kind | undef
     if (group.attempts.length === 0 || over.length === 0) return undefined
   }
   if (open.length > 0 && all.length > 0) return later(state, settings)
-  if (closing.length > 0 && all.length === 0)
-    return closing.every(({ episode }) => episode.until !== undefined) ? 'ended' : undefined
+  if (closing.length > 0 && all.length === 0) return 'ended'
   if (closing.length > 0 && over.length > 0 && open.length === 0) return 'changed'
   const isQuiet = open.length === 0 && firing.length === 0
   return group.was.length > 0 && isQuiet && state.last >= settings.interval ? 'was' : undefined
