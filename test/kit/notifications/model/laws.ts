@@ -177,15 +177,16 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
   return {
     violations,
     added: (receiver: string): void => {
+      for (const key of said.keys()) if (key.startsWith(`${receiver} `)) said.delete(key)
       const nothing = { known: new Map(), got: [], groups: new Map(), unanswered: 0 }
       people.set(receiver, { ...nothing, addedAt: now(), disturbed: now() })
     },
     disturbed: (receiver?: string): void => {
       for (const [name, person] of people) if (receiver === undefined || name === receiver) person.disturbed = now()
     },
-    /** A process has died. */
+    /** A process has died: what waited for a pause is due now. */
     crashed: (): void => {
-      for (const person of people.values()) person.unanswered += 1
+      for (const person of people.values()) Object.assign(person, { unanswered: person.unanswered + 1, disturbed: now() })
     },
     /** A message was sent, with this outcome. */
     sent: (receiver: string, message: Sent, outcome: Outcome): void => {
