@@ -120,7 +120,7 @@ function mayBegin(group: Situation, last: number, reached: Reached): boolean {
   const { firing, heard, wait, interval, isSpreading } = group
   const longest = firing.reduce((most, { waited }) => Math.max(most, waited), 0)
   if (!reached(longest, isSpreading ? wait + SPREADING_SECONDS : wait)) return false
-  const recent = heard.filter(({ endAge = Infinity }) => endAge < interval)
+  const recent = heard.filter(({ endAge }) => endAge !== undefined && !reached(endAge, interval))
   if (recent.length === 0 || isWorse(firing, recent)) return true
   const latest = recent.filter(({ age }) => age === last)
   return targetsOf(firing) >= GROWTH * targetsOf(latest) || reached(last, interval)

@@ -84,8 +84,35 @@ export async function notifyingDaemon(given: Partial<Configured>) {
     return work
   }
 
+  /** Whoever is sent something in the second of a crash, in the order of the receivers. */
+  const line = new Map<string, PromiseWithResolvers<void>>()
+
+  /** Until all messages of this second are about to leave, and those to the receivers before have come to their end. */
+  async function turnOf(name: string): Promise<void> {
+    const own = Promise.withResolvers<void>()
+    line.set(name, own)
+    await new Promise((resolve) => setImmediate(resolve))
+    for (const other of namesIn(configured)) {
+      if (other === name) return
+      await line.get(other)?.promise
+    }
+  }
+
   /** @param inner how a bot sends it; undefined: a webhook, which has it at once */
   function sendOf(own: Life, name: string, inner: Send | undefined): Send {
+    const send = sendNow(own, name, inner)
+    return async (message: Message) => {
+      if (crashPoint === undefined) return send(message)
+      await turnOf(name)
+      const sent = send(message)
+      await Promise.race([sent.catch(() => undefined), new Promise((resolve) => setImmediate(resolve))])
+      line.get(name)?.resolve()
+      line.delete(name)
+      return sent
+    }
+  }
+
+  function sendNow(own: Life, name: string, inner: Send | undefined): (message: Message) => Promise<void | string> {
     return async (message: Message) => {
       await own.alive()
       if (crashPoint === 'before send') {
@@ -135,7 +162,10 @@ export async function notifyingDaemon(given: Partial<Configured>) {
       await alerts.remind()
       await clock.advance(1)
       await idle()
-      if (life.isDead()) start()
+      if (!life.isDead()) continue
+      start()
+      await clock.advance(0)
+      await idle()
     }
   }
 
@@ -156,9 +186,9 @@ export async function notifyingDaemon(given: Partial<Configured>) {
     for (const name of before) if (!names.includes(name)) told.forget(name)
     life.setReceivers(receiversOf(life))
     config$.next(configFrom(configured))
+    await alerts.reload()
     await clock.advance(0)
     await idle()
-    await alerts.reload()
   }
 
   start()

@@ -9,8 +9,8 @@ export type Episode = {
   key: string
   since: number
   until?: number
-  /** The place of its end among all ends. */
-  endSeq?: number
+  /** By the rule when it ended. */
+  severity?: Severity
   /** By receiver, for how long nothing has suppressed it, and since when nothing does. */
   free: Map<string, number>
   freeSince: Map<string, number>
@@ -27,16 +27,17 @@ export type Alerts = ReturnType<typeof modelAlerts>
 export function modelAlerts(config: () => Config) {
   let episodes: Episode[] = []
   let now = 0
-  let [ids, ends] = [0, 0]
+  let ids = 0
   const silences: Silence[] = []
   /** The targets on which an outage is pending. */
   const pending = new Set<number>()
 
   const live = (target: number, rule: RuleName) =>
     episodes.find((one) => one.until === undefined && one.target === target && one.rule === rule)
+  const severityAt = ({ rule, severity }: Pick<Episode, 'rule' | 'severity'>) => severity ?? severityOf(rule, config())
   const isLive = ({ until }: Episode) => until === undefined
   const isSentTo = (episode: Episode, receiver: string): boolean => {
-    const [, receivers] = routeOf(episode, config())
+    const [, receivers] = routeOf({ ...episode, severity: severityAt(episode) }, config())
     return receivers?.includes(receiver) ?? true
   }
   const isSilenced = ({ target, rule }: Episode) =>
@@ -53,18 +54,20 @@ export function modelAlerts(config: () => Config) {
     now: () => now,
     pending,
     all: () => episodes,
-    ends: () => ends,
     live,
     isSentTo,
     isSuppressed: (episode: Episode, receiver: string) =>
       isSilenced(episode) || episodes.some((source) => inhibits(source, episode, receiver)),
-    severity: ({ rule }: Episode): Severity => severityOf(rule, config()),
-    /** Names the group of an alert by the configuration of now. */
-    groupOf: (episode: Episode): string => {
-      const [route] = routeOf(episode, config())
-      const subject = subjectOf(episode.rule)
-      const severity = subject === 'A' ? 'critical' : severityOf(episode.rule, config())
-      return JSON.stringify([route, subject, severity, config().by === 'target' ? episode.target : null])
+    severity: severityAt,
+    /** Names the group of an alert by the configuration of now: by the worst rule that measures the same and has the same route. */
+    groupOf: ({ target, rule, ...episode }: Pick<Episode, 'target' | 'rule' | 'severity'>): string => {
+      const { nameB, by } = config()
+      const [subject, own] = [subjectOf(rule), severityAt({ rule, ...episode })]
+      const [route] = routeOf({ target, rule, severity: own }, config())
+      const worst = subject === 'A' ? 'critical' : severityOf(rule, config())
+      const isSame = subject === 'A' || routeOf({ target, rule, severity: worst }, config())[0] === route
+      const name = subject === 'B' ? (isSame ? nameB : rule) : subject
+      return JSON.stringify([route, name, isSame ? worst : own, by === 'target' ? target : null])
     },
     silence: (one: Silence) => void silences.push(one),
     fire: (target: number, rule: RuleName): void => {
@@ -75,11 +78,11 @@ export function modelAlerts(config: () => Config) {
     },
     end: (target: number, rule: RuleName): void => {
       const episode = live(target, rule)
-      if (episode !== undefined) Object.assign(episode, { until: now, endSeq: (ends += 1) })
+      if (episode !== undefined) Object.assign(episode, { until: now, severity: severityOf(rule, config()) })
     },
+    pend: (target: number): void => void (live(target, 'OUT') ?? pending.add(target)),
     /** A second passes: what is free for a receiver has waited for it. */
     tick: (receivers: readonly string[]): void => {
-      now += 1
       for (const receiver of receivers)
         for (const episode of episodes.filter(isLive)) {
           if (isSilenced(episode) || episodes.some((source) => inhibits(source, episode, receiver))) {
@@ -87,8 +90,9 @@ export function modelAlerts(config: () => Config) {
             continue
           }
           episode.free.set(receiver, (episode.free.get(receiver) ?? 0) + 1)
-          if (!episode.freeSince.has(receiver)) episode.freeSince.set(receiver, now - 1)
+          if (!episode.freeSince.has(receiver)) episode.freeSince.set(receiver, now)
         }
+      now += 1
       if (now % 200 === 0) episodes = episodes.filter(({ until = Infinity }) => until > now - KEPT_SECONDS)
     },
   }

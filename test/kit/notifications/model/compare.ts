@@ -3,13 +3,10 @@ import type { Logged } from './play.ts'
 /** A process that starts again delivers within a second. */
 const SECOND = 1
 
-/** What a person sees in a message: whether it is over, is worse, was meanwhile, or is as it is now. */
-const seenOf = (kind: Logged['kind']) => (['ended', 'was', 'worse', 'unrouted'].includes(kind) ? kind : 'is')
-
-/** A message without its second: `r0 is +t1/AW -t0/AW ~t2/B`. */
+/** A message without its second: `r0 changed +t1/AW -t0/AW ~t2/B`. */
 export function textOf({ receiver, kind, begins, ends, was }: Logged): string {
   const names = (list: readonly string[]) => [...new Set(list)].join(',')
-  return `${receiver} ${seenOf(kind)} +${names(begins)} -${names(ends)} ~${names(was)}`
+  return `${receiver} ${kind} +${names(begins)} -${names(ends)} ~${names(was)}`
 }
 
 export const lineOf = (one: Logged): string => `${one.at} ${textOf(one)}`

@@ -24,6 +24,8 @@ type Drawn = {
   /** The targets on which an outage is pending, and when it fires. */
   pending: Set<number>
   fires: number | undefined
+  /** When an alert ended last. */
+  endedAt: number
 }
 
 /** Draws a history from a seed. */
@@ -48,7 +50,7 @@ export function drawHistory(seed: number, length = LENGTH): [number, Happening][
     ['r0', 'ok'],
     ['r1', 'ok'],
   ])
-  const drawn: Drawn = { live: [], receivers, removed: new Map(), nameB: CONFIG.nameB, pending: new Set(), fires: undefined } // oxfmt-ignore
+  const drawn: Drawn = { live: [], receivers, removed: new Map(), nameB: CONFIG.nameB, pending: new Set(), fires: undefined, endedAt: 0 } // oxfmt-ignore
   return Array.from({ length }, (_, second) => {
     const at = { second, drawn, dice, style }
     const steps = [alertsIn, outageIn, silencesIn, answersIn, crashesIn, reloadsIn, receiversIn]
@@ -72,7 +74,7 @@ function fire(drawn: Drawn, target: number, rule: RuleName): Happening[] {
   return [{ do: 'fire', target, rule }]
 }
 
-function alertsIn({ drawn, dice, style }: At): Happening[] {
+function alertsIn({ second, drawn, dice, style }: At): Happening[] {
   const happened: Happening[] = []
   if (dice.chance(style.flap ? 0.03 : 0.006)) {
     const target = dice.below(3)
@@ -81,6 +83,7 @@ function alertsIn({ drawn, dice, style }: At): Happening[] {
   for (const one of drawn.live) {
     if (!dice.chance(style.flap ? 0.02 : 0.005)) continue
     drawn.live = drawn.live.filter((other) => other !== one)
+    drawn.endedAt = second
     happened.push({ do: 'end', ...one })
   }
   return happened
@@ -131,25 +134,28 @@ function crashesIn({ dice, style }: At): Happening[] {
   return [{ do: 'crash', point: dice.pick(['before send', 'after send', 'now'] as const) }]
 }
 
-function reloadsIn({ drawn, dice, style }: At): Happening[] {
+function reloadsIn({ second, drawn, dice, style }: At): Happening[] {
   if (!style.reload || !dice.chance(0.003)) return []
   const what = dice.pick(['by', 'sevB', 'variant', 'rename'] as const)
-  if (what === 'rename') return renamed(drawn)
+  if (what === 'rename') return renamed(drawn, second)
   // All three are drawn, whichever is taken.
   const change = {
     by: { by: dice.pick(['rule', 'target'] as const) },
     sevB: { sevB: dice.pick(['warning', 'critical'] as const) },
     variant: { variant: dice.pick([0, 1, 2, 3] as const) },
   }[what]
+  // A receiver may be told of what ended shortly before it was sent here: its cursor moves once a minute.
+  if (what === 'variant' && second - drawn.endedAt < 2 * 60 + 10) return []
   return [{ do: 'reload', change }]
 }
 
 /** The alerts of a rule end with it, and fire by its new name. */
-function renamed(drawn: Drawn): Happening[] {
+function renamed(drawn: Drawn, second: number): Happening[] {
   const nameB = drawn.nameB === 'B' ? 'B2' : 'B'
   const olds = drawn.live.filter(({ rule }) => rule === drawn.nameB)
   drawn.live = drawn.live.filter((one) => !olds.includes(one))
   drawn.nameB = nameB
+  if (olds.length > 0) drawn.endedAt = second
   return [
     ...olds.map((one): Happening => ({ do: 'end', ...one })),
     { do: 'reload', change: { nameB } },

@@ -48,19 +48,24 @@ export const CONFIG: Config = {
   targets: 3,
 }
 
-export const subjectOf = (rule: RuleName) => (rule === 'AW' || rule === 'AC' ? 'A' : rule)
+/** What a rule measures. One that was renamed measures the same. */
+export function subjectOf(rule: RuleName) {
+  if (rule === 'AW' || rule === 'AC') return 'A'
+  return rule === 'B2' ? 'B' : rule
+}
 
 export function severityOf(rule: RuleName, { sevB }: Config): Severity {
   if (rule === 'AW') return 'warning'
   return rule === 'AC' || rule === 'OUT' ? 'critical' : sevB
 }
 
-/** The number of the route of an alert, and its receivers; null: all. */
+/** What names the route of an alert, and its receivers; null: all. */
 export function routeOf(
-  { target, rule }: { target: number; rule: RuleName },
+  { target, rule, severity }: { target: number; rule: RuleName; severity?: Severity },
   config: Config,
-): [route: number | null, receivers: readonly string[] | null] {
-  if (config.variant === 1) return severityOf(rule, config) === 'critical' ? [0, ['r1', 'bot']] : [1, ['r0', 'bot']]
-  if (config.variant === 2) return [target === 0 ? 0 : 1, null]
-  return config.variant === 3 ? [0, ['r0']] : [null, null]
+): [route: string | null, receivers: readonly string[] | null] {
+  if (config.variant === 1)
+    return (severity ?? severityOf(rule, config)) === 'critical' ? ['critical', ['r1', 'bot']] : ['rest', ['r0', 'bot']]
+  if (config.variant === 2) return [target === 0 ? 't0' : 'rest', null]
+  return config.variant === 3 ? ['rest', ['r0']] : [null, null]
 }

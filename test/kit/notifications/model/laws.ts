@@ -1,7 +1,7 @@
 import type { Alerts, Episode } from './alerts.ts'
 import type { Config, Severity } from './happenings.ts'
 import { subjectIn, type Outcome, type Receiver, type Sent } from './receiver.ts'
-import { rankOf, type Notified } from './table.ts'
+import { rankOf } from './table.ts'
 
 /**
  * What holds for the messages that a receiver gets, and for what it knows by them:
@@ -18,11 +18,11 @@ export type Violation = { law: Law; receiver: string; at: number; text: string }
 
 /** Messages that did not arrive, or were refused. */
 const GONE: readonly Outcome[] = ['down', 'refused', 'lostgone', 'before send']
-/** Rounding, and the second in which a message is sent. */
-const SLACK = 3
+/** Rounding, and the messages of other groups, of which one is sent a second. */
+const SLACK = 8
 const OUTAGE_SECONDS = 30
 /** A message that was refused is tried again after this at most. */
-const RETRIED_SECONDS = 62
+const RETRIED_SECONDS = 302
 const MOST_IN_INTERVAL = 3
 
 /** `isSure`: the daemon has an answer to a message that said so. */
@@ -31,7 +31,7 @@ type Known = { episode: Episode; severity: Severity; isSure: boolean }
 /** What a receiver knows. */
 type Person = {
   known: Map<string, Known>
-  got: { at: number; kind: Sent['kind'] | 'unrouted'; group: string; rank: number }[]
+  got: { at: number; kind: Sent['kind']; group: string; rank: number }[]
   addedAt: number
   /** Until when it could not be told all, and until when one group could not. */
   disturbed: number
@@ -87,7 +87,7 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
       const before = personOf(receiver).known.get(key)
       if (before !== undefined && !excuses(before.episode, receiver) && !excuses(episode, receiver))
         breach('L3', receiver, `${key} is told twice as new (${kind})`)
-      if ((episode.free.get(receiver) ?? 0) === 0)
+      if ((episode.free.get(receiver) ?? 0) === 0 && alerts.isSuppressed(episode, receiver))
         breach('L7', receiver, `${key} is told, and was suppressed all the time`)
     }
   }
@@ -177,20 +177,24 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
   return {
     violations,
     added: (receiver: string): void => {
+      for (const key of said.keys()) if (key.startsWith(`${receiver} `)) said.delete(key)
       const nothing = { known: new Map(), got: [], groups: new Map(), unanswered: 0 }
-      people.set(receiver, { ...nothing, ...people.get(receiver), addedAt: now(), disturbed: now() })
+      people.set(receiver, { ...nothing, addedAt: now(), disturbed: now() })
     },
     disturbed: (receiver?: string): void => {
       for (const [name, person] of people) if (receiver === undefined || name === receiver) person.disturbed = now()
     },
-    /** A process has died. */
+    /** A process has died: what waited for a pause is due now. */
     crashed: (): void => {
-      for (const person of people.values()) person.unanswered += 1
+      for (const person of people.values()) Object.assign(person, { unanswered: person.unanswered + 1, disturbed: now() })
     },
-    unrouted: (receiver: string, { key }: Notified): void => void personOf(receiver).known.delete(key),
     /** A message was sent, with this outcome. */
     sent: (receiver: string, message: Sent, outcome: Outcome): void => {
       const person = personOf(receiver)
+      if (message.kind === 'unrouted') {
+        if (!GONE.includes(outcome)) for (const { key } of message.ends) person.known.delete(key)
+        return
+      }
       if (outcome === 'lostgone' || outcome === 'before send') lose(message, receiver)
       if (!GONE.includes(outcome)) arrived(message, receiver, outcome === 'ok')
       if (['lost', 'lostgone', 'hang'].includes(outcome)) person.unanswered += 1
@@ -198,11 +202,11 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
     /** Checks a second, after all deliveries of it. */
     check: (receiver: Receiver): void => {
       const person = personOf(receiver.name)
-      const until = receiver.mode() === 'ok' ? receiver.pausedUntil() : now()
+      const until = receiver.answers.mode === 'ok' ? receiver.pausedUntil() : now()
       person.disturbed = Math.max(person.disturbed, until, receiver.busyUntil())
       for (const episode of alerts.all()) {
         const group = alerts.groupOf(episode)
-        if (receiver.refuses() === subjectIn(group)) person.groups.set(group, now() + RETRIED_SECONDS)
+        if (receiver.answers.refuses === subjectIn(group)) person.groups.set(group, now() + RETRIED_SECONDS)
         const held = Math.max(person.groups.get(group) ?? -Infinity, receiver.nextOf(group))
         if (!alerts.isSentTo(episode, receiver.name)) continue
         const calm = now() - Math.max(person.disturbed, held, person.addedAt)

@@ -1,7 +1,8 @@
 import type { Told } from '../daemon/told.ts'
 import { notifyingDaemon, RULES, type Configured, type NotifyingDaemon } from '../notifying-daemon.ts'
 import { CONFIG, routeOf, type Config, type Happening, type History, type Mode, type RuleName } from './happenings.ts'
-import type { Logged } from './play.ts'
+import type { Given, Logged } from './play.ts'
+import type { Answers } from './receiver.ts'
 
 /** The rules of the daemon by their names in the model. */
 const NAMES = { AW: 'High', AC: 'VeryHigh', B: 'Few', B2: 'Fewer', OUT: 'Outage' } as const satisfies Record<
@@ -16,21 +17,23 @@ const MODES: Record<Mode, Parameters<NotifyingDaemon['answers']>[1]> = {
   down: 'down',
 }
 /** The rules on a subject. */
-const ON = { A: ['High', 'VeryHigh'], B: ['Few'] } as const
+const ON = { A: ['High', 'VeryHigh'], B: ['Few', 'Fewer'] } as const
 
 /** Plays a history with a daemon for so many seconds: the messages that arrive. */
 export async function playDaemon(
   history: History,
-  {
-    length,
-    receivers: names = ['r0', 'r1'],
-    config: given = {},
-  }: { length: number; receivers?: readonly string[]; config?: Partial<Config> },
+  { length, receivers: names = ['r0', 'r1'], config: given = {} }: Given,
 ): Promise<Logged[]> {
   let config: Config = { ...CONFIG, ...given }
   let receivers = [...names]
   const d = await notifyingDaemon({ ...configured(config, receivers), targets: config.targets })
   const reload = () => d.reload(configured(config, receivers))
+  const answers = new Map<string, Answers>()
+  const answer = (name: string, change: Partial<Answers>) => {
+    const now = { mode: 'ok' as const, refuses: undefined, ...answers.get(name), ...change }
+    answers.set(name, now)
+    answerAs(d, name, now)
+  }
 
   // oxlint-disable-next-line typescript/consistent-return -- nobody reads what it returns
   async function happen(happening: Happening): Promise<unknown> {
@@ -44,9 +47,9 @@ export async function playDaemon(
       case 'silence':
         return d.silence(matchOf(happening), happening.until - d.clock.monotonic())
       case 'answer':
-        return d.answers(happening.receiver, MODES[happening.mode])
+        return answer(happening.receiver, { mode: happening.mode })
       case 'refuse':
-        return refuse(d, happening)
+        return answer(happening.receiver, { refuses: happening.subject })
       case 'crash':
         return happening.point === 'now' ? d.crash() : d.crashAt(happening.point)
       case 'reload':
@@ -66,20 +69,23 @@ export async function playDaemon(
     for (const [, happening] of bySecond.get(second) ?? []) await happen(happening)
     await d.advance(1)
   }
-  return d.log.filter(({ isEdit }) => !isEdit).map(inShort)
+  return d.log.flatMap(inShort)
 }
 
 const isLive = (d: NotifyingDaemon, { target, rule }: { target: number; rule: RuleName }) =>
-  d.find(target, NAMES[rule]) !== undefined
+  d.find(target, NAMES[rule])?.instance.state === 'firing'
 
 function matchOf({ target, rule }: { target?: number | undefined; rule?: RuleName | undefined }) {
   return { ...(target !== undefined && { target: `t${target}` }), ...(rule !== undefined && { alert: NAMES[rule] }) }
 }
 
-/** While it refuses a subject it answers as usual otherwise. */
-function refuse(d: NotifyingDaemon, { receiver, subject }: { receiver: string; subject: string | undefined }): void {
-  for (const [name, rules] of Object.entries(ON))
-    for (const rule of rules) d.answers(receiver, name === subject ? 'error' : 'ok', { rule })
+/** While it refuses a subject it answers as usual otherwise. Whoever cannot be reached, or hangs, refuses nothing. */
+function answerAs(d: NotifyingDaemon, name: string, { mode, refuses }: Answers): void {
+  d.answers(name, 'ok')
+  if (mode !== 'ok') d.answers(name, MODES[mode])
+  if (mode === 'down' || mode === 'hang') return
+  for (const [subject, rules] of Object.entries(ON))
+    if (subject === refuses) for (const rule of rules) d.answers(name, 'error', { rule })
 }
 
 function configured(config: Config, receivers: readonly string[]): Omit<Configured, 'targets' | 'bots'> {
@@ -117,15 +123,13 @@ function routesOf(config: Config, all: readonly string[]): object[] {
   })
 }
 
-function inShort({ at, receiver, kind, begins, ends, was }: Told): Logged {
-  return {
-    at,
-    receiver,
-    kind: kind === 'edit' || kind === 'other' ? 'changed' : kind,
-    begins: named(begins),
-    ends: named(ends),
-    was: named(was),
-  }
+function inShort({ at, receiver, message, begins, ends, was }: Told): Logged[] {
+  if (message.kind !== 'alerts' || message.about === 'edit') return []
+  const isUnrouted = message.about === 'unrouted'
+  const [news, over] = isUnrouted ? [[], begins] : [begins, ends]
+  const told = new Set(message.alerts.map(({ notification: { target, alert } }) => `${target}/${alert}`))
+  const flapped = was.filter((name) => !told.has(name))
+  return [{ at, receiver, kind: message.about, begins: named(news), ends: named(over), was: named(flapped) }]
 }
 
 /** `t1/High` is `t1/AW` in the model. */

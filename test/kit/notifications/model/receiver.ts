@@ -1,17 +1,20 @@
 import type { Alerts, Episode } from './alerts.ts'
-import type { Config, Mode } from './happenings.ts'
-import { due, type Firing, type Group, type Kind, type Notified } from './table.ts'
+import { groupsOf, isUnrouted, newsOf, type Attempt } from './groups.ts'
+import { subjectOf, type Config, type Mode, type RuleName } from './happenings.ts'
+import { modelPauses } from './pauses.ts'
+import { due, rankOf, type Firing, type Group, type Kind, type Notified } from './table.ts'
 
-/** The subject of a group, by its name. */
-export function subjectIn(group: string): unknown {
-  const parts: unknown = JSON.parse(group)
-  return Array.isArray(parts) ? parts[1] : undefined
+/** What the alerts of a group measure, by its name. */
+export function subjectIn(group: string): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as alerts.ts makes it
+  const [, name] = JSON.parse(group) as [unknown, RuleName | 'A']
+  return name === 'A' ? name : subjectOf(name)
 }
 
 /** A message that the model sends. */
 export type Sent = {
   at: number
-  kind: Kind
+  kind: Kind | 'unrouted'
   group: string
   news: readonly Firing[]
   ends: readonly Firing[]
@@ -22,40 +25,42 @@ export type Sent = {
 /** What happens to a message: whether it arrives, and whether its sender learns that. */
 export type Outcome = 'ok' | 'refused' | 'down' | 'hang' | 'lost' | 'lostgone' | 'before send' | 'after send'
 
-/** An attempt without an answer: what it may have said. */
-type Attempt = { begun: Firing[]; ended: Firing[] }
-type Tried = { failures: number; at: number; next: number }
-
-const LONGEST_DELAY = 60
 /** After how many seconds a sender gives up to wait for an answer. */
 const TIMEOUT = 8
+/** How many messages are under way at most. */
+const MOST_AT_ONCE = 4
+/** The cursor moves by so many seconds at least, and stays so many behind. */
+const LATE_SECONDS = 60
+
+export type CrashPoint = 'before send' | 'after send'
+/** Where the process dies next, and whether it dies in this second: what other receivers are sent then does not leave it. */
+export type Crash = { next: () => CrashPoint | undefined; isDying: () => boolean }
+export type Around = { alerts: Alerts; config: () => Config; crash: Crash }
+export type Answers = { mode: Mode; refuses: string | undefined }
 
 export type Receiver = ReturnType<typeof modelReceiver>
 
 /** A receiver, what it was notified of by the daemon's knowledge, and what is delivered to it. */
 export function modelReceiver(
   name: string,
-  {
-    alerts,
-    config,
-    crash,
-  }: { alerts: Alerts; config: () => Config; crash: { next: () => 'before send' | 'after send' | undefined } },
-  on: { sent: (message: Sent, outcome: Outcome) => void; unrouted: (one: Notified) => void },
+  { alerts, config, crash }: Around,
+  answers: Answers,
+  sent: (message: Sent, outcome: Outcome) => void,
 ) {
+  const now = alerts.now
   let notified: Notified[] = []
   let attempts: Attempt[] = []
-  let cursor = alerts.ends()
-  let tried = new Map<string, Tried>()
-  let [pausedUntil, busyUntil, failures] = [0, 0, 0]
-  let mode: Mode = 'ok'
-  let refuses: string | undefined
-  const now = alerts.now
+  let cursor = now()
+  let pauses = modelPauses()
+  let tried = new Map<string, number>()
+  let hanging: { group: string; until: number }[] = []
+  /** Since when nothing suppresses an alert, as this process knows; undefined: it has not looked yet. */
+  let free: Map<Episode, number> | undefined
 
-  const delay = (times: number) => Math.min(LONGEST_DELAY, 2 ** times)
   const isUnanswered = (episode: Episode) => attempts.some(({ begun }) => begun.some((one) => one.episode === episode))
   /** Whether an episode that has ended untold needs word. */
   const needsWord = (episode: Episode): boolean => {
-    if ((episode.endSeq ?? 0) <= cursor || !alerts.isSentTo(episode, name)) return false
+    if ((episode.until ?? 0) <= cursor || !alerts.isSentTo(episode, name)) return false
     if (notified.some((one) => one.episode === episode) || isUnanswered(episode)) return false
     return (episode.free.get(name) ?? 0) > config().wait
   }
@@ -63,114 +68,46 @@ export function modelReceiver(
 
   /** The cursor passes each end that needs no word. */
   function moveCursor(): void {
-    const ended = alerts.all().filter(({ endSeq = 0 }) => endSeq > cursor)
-    for (const episode of ended.toSorted((a, b) => a.endSeq! - b.endSeq!)) {
-      if (isOpen(episode) || isUnanswered(episode) || needsWord(episode)) break
-      cursor = episode.endSeq!
-    }
+    const needed = alerts.all().filter((one) => isOpen(one) || isUnanswered(one) || needsWord(one))
+    const next = Math.min(now() - LATE_SECONDS, ...needed.map(({ until = Infinity }) => until - 1))
+    if (next - cursor >= LATE_SECONDS) cursor = next
     const isKept = ({ end, episode }: Notified) =>
-      end === undefined || now() - end < config().interval || (episode.endSeq ?? Infinity) > cursor
+      end === undefined || now() - end < config().interval || (episode.until ?? Infinity) > cursor
     notified = notified.filter(isKept)
   }
 
-  function unroute(): void {
-    for (const one of notified)
-      if (
-        one.end === undefined &&
-        one.episode.until === undefined &&
-        !alerts.isSentTo(one.episode, name) &&
-        mode === 'ok'
-      ) {
-        Object.assign(one, { end: now(), isGone: true })
-        on.unrouted(one)
-      }
+  function look(): Map<string, Group> {
+    const before = free
+    const next = new Map<Episode, number>()
+    const freeSince = (episode: Episode) => {
+      const first = now() - Math.min(episode.free.get(name) ?? 0, before === undefined ? Infinity : 1)
+      const since = before?.get(episode) ?? first
+      next.set(episode, since)
+      return since
+    }
+    free = next
+    return groupsOf(alerts, { name, notified, attempts, freeSince, needsWord })
   }
 
-  function groups(): Map<string, Group> {
-    const all = new Map<
-      string,
-      {
-        firing: Firing[]
-        quiet: Firing[]
-        notified: Notified[]
-        attempts: { begun: Firing[]; ended: Set<number> }[]
-        was: Episode[]
-      }
-    >()
-    const of = (episode: Episode) => {
-      const key = alerts.groupOf(episode)
-      const known = all.get(key) ?? { firing: [], quiet: [], notified: [], attempts: [], was: [] }
-      all.set(key, known)
-      return known
-    }
-    for (const episode of alerts.all()) {
-      if (episode.until !== undefined || !alerts.isSentTo(episode, name)) continue
-      const { key, target, freeSince } = episode
-      const firing = {
-        key,
-        target,
-        severity: alerts.severity(episode),
-        episode,
-        freeSince: freeSince.get(name) ?? now(),
-      }
-      of(episode)[alerts.isSuppressed(episode, name) ? 'quiet' : 'firing'].push(firing)
-    }
-    for (const one of notified) if (one.isGone === undefined) of(one.episode).notified.push(one)
-    for (const { begun, ended } of attempts) {
-      const own = Map.groupBy([...begun, ...ended], ({ episode }) => alerts.groupOf(episode))
-      for (const list of own.values())
-        of(list[0]!.episode).attempts.push({
-          begun: begun.filter((one) => list.includes(one)),
-          ended: new Set(ended.filter((one) => list.includes(one)).map(({ episode }) => episode.id)),
-        })
-    }
-    for (const episode of alerts.all()) if (needsWord(episode)) of(episode).was.push(episode)
-    return all
-  }
-
-  function compose(key: string, kind: Kind, group: Group): Sent {
-    const { firing, quiet, was } = group
-    const maybeEnded = new Set(group.attempts.flatMap(({ ended }) => [...ended]))
-    const open = group.notified.filter(({ end }) => end === undefined)
-    const isKnown = (one: Firing) =>
-      open.some((each) => each.key === one.key && !(maybeEnded.has(each.episode.id) && each.episode !== one.episode))
-    const live = new Set([...firing, ...quiet].map((one) => one.key))
-    const closing: Firing[] = [...open, ...group.attempts.flatMap(({ begun }) => begun)]
-    const ends = [...new Map(closing.toReversed().map((one) => [one.key, one])).values()].toReversed()
-    const over = ends.filter((one) => !live.has(one.key))
-    const untold = was.filter((episode) => !over.some((one) => one.episode === episode))
-    return { at: now(), kind, group: key, news: firing.filter((one) => !isKnown(one)), ends: over, firing, was: untold }
-  }
-
-  function outcomeOf(message: Sent): Outcome {
-    if (crash.next() === 'before send') return 'before send'
+  function outcomeOf(group: string): Outcome {
+    if (crash.isDying() || crash.next() === 'before send') return 'before send'
+    const { mode, refuses } = answers
     if (mode === 'down' || mode === 'hang') return mode
-    if (subjectIn(message.group) === refuses) return 'refused'
+    if (subjectIn(group) === refuses) return 'refused'
     return mode === 'ok' && crash.next() === 'after send' ? 'after send' : mode
   }
 
-  /** The daemon learns the outcome of a message. Returns whether it may send the next one. */
-  function settle(message: Sent, outcome: Outcome, attempt: Attempt): boolean {
-    const again = tried.get(message.group)?.failures ?? 0
-    const failed = () =>
-      void tried.set(message.group, { failures: again + 1, at: now(), next: now() + delay(again + 1) })
-    const forget = () => void (attempts = attempts.filter((one) => one !== attempt))
-    if (outcome === 'down') {
-      forget()
-      failures += 1
-      pausedUntil = now() + delay(failures)
-      return false
+  /** The daemon learns the outcome of a message. */
+  function settle(pause: string, outcome: Outcome, then: { accepted: () => void; failed: () => void }): void {
+    if (outcome === 'ok') {
+      pauses.accepted(pause)
+      then.accepted()
     }
-    failures = 0
-    if (outcome !== 'ok') failed()
-    if (outcome === 'refused') forget()
-    if (outcome === 'hang') busyUntil = now() + TIMEOUT
-    if (outcome !== 'ok') return outcome !== 'hang'
-    tried.set(message.group, { failures: 0, at: now(), next: 0 })
-    forget()
-    settleAttempts(message)
-    move(message)
-    return true
+    if (outcome === 'down') pauses.unreachable(now())
+    if (outcome === 'down' || outcome === 'refused') then.failed()
+    if (outcome === 'refused') pauses.failed(pause, now(), true)
+    if (outcome === 'lost' || outcome === 'lostgone') pauses.failed(pause, now(), false)
+    if (outcome === 'hang') hanging.push({ group: pause, until: now() + TIMEOUT })
   }
 
   /** What an accepted message says settles what attempts without an answer have said. An earlier episode of its alerts is told, too. */
@@ -197,7 +134,7 @@ export function modelReceiver(
       const known = openOf(one.key)
       if (known !== undefined && known.episode === one.episode) Object.assign(known, { at, severity: one.severity })
       else {
-        if (known !== undefined) known.end = at
+        if (known !== undefined) Object.assign(known, { end: at, at })
         notified.push({ ...one, at })
       }
     }
@@ -206,42 +143,78 @@ export function modelReceiver(
     for (const one of notified) if (one.end === undefined && alerts.groupOf(one.episode) === group) one.at = at
   }
 
+  function send(key: string, kind: Kind, group: Group): void {
+    const message: Sent = { at: now(), kind, group: key, ...newsOf(group) }
+    const attempt: Attempt = { begun: [...message.news], ended: [...message.ends] }
+    attempts.push(attempt)
+    tried.set(key, now())
+    const outcome = outcomeOf(key)
+    sent(message, outcome)
+    const failed = () => void (attempts = attempts.filter((one) => one !== attempt))
+    const accepted = () => {
+      failed()
+      settleAttempts(message)
+      move(message)
+    }
+    settle(key, outcome, { accepted, failed })
+  }
+
+  /** Tells that what still fires is no longer sent here, of one group. */
+  function tellUnrouted(): void {
+    const own = notified.filter((one) => isUnrouted(alerts, name, one))
+    const worstFirst = own.toSorted((a, b) => rankOf([{ severity: alerts.severity(b.episode) }]) - rankOf([{ severity: alerts.severity(a.episode) }])) // oxfmt-ignore
+    const all = Map.groupBy(worstFirst, ({ episode }) => alerts.groupOf(episode))
+    const [next] = [...all].filter(([key]) => isFree(`unrouted ${key}`))
+    if (next === undefined) return
+    const [key, told] = next
+    const outcome = outcomeOf(key)
+    sent({ at: now(), kind: 'unrouted', group: key, news: [], ends: told, firing: [], was: [] }, outcome)
+    const accepted = () => told.forEach((one) => Object.assign(one, { end: now() }))
+    settle(`unrouted ${key}`, outcome, { accepted, failed: () => undefined })
+  }
+
+  const isFree = (key: string) => pauses.until(key) <= now() && hanging.every(({ group }) => group !== key)
+
+  /** The message that is due: that of the most severe group, of these of the longest untried. */
+  function dueAmong(groups: ReadonlyMap<string, Group>) {
+    const pending = new Set([...alerts.pending].map((target) => alerts.groupOf({ target, rule: 'OUT' })))
+    const all = [...groups].flatMap(([key, group]) => {
+      const kind = due(group, { ...config(), isPending: pending.has(key) }, now())
+      const was = group.was.map((episode) => ({ severity: alerts.severity(episode) }))
+      const maybe = group.attempts.flatMap(({ begun }) => begun)
+      const rank = rankOf([...group.firing, ...group.notified, ...was, ...maybe])
+      return kind === undefined || !isFree(key) ? [] : { key, kind, group, rank, at: tried.get(key) ?? -1 }
+    })
+    return all.toSorted((a, b) => b.rank - a.rank || a.at - b.at)[0]
+  }
+
   return {
     name,
-    mode: () => mode,
-    refuses: () => refuses,
+    answers,
     notified: () => notified,
-    pausedUntil: () => pausedUntil,
-    busyUntil: () => busyUntil,
-    nextOf: (group: string) => tried.get(group)?.next ?? 0,
-    answer: (next: Mode) => void (mode = next),
-    refuse: (subject: string | undefined) => void (refuses = subject),
-    /** It was removed, and is added again: it hears nothing of before. */
-    add: () => void (cursor = alerts.ends()),
+    pausedUntil: () => pauses.wholeUntil(),
+    busyUntil: () => Math.max(0, ...hanging.map(({ until }) => until)),
+    nextOf: (group: string) => pauses.until(group),
+    /** It is configured anew. */
+    reload: () => void (free = undefined),
     /** The process that delivers starts again. */
     restart: () => {
+      pauses = modelPauses()
       tried = new Map()
-      pausedUntil = 0
-      busyUntil = 0
+      hanging = []
+      free = undefined
     },
-    /** What is due in a second, the longest untried first. */
+    /** What is due in a second: one message. */
     deliver: (): void => {
+      for (const { group, until } of hanging) if (until <= now()) pauses.failed(group, until, false)
+      hanging = hanging.filter(({ until }) => until > now())
       moveCursor()
-      unroute()
-      if (busyUntil > now() || pausedUntil > now()) return
-      const all = [...groups()].filter(([key]) => (tried.get(key)?.next ?? 0) <= now())
-      for (const [key, group] of all.toSorted(([a], [b]) => (tried.get(a)?.at ?? 0) - (tried.get(b)?.at ?? 0))) {
-        const isOutage = subjectIn(key) === 'OUT'
-        const kind = due(group, { ...config(), isPending: isOutage && alerts.pending.size > 0 }, now())
-        if (kind === undefined) continue
-        const message = compose(key, kind, group)
-        const attempt: Attempt = { begun: [...message.news], ended: [...message.ends] }
-        attempts.push(attempt)
-        const outcome = outcomeOf(message)
-        on.sent(message, outcome)
-        if (outcome === 'before send' || outcome === 'after send') return
-        if (!settle(message, outcome, attempt)) return
-      }
+      const groups = look()
+      pauses.keep((key) => groups.has(key) || key.startsWith('unrouted') || hanging.some(({ group }) => group === key))
+      if (pauses.wholeUntil() > now() || hanging.length >= MOST_AT_ONCE) return
+      const next = dueAmong(groups)
+      if (next === undefined) tellUnrouted()
+      else send(next.key, next.kind, next.group)
     },
   }
 }

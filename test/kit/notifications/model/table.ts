@@ -15,7 +15,7 @@ export type Firing = {
 }
 
 /** An alert of which a receiver was told, when it was, and when it was told the end. */
-export type Notified = Firing & { at: number; end?: number; isGone?: true }
+export type Notified = Firing & { at: number; end?: number }
 
 /** What an attempt without an answer has said of a group. */
 export type Unanswered = { begun: readonly Firing[]; ended: ReadonlySet<number> }
@@ -58,8 +58,7 @@ export function due(group: Group, settings: Settings, now: number): Kind | undef
     if (group.attempts.length === 0 || over.length === 0) return undefined
   }
   if (open.length > 0 && all.length > 0) return later(state, settings)
-  if (closing.length > 0 && all.length === 0)
-    return closing.every(({ episode }) => episode.until !== undefined) ? 'ended' : undefined
+  if (closing.length > 0 && all.length === 0) return 'ended'
   if (closing.length > 0 && over.length > 0 && open.length === 0) return 'changed'
   const isQuiet = open.length === 0 && firing.length === 0
   return group.was.length > 0 && isQuiet && state.last >= settings.interval ? 'was' : undefined
@@ -99,8 +98,7 @@ function begins({ firing, notified, last }: State, { wait, interval, isPending }
   const isBeyond = rankOf(firing) > rankOf(recent) || targetsOf(firing) >= GROWTH * targetsOf(lastTold)
   if (recent.length > 0 && last < interval && !isBeyond) return false
   const waited = Math.max(...firing.map(({ freeSince }) => now - freeSince))
-  const lasted = Math.max(...firing.map(({ episode }) => now - episode.since))
-  return waited >= wait && !(isPending && lasted < wait + OUTAGE_SECONDS)
+  return waited >= (isPending ? wait + OUTAGE_SECONDS : wait)
 }
 
 /** What is due while something fires of which the receiver was told. */

@@ -1,6 +1,6 @@
 import type { Config, Happening, History, RuleName } from './happenings.ts'
 
-/** A history that shows why a clause of the table is there, and what `r0` is told: `20 is +t0/B -  ~`. */
+/** A history that shows why a clause of the table is there, and what `r0` is told: `20 begins +t0/B - ~`. */
 export type Written = {
   shows: string
   history: History
@@ -38,42 +38,42 @@ export const WRITTEN: readonly Written[] = [
     history: [fire(1, 0, 'B')],
     length: 700,
     config: { targets: 1 },
-    told: ['21 is +t0/B - ~'],
+    told: ['21 begins +t0/B - ~'],
   },
   {
     shows: 'a told alert that is silenced counts as one that fires',
     history: [fire(1, 0, 'B'), fire(1, 1, 'B'), silence(60, 0), end(200, 1, 'B')],
     length: 800,
-    told: ['21 is +t0/B,t1/B - ~', '201 is + -t1/B ~'],
+    told: ['21 begins +t0/B,t1/B - ~', '201 changed + -t1/B ~'],
   },
   {
     shows: 'an end whose answer is lost counts as told for what fires again',
-    history: [fire(1, 0, 'B'), answer(99, 'lost'), end(100, 0, 'B'), answer(102, 'ok'), fire(102, 0, 'B')],
+    history: [fire(1, 0, 'B'), answer(99, 'lost'), end(100, 0, 'B'), answer(101, 'ok'), fire(101, 0, 'B')],
     length: 800,
-    told: ['21 is +t0/B - ~', '101 ended + -t0/B ~', '141 is +t0/B - ~'],
+    told: ['21 begins +t0/B - ~', '101 ended + -t0/B ~', '141 changed +t0/B - ~'],
   },
   {
     shows: 'an alert that was added without an answer is told to have ended',
-    history: [fire(1, 0, 'B'), fire(150, 1, 'B'), answer(149, 'lost'), answer(152, 'ok'), end(152, 1, 'B')],
+    history: [fire(1, 0, 'B'), fire(150, 1, 'B'), answer(149, 'lost'), answer(151, 'ok'), end(151, 1, 'B')],
     length: 800,
-    told: ['21 is +t0/B - ~', '151 is +t1/B - ~', '153 is + -t1/B ~'],
+    told: ['21 begins +t0/B - ~', '151 changed +t1/B - ~', '152 changed + -t1/B ~'],
   },
   {
     shows: 'a refusal does not settle an attempt without an answer',
-    history: [fire(1, 0, 'B'), answer(20, 'lost'), answer(22, 'ok'), refuse(22, 'B'), refuse(30), end(30, 0, 'B')],
+    history: [fire(1, 0, 'B'), answer(20, 'lost'), answer(21, 'ok'), refuse(21, 'B'), refuse(30), end(30, 0, 'B')],
     length: 800,
-    told: ['21 is +t0/B - ~', '35 ended + -t0/B ~'],
+    told: ['21 begins +t0/B - ~', '36 ended + -t0/B ~'],
   },
   {
     shows: 'what flaps is told once an interval',
     history: times(8, (i) => [fire(50 * i + 1, 0, 'B'), end(50 * i + 35, 0, 'B')]),
     length: 400,
     told: [
-      '21 is +t0/B - ~',
+      '21 begins +t0/B - ~',
       '36 ended + -t0/B ~',
-      '171 is +t0/B - ~t0/B',
+      '171 begins +t0/B - ~',
       '186 ended + -t0/B ~',
-      '321 is +t0/B - ~t0/B',
+      '321 begins +t0/B - ~',
       '336 ended + -t0/B ~',
     ],
   },
@@ -81,13 +81,13 @@ export const WRITTEN: readonly Written[] = [
     shows: 'what is told waits for no other group that is refused',
     history: [refuse(1, 'A'), fire(1, 0, 'AC'), end(40, 0, 'AC'), fire(50, 0, 'B'), end(90, 0, 'B')],
     length: 600,
-    told: ['70 is +t0/B - ~', '91 ended + -t0/B ~'],
+    told: ['70 begins +t0/B - ~', '91 ended + -t0/B ~'],
   },
   {
     shows: 'waiting does not begin anew with a restart',
     history: [fire(1, 0, 'B'), fire(30, 1, 'B'), ...times(4, (i) => [[100 * i + 99, { do: 'crash', point: 'now' }]])],
     length: 400,
-    told: ['21 is +t0/B - ~', '141 is +t1/B - ~'],
+    told: ['21 begins +t0/B - ~', '141 changed +t1/B - ~'],
   },
   {
     shows: 'a receiver that is added hears nothing of before',
@@ -105,26 +105,26 @@ export const WRITTEN: readonly Written[] = [
     history: [fire(1, 0, 'AW'), fire(1, 0, 'AC')],
     length: 400,
     config: { variant: 1 },
-    told: ['21 is +t0/AW - ~'],
+    told: ['21 begins +t0/AW - ~'],
   },
   {
     shows: 'an alert waits for the time that nothing suppressed it',
     history: [fire(1, 0, 'OUT'), fire(2, 0, 'B'), end(200, 0, 'OUT'), end(204, 0, 'B')],
     length: 400,
-    told: ['21 is +t0/OUT - ~', '201 ended + -t0/OUT ~'],
+    told: ['21 begins +t0/OUT - ~', '201 ended + -t0/OUT ~'],
   },
   {
     shows: 'a severity that rises is told at once',
     history: [fire(1, 0, 'B'), [100, { do: 'reload', change: { sevB: 'critical' } }]],
     length: 400,
-    told: ['21 is +t0/B - ~', '101 worse + - ~'],
+    told: ['21 begins +t0/B - ~', '100 worse + - ~'],
   },
   {
     shows: 'a severity that falls ends nothing',
     history: [fire(1, 0, 'B'), [100, { do: 'reload', change: { sevB: 'warning' } }]],
     length: 400,
     config: { sevB: 'critical' },
-    told: ['21 is +t0/B - ~'],
+    told: ['21 begins +t0/B - ~'],
   },
   {
     shows: 'one that flapped hides no outage of thirty others',
@@ -132,9 +132,9 @@ export const WRITTEN: readonly Written[] = [
     length: 400,
     config: { targets: 300 },
     told: [
-      '21 is +t0/B - ~',
+      '21 begins +t0/B - ~',
       '41 ended + -t0/B ~',
-      `65 is +${Array.from({ length: 30 }, (_, i) => `t${i + 1}/B`)
+      `65 begins +${Array.from({ length: 30 }, (_, i) => `t${i + 1}/B`)
         .toSorted()
         .join(',')} - ~`,
     ],
@@ -143,12 +143,31 @@ export const WRITTEN: readonly Written[] = [
     shows: 'a symptom does not wait for an outage that never fires',
     history: [[1, { do: 'pend', target: 0 }], fire(1, 0, 'B')],
     length: 400,
-    told: ['21 is +t0/B - ~'],
+    told: ['21 begins +t0/B - ~'],
   },
   {
     shows: 'an end goes to whoever was told the beginning, whatever the routes say now',
     history: [fire(1, 0, 'B'), end(100, 0, 'B'), [100, { do: 'reload', change: { variant: 1, sevB: 'critical' } }]],
     length: 400,
-    told: ['21 is +t0/B - ~', '101 ended + -t0/B ~'],
+    told: ['21 begins +t0/B - ~', '100 ended + -t0/B ~'],
+  },
+  {
+    shows: 'the severity of an end counts for an interval after it was told',
+    history: [fire(1, 0, 'AW'), fire(1, 1, 'AC'), end(60, 1, 'AC'), end(180, 0, 'AW'), fire(190, 1, 'AC')],
+    length: 400,
+    told: ['21 begins +t0/AW,t1/AC - ~', '141 changed + -t1/AC ~', '181 ended + -t0/AW ~', '261 begins +t1/AC - ~'],
+  },
+  {
+    shows: 'two groups of which nothing is known for certain end, too',
+    history: [
+      fire(1, 0, 'B'),
+      fire(1, 0, 'AW'),
+      answer(20, 'lost'),
+      answer(22, 'ok'),
+      end(22, 0, 'B'),
+      end(22, 0, 'AW'),
+    ],
+    length: 400,
+    told: ['21 begins +t0/B - ~', '22 begins +t0/AW - ~', '23 ended + -t0/B ~', '24 ended + -t0/AW ~'],
   },
 ]
