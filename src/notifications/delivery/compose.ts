@@ -46,7 +46,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const shown = sent.about === 'reminder' || sent.about === 'edit' ? firing : news.begun
   const changes = [
     ...shown.map((one) => updateFor(one, sent.about === 'reminder' ? 'reminder' : 'firing')),
-    ...news.ended.flatMap((one) => endOf(one, now) ?? []),
+    ...news.ended.flatMap((one) => endOf(one, options) ?? []),
   ]
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
   const told = new Set(changes.map(({ notification }) => nameOf(notification)))
@@ -181,9 +181,10 @@ function firingUpdate(
 }
 
 /** The end of an alert that the receiver may know of. */
-function endOf({ name, episode }: HeardAlert, { ended, endsOf }: Now): AlertUpdate | undefined {
+function endOf({ name, episode }: HeardAlert, { now: { ended, endsOf }, suppressing }: ComposeOptions) {
+  const isTold = ({ change }: Ended) => suppressing.freeSeconds(change, change.firingSince, change.at) > 0
   // It may have fired again and ended since.
-  const ends = endsOf(name)
+  const ends = endsOf(name).filter((one) => one.episode === episode || isTold(one))
   const last = ends.at(-1)
   const flaps = ends.filter(({ change }) => change.at > (ended.get(episode)?.change.at ?? 0)).length
   return last && { notification: last.change, flaps }

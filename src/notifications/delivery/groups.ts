@@ -15,7 +15,7 @@ export type Grouped = Omit<Situation, 'firing' | 'quiet' | 'heard' | 'unanswered
   firing: FiringAlert[]
   quiet: Pick<Fires, 'name' | 'target' | 'severity'>[]
   heard: HeardAlert[]
-  unanswered: { attempt: Attempt; begun: HeardAlert[]; ended: string[] }[]
+  unanswered: { attempt: Attempt; begun: HeardAlert[]; ended: string[]; endings: HeardAlert[] }[]
   untold: Ended[]
 }
 
@@ -94,19 +94,26 @@ function addEntries(options: GroupsOptions, of: Of): Unrouted[] {
     if (!isOver && !isShown && live?.episode === entry.episode) return { live, entry }
     const group = of(factsOf(entry, options))
     group.heard.push(heardOf(entry, options))
-    // What became of it is not known yet: another daemon shows it.
-    const { name, target, severity } = entry
-    if (!isOver && !isShown) group.quiet.push({ name, target, severity })
+    if (!isOver) keep(entry, group, options)
     return []
   })
+}
+
+/** What became of it is not known yet, as another daemon shows it, or it is no longer sent here: it may still fire. */
+function keep({ name, target, severity }: Known, { quiet }: Grouped, { now, isSent }: GroupsOptions): void {
+  const live = now.live(name)
+  const isShown = live !== undefined && isSent(live.alert)
+  if (!isShown && quiet.every((one) => one.name !== name)) quiet.push({ name, target, severity })
 }
 
 function addAttempt(attempt: Attempt, options: GroupsOptions, of: Of): void {
   const told = (list: readonly Known[]) => Map.groupBy(list, (entry) => of(factsOf(entry, options)))
   const [begun, ended] = [told(attempt.begun), told(attempt.ended)]
   for (const group of new Set([...begun.keys(), ...ended.keys()])) {
-    const own = (begun.get(group) ?? []).map((entry) => heardOf(entry, options))
-    group.unanswered.push({ attempt, begun: own, ended: (ended.get(group) ?? []).map(({ episode }) => episode) })
+    const own = begun.get(group) ?? []
+    for (const entry of own) if (!options.now.ended.has(entry.episode)) keep(entry, group, options)
+    const [begins, ends] = [own, ended.get(group) ?? []].map((list) => list.map((entry) => heardOf(entry, options)))
+    group.unanswered.push({ attempt, begun: begins!, ended: ends!.map(({ episode }) => episode), endings: ends! })
   }
 }
 
@@ -155,8 +162,9 @@ export function untoldOf({
 }: GroupsOptions): Ended[] {
   const known = new Set([...entries, ...attempts.flatMap(({ begun }) => begun)].map(({ episode }) => episode))
   return [...now.ended.values()].filter(({ change, episode }) => {
-    const { firingSince, at } = change
-    if (at <= cursor || known.has(episode) || !isSent(change)) return false
+    const { firingSince, at, signal } = change
+    // Failed requests that nobody was told of were those of an outage that was over, or are no news any more.
+    if (at <= cursor || known.has(episode) || !isSent(change) || signal.name === 'request_errors') return false
     const { wait = waitOf([]) } = groupOf(change)
     return suppressing.freeSeconds(change, firingSince, at) > wait
   })

@@ -106,7 +106,7 @@ function look(sender: Sender, now: Now, notified: Notified): Found {
   const suppression = now.shared(inhibit, () => suppressingAt(now, sender))(isSent)
   const what = { now, suppressing: suppression, groupOf, isSent, rules: byName, targets: sender.targets() }
   const known = { entries: notified.entries(), attempts: notified.attempts(), cursor: notified.state().cursor }
-  const times = { freeFor: free.look(), waitOf, monotonic: clock.monotonic() }
+  const times = { freeFor: free.look(suppression), waitOf, monotonic: clock.monotonic() }
   return { now, notified, suppression, ...groupsOf({ ...what, ...known, ...times }) }
 }
 
@@ -145,10 +145,11 @@ function dueAmong({ pauses, groupOf }: Sender, { groups, unrouted }: Found) {
   return { order, soonest }
 }
 
-const worstOf = ({ firing, heard, untold }: Grouped) =>
-  [...firing, ...heard, ...untold.map(({ change }) => change)].reduce((worst, one) =>
-    bySeverity(one, worst) < 0 ? one : worst,
-  )
+function worstOf({ firing, heard, untold, unanswered }: Grouped) {
+  const tried = unanswered.flatMap(({ begun, endings }) => [...begun, ...endings])
+  const all = [...firing, ...heard, ...untold.map(({ change }) => change), ...tried]
+  return all.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
+}
 
 function contextOf(sender: Sender, { now, suppression }: Found): ComposeOptions {
   const { receiver: { name }, targets, freshFrom } = sender // oxfmt-ignore
@@ -171,7 +172,8 @@ async function begin(sender: Sender, { group, kind }: Due, found: Found): Promis
 /** Tells that what still fires is no longer sent here. */
 function tellUnrouted(sender: Sender, found: Found): Begun {
   const { pauses, groupOf } = sender
-  const byGroup = Map.groupBy(found.unrouted, ({ live }) => unroutedKey(groupOf(live.alert).key))
+  const worstFirst = found.unrouted.toSorted((a, b) => bySeverity(a.live.alert, b.live.alert))
+  const byGroup = Map.groupBy(worstFirst, ({ live }) => unroutedKey(groupOf(live.alert).key))
   const [next] = [...byGroup].filter(([key]) => pauses.of(key).left() === 0 && !pauses.busy.has(key))
   if (next === undefined) return []
   const [key, own] = next

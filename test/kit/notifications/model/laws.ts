@@ -186,7 +186,8 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
     },
     /** A process has died: what waited for a pause is due now. */
     crashed: (): void => {
-      for (const person of people.values()) Object.assign(person, { unanswered: person.unanswered + 1, disturbed: now() })
+      for (const person of people.values())
+        Object.assign(person, { unanswered: person.unanswered + 1, disturbed: now() })
     },
     /** A message was sent, with this outcome. */
     sent: (receiver: string, message: Sent, outcome: Outcome): void => {
