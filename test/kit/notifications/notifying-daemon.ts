@@ -101,13 +101,17 @@ export async function notifyingDaemon(given: Partial<Configured>) {
   /** @param inner how a bot sends it; undefined: a webhook, which has it at once */
   function sendOf(own: Life, name: string, inner: Send | undefined): Send {
     const send = sendNow(own, name, inner)
-    return async (message: Message) => {
-      if (crashPoint === undefined) return send(message)
+    const inTurn = async (message: Message) => {
       await turnOf(name)
       const sent = send(message)
       await Promise.race([sent.catch(() => undefined), new Promise((resolve) => setImmediate(resolve))])
       line.get(name)?.resolve()
       line.delete(name)
+      return { sent }
+    }
+    return async (message: Message) => {
+      if (crashPoint === undefined) return send(message)
+      const { sent } = await track(inTurn(message))
       return sent
     }
   }

@@ -5,7 +5,8 @@ import { playDaemon } from '../../kit/notifications/model/play-daemon.ts'
 import { playModel } from '../../kit/notifications/model/play.ts'
 import { WRITTEN } from '../../kit/notifications/model/written-histories.ts'
 
-const SEEDS = 300
+/** How many histories are drawn. A change of what is told is tried with 300 or more. */
+const SEEDS = Number(process.env['HISTORIES'] ?? 100)
 
 describe('the daemon tells what the model tells', () => {
   test.each(WRITTEN.map((one) => [one.shows, one] as const))(

@@ -1,7 +1,7 @@
 import type { Logged } from './play.ts'
 
-/** A process that starts again delivers within a second. */
-const SECOND = 1
+/** Of two groups that are as severe and were never tried either may be first, and retries follow from that (seconds). */
+const APART = 2
 
 /** A message without its second: `r0 changed +t1/AW -t0/AW ~t2/B`. */
 export function textOf({ receiver, kind, begins, ends, was }: Logged): string {
@@ -15,7 +15,7 @@ export const lineOf = (one: Logged): string => `${one.at} ${textOf(one)}`
 export function differences(first: readonly Logged[], second: readonly Logged[]): string[] {
   const rest = [...second]
   const missing = first.filter((one) => {
-    const index = rest.findIndex((other) => textOf(other) === textOf(one) && Math.abs(other.at - one.at) <= SECOND)
+    const index = rest.findIndex((other) => textOf(other) === textOf(one) && Math.abs(other.at - one.at) <= APART)
     if (index >= 0) rest.splice(index, 1)
     return index === -1
   })

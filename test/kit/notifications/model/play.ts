@@ -57,13 +57,18 @@ export function playModel(
     )
   }
 
-  /** Each receiver gets what is due. A process that has died is started again. */
+  /** Each receiver gets what is due. */
   function deliver(): void {
-    if (alerts.now() < resumes) return laws.disturbed()
-    for (const receiver of receivers.values()) receiver.deliver()
-    if (dying === undefined) return undefined
+    if (alerts.now() < resumes) laws.disturbed()
+    else for (const receiver of receivers.values()) receiver.deliver()
+  }
+
+  /** The same each second. A process that has died is started again. */
+  function tick(): void {
+    if (dying === undefined) deliver()
+    if (dying === undefined) return
     start()
-    return deliver()
+    tick()
   }
 
   function start(): void {
@@ -123,8 +128,7 @@ export function playModel(
   for (let second = 0; second < length; second += 1) {
     for (const [, happening] of bySecond.get(second) ?? []) happen(happening)
     alerts.tick([...answers.keys()])
-    if (dying === 'now') start()
-    deliver()
+    tick()
     for (const receiver of receivers.values()) laws.check(receiver)
   }
   return { log, violations: laws.violations }
