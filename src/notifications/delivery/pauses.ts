@@ -31,7 +31,8 @@ export function newPauses(clock: Clock) {
     },
     /** Forgets other groups. */
     keep: (keys: ReadonlySet<string>): void => {
-      for (const key of groups.keys()) if (!keys.has(key)) groups.delete(key)
+      for (const all of [groups, pauses.tried, pauses.edited])
+        for (const key of all.keys()) if (!keys.has(key)) all.delete(key)
     },
     accepted: (): void => {
       whole.accepted()
