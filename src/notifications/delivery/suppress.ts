@@ -2,7 +2,7 @@ import { placeOf, alertOf, nameOf, type Alert, type LiveAlert } from '../../aler
 import type { Suppression } from '../../alerts/episode.ts'
 import { onceEach } from '../../alerts/once-each.ts'
 import { matches, silenceAt, valuesOf, type Silence } from '../../alerts/match.ts'
-import { isMoreSevere, type AlertMatch } from '../../alerts/match-keys.ts'
+import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { lastTime } from '../../clock/calendar.ts'
 import { formatTime } from '../../text/format.ts'
 import type { Routable } from '../grouping.ts'
