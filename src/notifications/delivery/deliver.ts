@@ -300,10 +300,12 @@ function threadOf(own: Grouped, groups: ReadonlyMap<string, Grouped>): string | 
   )
 }
 
-const worstOf = ({ firing, heard, untold }: Grouped) =>
-  [...firing, ...heard, ...untold.map(({ change }) => change)].reduce((worst, one) =>
-    bySeverity(one, worst) < 0 ? one : worst,
-  )
+/** Of all that a message about a group may tell of. */
+function worstOf({ firing, heard, untold, unanswered }: Grouped) {
+  const claimed = unanswered.flatMap(({ begun }) => begun)
+  const all = [...firing, ...heard, ...claimed, ...untold.map(({ change }) => change)]
+  return all.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
+}
 
 /** Until each target was polled, by the slowest of their polls (seconds). */
 function waitOf(alerts: readonly Live[]): number {
