@@ -167,7 +167,7 @@ function titleOfMessage(message: AlertMessage): string {
   const title = titleOnTarget(message, target)
   if (other === undefined) return title
   // Not all is well there.
-  return `${EMOJI[other.severity]} ${nameIn(elsewhereText(message), 75)}; ${title.slice(title.indexOf(' ') + 1)}`
+  return `${EMOJI[other.severity]} ${nameIn(elsewhereText(message), 70)}; ${nameIn(title.slice(title.indexOf(' ') + 1), 70)}`
 }
 
 function titleOnTarget(message: AlertMessage, target: string): string {

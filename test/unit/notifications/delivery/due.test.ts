@@ -167,6 +167,15 @@ describe.each<[Kind, [what: string, seconds: number, at: (t: number) => Given][]
         (t) => ({ firing: [fires('A', 0)], heard: [heard('A', t)], unanswered: unanswered({ ended: ['A 1'] }) }),
       ],
       [
+        'one of two fires again whose end may have arrived',
+        INTERVAL,
+        (t) => ({
+          firing: [fires('A', 0), fires('B', 0)],
+          heard: [heard('A', t), heard('B', t)],
+          unanswered: unanswered({ ended: ['A 1'] }),
+        }),
+      ],
+      [
         'one fires that may have been told',
         INTERVAL,
         (t) => ({
@@ -242,7 +251,8 @@ describe.each<[Kind, [what: string, seconds: number, at: (t: number) => Given][]
 })
 
 test.each<[string, Given]>([
-  ['nothing', {}],
+  ['nothing fires', {}],
+  ['nothing fires, which need not wait', { wait: 0 }],
   ['what fires is suppressed', { quiet: [named('A')] }],
   ['all that was told is suppressed', { quiet: [named('A')], heard: [heard('A', LONG)] }],
   [

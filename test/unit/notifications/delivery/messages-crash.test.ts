@@ -188,6 +188,17 @@ describe('a delivery of which it is not known whether it arrived', () => {
     expect(texts(received)).toEqual(['firing A', 'resolved A'])
   })
 
+  test.each(['a', 'b'])('of one group counts as notified beside another one (%s)', async (first) => {
+    const { clock, fire, resolve, received } = sending({
+      receive: (_message, attempt) => (attempt <= 2 ? unanswered : undefined),
+    })
+    for (const target of ['a', 'b']) await fire({ name: target, target })
+    await clock.advance(1)
+    for (const target of ['a', 'b'].toSorted((one) => (one === first ? -1 : 1))) await resolve({ name: target, target })
+    await clock.advance(60)
+    expect(texts(received).slice(2).toSorted()).toEqual(['resolved a', 'resolved b'])
+  })
+
   test('is repeated while the alert still fires', async () => {
     const { clock, fire, received } = sending({ receive: once })
     await fire(A)

@@ -98,9 +98,9 @@ test('a store that fails is written later, and then has it all', async () => {
       const options = { clock, store: { notified: store.notified, writeNotified: write } }
       const own = (await readNotified(['slack'], options)).get('slack')!
       for (const [i, [one, fails]] of steps.entries()) {
-        isBroken = fails
         // An attempt that cannot be written is not begun, and needs all before it to be written.
-        if (one.kind === 'begin' && (isBroken = false) === false) await own.flush()
+        isBroken = fails && one.kind !== 'begin'
+        if (one.kind === 'begin') await own.flush()
         await take(own, one, `message ${i}`)
       }
       isBroken = false
