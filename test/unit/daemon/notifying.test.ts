@@ -29,7 +29,6 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
   const clock = virtualClock(AT)
   const store = openSqliteStore({ path: ':memory:' })
   const attempts: string[] = []
-  const lives = new Map<string, AlertInstance>()
   const attempt = async (receiver: string) => {
     attempts.push(`${receiver} ${clock.monotonic()}`)
     if (error !== undefined) throw error
