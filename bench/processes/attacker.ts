@@ -9,6 +9,8 @@ export type Attack = {
   request: string
   count: number
   seconds: number
+  /** The type of the answer that is asked for. */
+  accept?: string
   /** Connections that read nothing of the answer. */
   deaf?: boolean
   /** A body of that many bytes is announced, and sent byte by byte. */
@@ -20,7 +22,7 @@ export type Attacked = { statuses: Record<string, number>; closed: number }
 
 const DRIP_MS = 100
 
-answer(async ({ url, request, count, seconds, deaf = false, body }: Attack): Promise<Attacked> => {
+answer(async ({ url, request, count, seconds, accept = '*/*', deaf = false, body }: Attack): Promise<Attacked> => {
   const { hostname, port } = new URL(url)
   const statuses: Record<string, number> = {}
   let closed = 0
@@ -36,7 +38,7 @@ answer(async ({ url, request, count, seconds, deaf = false, body }: Attack): Pro
       if (deaf) socket.pause()
       else socket.resume()
     })
-    socket.write(`${request} HTTP/1.1\r\nhost: ${hostname}\r\n${length}\r\n`)
+    socket.write(`${request} HTTP/1.1\r\nhost: ${hostname}\r\naccept: ${accept}\r\n${length}\r\n`)
     sockets.push(socket)
   }
   const dripping =

@@ -6,6 +6,9 @@ import { endingWorld, stillWorld } from '../worlds.ts'
 
 const DAY = 86_400
 
+/** All of the past, as fast as it is read. */
+const STREAM = { request: 'GET /api/v1/events?after=0', accept: 'text/event-stream' }
+
 /** What an attacker does who reaches the port, and for how many seconds its effect is measured. */
 const ATTACKS: Record<string, Omit<Attack, 'url'>> = {
   'nothing, for comparison': { request: '', count: 0, seconds: 31 },
@@ -17,6 +20,9 @@ const ATTACKS: Record<string, Omit<Attack, 'url'>> = {
     seconds: 5,
     deaf: true,
   },
+  'all past events as streams, 200 times': { ...STREAM, count: 200, seconds: 20 },
+  'all past events as streams, 200 times, unread': { ...STREAM, count: 200, seconds: 10, deaf: true },
+  'whole history as CSV, 40 times': { request: 'GET /api/v1/calls?since=0&format=csv', count: 40, seconds: 20 },
   'calls in progress, 20 times': { request: 'GET /api/v1/calls', count: 20, seconds: 5 },
   'bodies, 200, byte by byte': { request: 'POST /api/v1/silences', count: 200, seconds: 13, body: 50_000 },
 }

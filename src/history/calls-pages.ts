@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../clock/clock.ts'
 import { isSelected, type CallFilter } from './call-filter.ts'
 import { listCalls, type PagePosition } from './list-calls.ts'
@@ -40,15 +39,13 @@ export type CallsSource = {
   store: Pick<Store, 'openCalls'> & RowReader
 }
 
-/** How many calls are read and formatted in one iteration of the event loop. */
-const CALLS_PER_TURN = 500
-/** How many calls are read from the history at a time, for a response without a limit. */
-const CALLS_PER_READ = 5000
+/** How many calls are read at a time: fewer take longer each, and more live so long that V8 frees them late. */
+const CALLS_PER_READ = 2500
 /** How long the history is searched for one page or one part (seconds), if few calls match. */
 export const SEARCH_SECONDS = 2
 
 /**
- * Lists at most `max` calls of a selection, in parts, each in its own iteration of the event loop.
+ * Lists at most `max` calls of a selection, in parts. An empty part shows that the history is still being searched.
  *
  * @param searchSeconds after this long no further part of the history is searched; only for a reader that continues at `next`
  */
@@ -69,7 +66,9 @@ async function* inProgress(
   const { offset = 0 } = from
   const found = (await callsInProgress(filter, source)).filter(({ call }) => beganAt(call) < beganBefore)
   const end = Math.min(found.length, offset + max)
-  yield* inTurns(found.slice(offset, end), end < found.length ? { offset: end } : undefined)
+  const next = end < found.length ? { offset: end } : undefined
+  for (let i = offset; i === offset || i < end; i += CALLS_PER_READ)
+    yield { calls: found.slice(i, Math.min(end, i + CALLS_PER_READ)), next }
 }
 
 async function* finished(
@@ -91,17 +90,11 @@ async function* finished(
     const page = await listCalls(store, { ...filter, since, until }, options)
     after = page.next
     left -= page.calls.length
-    const next = after && { after, finished: { since, until: until === Infinity ? null : until } }
-    yield* inTurns(page.calls, next)
+    yield {
+      calls: page.calls,
+      next: after && { after, finished: { since, until: until === Infinity ? null : until } },
+    }
     if (after === undefined || spent() > searchSeconds) return
-  }
-}
-
-/** An empty part shows that the history is still being searched. */
-async function* inTurns(calls: readonly PageCall[], next: Position | undefined): AsyncGenerator<ListedPart> {
-  for (let i = 0; i === 0 || i < calls.length; i += CALLS_PER_TURN) {
-    yield { calls: calls.slice(i, i + CALLS_PER_TURN), next }
-    await setImmediate()
   }
 }
 

@@ -3,12 +3,17 @@ import { type Row, type Sql, type Step } from './sql.ts'
 import type { EventStore, LoggedEvents, NewEvents } from './store.ts'
 
 const COLUMNS = 'position, id, target, named, at, n, total, data, participants'
-/** The first rows of a selection that have at most $2 events together, but at least one row. */
+/**
+ * The first rows of a selection that have at most $2 events together, but at least one row. They are found by their numbers: a row has up
+ * to half a megabyte, and the databases would hold all that might be read.
+ */
 const firstOf = (condition: string, order: string) => `
-  SELECT ${COLUMNS} FROM (
-    SELECT *, sum(n) OVER (ORDER BY position ${order}) AS events, row_number() OVER (ORDER BY position ${order}) AS place
-    FROM (SELECT ${COLUMNS} FROM callwatch.events WHERE ${condition} ORDER BY position ${order} LIMIT greatest($2::int, 1)) AS found
-  ) AS counted WHERE place = 1 OR events <= $2::int ORDER BY position`
+  SELECT ${COLUMNS} FROM callwatch.events WHERE position IN (
+    SELECT position FROM (
+      SELECT position, sum(n) OVER (ORDER BY position ${order}) AS events, row_number() OVER (ORDER BY position ${order}) AS place
+      FROM (SELECT position, n FROM callwatch.events WHERE ${condition} ORDER BY position ${order} LIMIT greatest($2::int, 1)) AS found
+    ) AS counted WHERE place = 1 OR events <= $2::int
+  ) ORDER BY position`
 const FROM = firstOf('position >= $1::bigint', 'ASC')
 const LATEST = firstOf('position IS NOT NULL AND $1::text IS NULL', 'DESC')
 

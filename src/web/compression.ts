@@ -22,8 +22,10 @@ export function compressJson(app: FastifyInstance): void {
   app.addHook('onSend', async ({ headers }, reply, payload: unknown) => {
     if (!COMPRESSED.test(String(reply.getHeader('content-type')))) return payload
     void reply.header('vary', 'accept-encoding')
-    const parts = typeof payload === 'string' && payload.length > LEAST_BYTES ? Readable.from([payload]) : payload
-    if (!(parts instanceof Readable) || !acceptsGzip(headers)) return payload
+    // V8 frees bytes soon after they are written, but a long string only when its heap has grown several times over.
+    const bytes = typeof payload === 'string' && payload.length > LEAST_BYTES ? Buffer.from(payload) : payload
+    const parts = Buffer.isBuffer(bytes) && bytes.length > LEAST_BYTES ? Readable.from([bytes]) : bytes
+    if (!(parts instanceof Readable) || !acceptsGzip(headers)) return bytes
     void reply.header('content-encoding', 'gzip').removeHeader('content-length')
     return pipeline(parts, createGzip({ level: LEVEL }), () => undefined)
   })

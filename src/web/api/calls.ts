@@ -1,19 +1,30 @@
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { systemClock, type Clock } from '../../clock/clock.ts'
 import { cursorOf } from '../../views/queries/cursor.ts'
-import { pagesOf, SEARCH_SECONDS, type CallsSource, type CallSelection } from '../../history/calls-pages.ts'
+import {
+  pagesOf,
+  SEARCH_SECONDS,
+  type CallsSource,
+  type CallSelection,
+  type ListedPart,
+} from '../../history/calls-pages.ts'
 import { callsParameters, callSelection, MAX_CALLS } from '../../views/queries/calls-query.ts'
 import type { NamedApp } from '../../ledger/session-id.ts'
 import { readServiceNow } from '../../history/coverage.ts'
-import { type Calls, calls, callsCsv, callsLines, callView, type CallView } from '../../views/call.ts'
+import { calls, callsCsv, callsLines, callView } from '../../views/call.ts'
 import { CALL_FORMATS, type CallFormat } from '../../views/call-csv.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
+import { workInTurn } from '../work-in-turn.ts'
 import { route } from './route.ts'
+import { withoutNoise } from '../../text/without-noise.ts'
 
 /** A response of more calls is large: few are made at a time. */
 const MAX_SMALL = 500
 const MAX_LARGE_AT_A_TIME = 4
+/** How many calls are formatted in one iteration of the event loop. */
+const CALLS_PER_ITERATION = 500
 
 export type CallsRouteOptions = CallsSource & {
   configured?: () => readonly NamedApp[]
@@ -36,6 +47,7 @@ export const callsRoute = route(
   },
   ({ targets, store, configured = () => [], clock = systemClock, wall = systemClock.wall }: CallsRouteOptions) => {
     const admits = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
+    const inTurn = workInTurn()
     return async ({ query }, reply) => {
       const { limit, format } = query
       const isStream = format !== 'json' && limit === undefined
@@ -46,43 +58,86 @@ export const callsRoute = route(
       const now = isTimeless ? 0 : await readServiceNow(store, query.target, wall())
       const selection = callSelection(query, now, configured())
       const pages = pagesOf(selection, max, { targets, store }, isStream ? Infinity : SEARCH_SECONDS)
-      if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive })
-      const page = await joined(pages)
-      if (format === 'json') return page
-      if (page.truncated) reply.headers({ 'x-callwatch-truncated': 'true', 'x-callwatch-next': page.next })
-      const { type, header, line } = CALL_FORMATS[format]
-      return reply.type(type).send(header + page.calls.map(line).join(''))
+      if (isStream) return streamed(pages, CALL_FORMATS[format], { reply, alive, inTurn })
+      const used = format === 'json' ? JSON_PAGE : CALL_FORMATS[format]
+      const read = () => joined(pages, used)
+      const page = await (max > MAX_SMALL ? inTurn(read, () => reply.raw.destroyed) : read())
+      return sendPage(reply, used, page)
     }
   },
 )
 
-/** Joins all parts to one page. Clients that add up calls need to know whether there are more. */
-async function joined(parts: ReturnType<typeof pagesOf>): Promise<Calls> {
-  const found: CallView[] = []
-  let last: CallSelection['from'] | undefined
-  for await (const { calls: some, next } of parts) {
-    found.push(...some.map(callView))
-    last = next
-  }
-  return last === undefined ? { calls: found } : { calls: found, truncated: true, next: cursorOf(last) }
+/** A page as JSON, put together of texts: its calls as objects would all be alive at the same time. */
+const JSON_PAGE: CallFormat = {
+  type: 'application/json; charset=utf-8',
+  header: '{"calls":[',
+  line: (call) => JSON.stringify(withoutNoise(call)),
+  separator: ',',
 }
 
-type Streaming = { reply: FastifyReply; alive: () => void }
+/** Clients that add up calls need to know whether there are more. */
+const jsonEnd = (next: string | undefined) =>
+  next === undefined ? ']}' : `],"truncated":true,"next":${JSON.stringify(next)}}`
 
-/** Sends all calls, each part once the client has taken the one before. */
+type Page = Awaited<ReturnType<typeof joined>>
+
+/** @param page undefined if the client has disconnected */
+function sendPage(reply: FastifyReply, format: CallFormat, page: Page | undefined): FastifyReply {
+  if (page === undefined) return reply
+  const { texts, next } = page
+  if (format === JSON_PAGE) texts.push(Buffer.from(jsonEnd(next)))
+  else if (next !== undefined) reply.headers({ 'x-callwatch-truncated': 'true', 'x-callwatch-next': next })
+  return reply.type(format.type).send(Buffer.concat(texts))
+}
+
+/** Joins all parts to one page. */
+async function joined(parts: ReturnType<typeof pagesOf>, format: CallFormat) {
+  const texts: Buffer[] = [Buffer.from(format.header)]
+  let last: CallSelection['from'] | undefined
+  for await (const { calls: some, next } of parts) {
+    for await (const text of textsOf(some, format)) {
+      if (texts.length > 1) texts.push(Buffer.from(format.separator ?? ''))
+      texts.push(text)
+    }
+    last = next
+  }
+  return { texts, next: last === undefined ? undefined : cursorOf(last) }
+}
+
+async function* textsOf(some: ListedPart['calls'], { line, separator = '' }: CallFormat): AsyncGenerator<Buffer> {
+  for (let i = 0; i < some.length; i += CALLS_PER_ITERATION) {
+    const views = some.slice(i, i + CALLS_PER_ITERATION).map(callView)
+    yield Buffer.from(views.map(line).join(separator))
+    await setImmediate()
+  }
+}
+
+type Streaming = { reply: FastifyReply; alive: () => void; inTurn: ReturnType<typeof workInTurn> }
+
+/** Sends all calls. Each part is read and formatted as a whole once the client has taken the one before, so that only texts wait for it. */
 async function streamed(
   pages: ReturnType<typeof pagesOf>,
-  { type, header, line }: CallFormat,
-  { reply, alive }: Streaming,
+  format: CallFormat,
+  { reply, alive, inTurn }: Streaming,
 ): Promise<FastifyReply> {
+  /** The texts of the next part; undefined after the last one, and once the client has disconnected. */
+  const read = async () => {
+    const page = await pages.next()
+    if (page.done === true) return undefined
+    return Array.fromAsync(textsOf(page.value.calls, format))
+  }
+  const next = () => inTurn(read, () => reply.raw.destroyed)
   // Read before the status is sent, because the store may be unavailable.
-  const first = await pages.next()
+  const first = await next()
   async function* texts() {
-    yield header
-    for (let page = first; page.done !== true; page = await pages.next()) {
+    yield format.header
+    for (let some = first; some !== undefined; some = await next()) {
       alive()
-      if (page.value.calls.length > 0) yield page.value.calls.map((call) => line(callView(call))).join('')
+      for (const text of some) {
+        yield text
+        alive()
+      }
     }
   }
-  return reply.type(type).send(Readable.from(texts(), { objectMode: false }))
+  return reply.type(format.type).send(Readable.from(texts(), { objectMode: false }))
 }

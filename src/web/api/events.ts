@@ -42,6 +42,7 @@ import { route } from './route.ts'
 import { sessionIds, type NamedApp } from '../../ledger/session-id.ts'
 import { QueryError } from '../../schema/query-error.ts'
 import { sendProblem } from '../problem.ts'
+import { workInTurn } from '../work-in-turn.ts'
 
 type Log = Pick<Store, 'events' | 'latestEvents'>
 
@@ -51,7 +52,7 @@ const DEFAULT_LIMIT = 100
 /** The most past events with which a new stream begins. */
 const MAX_LATEST = 500
 /** How many events a stream reads at a time, and holds while its client does not read. */
-const STREAM_BATCH = 500
+const STREAM_BATCH = 100
 
 const MAX_STREAMS = 100
 const RETRY_AFTER_SECONDS = 10
@@ -126,7 +127,8 @@ export const eventsRoute = route(
   (options: EventsRouteOptions | (WebOptions & EventsRouteOptions), app) => {
     const { store, configured, clock = systemClock } = options
     const state$ = 'targets' in options ? liveState(options, clock) : undefined
-    const openStream = eventStreams(store, clock, app)
+    const inTurn = workInTurn()
+    const openStream = eventStreams({ log: store, inTurn, clock }, app)
     return async ({ query, headers }, reply) => {
       const { after, limit, latest, state } = query
       const filter = filterOf(query, configured())
@@ -134,7 +136,11 @@ export const eventsRoute = route(
         if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')
         const cursor = after === undefined ? undefined : readCursor(after)
         const asked = { cursor, limit: limit ?? DEFAULT_LIMIT, filter }
-        return sendPage(reply, accepts(headers.accept, BATCH_TYPE), readEvents(store, asked))
+        const read = inTurn(
+          () => readEvents(store, asked),
+          () => reply.raw.destroyed,
+        )
+        return sendPage(reply, accepts(headers.accept, BATCH_TYPE), read)
       }
       if (limit !== undefined)
         throw new QueryError('limit is for single answers; a stream has no end, but has `latest`')
@@ -154,8 +160,11 @@ function filterOf(
   return { types: type, targets: target, sessionIds: ids }
 }
 
+type StreamSource = { log: Log; inTurn: ReturnType<typeof workInTurn>; clock: StreamClock }
+
 /** The streams of a server, which end with it. */
-function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
+function eventStreams(source: StreamSource, app: FastifyInstance) {
+  const { log, clock } = source
   const open = new Set<Promise<unknown>>()
   const aborted$ = new Subject<void>()
   /** The position of the newest commit, read for all streams together. */
@@ -171,7 +180,7 @@ function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
     // Disconnects clients that do not read.
     await firstValueFrom(race(from(Promise.all(open)), timer(CLOSING_MS)))
   })
-  return (reply: FastifyReply, asked: Omit<StreamOptions, 'newest$' | 'clock'>, isZipped: boolean) => {
+  return (reply: FastifyReply, asked: Omit<StreamOptions, 'newest$'>, isZipped: boolean) => {
     if (open.size >= MAX_STREAMS) {
       const detail = `${MAX_STREAMS} event streams are open already; close one, or try again later`
       return sendProblem(reply.header('retry-after', RETRY_AFTER_SECONDS), 503, detail)
@@ -179,9 +188,9 @@ function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
     const ended = new Promise<void>((resolve) => reply.raw.once('close', resolve))
     const streamAborted$ = new ReplaySubject<unknown>(1)
     merge(aborted$, asked.aborted$, ended).pipe(take(1)).subscribe(streamAborted$)
-    const options = { ...asked, newest$, aborted$: streamAborted$, clock }
+    const options = { ...asked, newest$, aborted$: streamAborted$ }
     // One text at a time: each may have as many events as are read together.
-    const texts = Readable.from(streamTexts(log, options), { highWaterMark: 1 })
+    const texts = Readable.from(streamTexts(source, options), { highWaterMark: 1 })
     open.add(ended)
     void ended.then(() => open.delete(ended))
     reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type(STREAM_TYPE)
@@ -193,9 +202,12 @@ function eventStreams(log: Log, clock: StreamClock, app: FastifyInstance) {
 }
 
 /** A batch is an array without anything else (CloudEvents JSON format, section 4). */
-async function sendPage(reply: FastifyReply, isBatch: boolean, read: Promise<EventsPage>) {
+async function sendPage(reply: FastifyReply, isBatch: boolean, read: Promise<EventsPage | undefined>) {
   try {
-    const { events: found, next: after } = await read
+    const page = await read
+    // The client has disconnected.
+    if (page === undefined) return reply
+    const { events: found, next: after } = page
     const [events, next] = [found.map((each) => each.event), writeCursor(after)]
     reply.headers({ 'callwatch-next': next, 'cache-control': 'no-store' })
     return isBatch ? reply.type(`${BATCH_TYPE}; charset=utf-8`).send(events) : { events, next }
@@ -212,14 +224,13 @@ type StreamOptions = {
   state$: Observable<LiveState> | undefined
   newest$: Observable<number>
   aborted$: Observable<unknown>
-  clock: StreamClock
 }
 
 /** The texts of a stream (WHATWG HTML §9.2), each when the client has read the one before, until `aborted$`. */
 async function* streamTexts(
-  log: Log,
-  { from, filter: selected, state$ = NEVER, newest$, aborted$, clock }: StreamOptions,
-): AsyncGenerator<string, void> {
+  { log, inTurn, clock }: StreamSource,
+  { from, filter: selected, state$ = NEVER, newest$, aborted$ }: StreamOptions,
+): AsyncGenerator<string | Buffer, void> {
   // The first line shows the client at once that it is connected.
   yield ': connected\nretry: 2000\n\n'
   let isAborted = false
@@ -228,12 +239,19 @@ async function* streamTexts(
   const pause = (seconds: number) => timer(seconds * 1000, clock.scheduler)
   const beyond = (position: number) => newest$.pipe(filter((newest) => newest > position))
 
+  const reading = (after: Cursor | undefined) => {
+    const read = () => nextPage(log, from, after, selected)
+    // What happens after the greeting is for this stream, so it does not wait to read where it begins.
+    const beginsNow = after === undefined && 'latest' in from && from.latest === 0
+    return beginsNow ? read() : inTurn(read, () => isAborted)
+  }
+
   const state = stateReader(state$, aborted$, clock)
   let next: Cursor | undefined
   let written = clock.monotonic()
   for (;;) {
     yield state.changes()
-    const page = await nextPage(log, from, next, selected).catch(onlyStoreErrors(undefined))
+    const page = await reading(next).catch(onlyStoreErrors(undefined))
     if (isAborted) return
     if (page === undefined) {
       await wait(pause(NOTICE_SECONDS))
@@ -245,7 +263,8 @@ async function* streamTexts(
     const silence = clock.monotonic() - written
     if (page.text !== '' || isFirst || silence >= KEEP_ALIVE_SECONDS) {
       // An id without data moves the client's last id, so that it continues after events that it does not want.
-      yield page.text === '' ? `: keep-alive\nid: ${writeCursor(next)}\n\n` : page.text
+      // V8 frees bytes soon after they are written, but a long string only when its heap has grown several times over.
+      yield Buffer.from(page.text === '' ? `: keep-alive\nid: ${writeCursor(next)}\n\n` : page.text)
       written = clock.monotonic()
     } else if (isAtEnd) {
       const due$ = race(beyond(next.position), pause(KEEP_ALIVE_SECONDS - silence))

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import fastify from 'fastify'
 import { expect, describe, onTestFinished, test, vi } from 'vitest'
 import { StoreError } from '../../../src/store/store-error.ts'
@@ -23,11 +24,16 @@ async function eventServer() {
   const app = fastify({ forceCloseConnections: true })
   const clock = virtualClock()
   let reads = 0
+  let reading = 0
+  let together = 0
   let away = false
   const log = {
     events: async (position: number) => {
       if (away) throw new StoreError('unavailable', 'the disk is full')
       reads += 1
+      reading += 1
+      together = Math.max(together, reading)
+      await setImmediate().finally(() => (reading -= 1))
       return rows.slice(Math.max(0, position - 1), position + 20)
     },
     latestEvents: async () => rows.slice(-1000),
@@ -53,7 +59,15 @@ async function eventServer() {
       })
     }
   }
-  return { url, rows, append, clock, reads: () => reads, isAway: (is: boolean) => (away = is) }
+  return {
+    url,
+    rows,
+    append,
+    clock,
+    reads: () => reads,
+    together: () => together,
+    isAway: (is: boolean) => (away = is),
+  }
 }
 
 describe('/api/v1/events', () => {
@@ -83,6 +97,18 @@ describe('/api/v1/events', () => {
     expect(body).toMatchObject([{ type: 'callwatch.alert.firing' }])
     const { body: rest } = await get(url, `after=${response.headers.get('callwatch-next')}`)
     expect(rest).toMatchObject({ events: [] })
+  })
+
+  test('is read for one client after the other, as pages and as streams', async () => {
+    const { url, append, together } = await eventServer()
+    append(1, 300)
+    const page = async () => expect((await get(url, 'limit=300')).body['events']).toHaveLength(300)
+    const stream = async () => {
+      const { next } = await eventClient(url, {}, '?after=0')
+      for (let n = 1; n <= 300; n++) expect(numberIn(await next())).toBe(String(n))
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? page() : stream())))
+    expect(together()).toBe(1)
   })
 
   test('selects events by type, target and call', async () => {
@@ -204,10 +230,15 @@ describe('the stream of events', () => {
     for (let n = 1; n <= 2000; n++) expect(numberIn(await reading.next())).toBe(String(n))
     // Twenty events in two reads: all of them would be 200 reads for each client.
     expect(reads()).toBeLessThan(300)
-    let received = ''
-    slow.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
+    const { promise: receivedAll, resolve } = Promise.withResolvers<void>()
+    let before = ''
+    slow.on('data', (chunk: Buffer) => {
+      const text = before + chunk.toString('latin1')
+      if (text.includes('"subject":"2000"')) resolve()
+      before = text.slice(-100)
+    })
     slow.resume()
-    await vi.waitFor(() => expect(received).toContain('"subject":"2000"'), 10_000)
+    await receivedAll
   })
 
   test('has a comment every 15 s while there is nothing for the client, until it disconnects', async () => {
