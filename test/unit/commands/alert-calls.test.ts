@@ -171,7 +171,7 @@ test('alerts calls prints calls before it has read all of them', async () => {
   const { store, config } = storeInUse()
   const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
   await see(completePoll(30))
-  const many = Array.from({ length: 600 }, (_, i) => over(`call-${i}`, 'rejected', 150))
+  const many = Array.from({ length: 3000 }, (_, i) => over(`call-${i}`, 'rejected', 150))
   await see(completePoll(250, ...many), {
     changes: [firingOf(RATIO, 'production', CREATED + 200, { window })],
   })
@@ -186,7 +186,7 @@ test('alerts calls prints calls before it has read all of them', async () => {
   const stdout = { isTTY: false, hasColors: () => false, write }
   const args = ['alerts', 'calls', 'HighFailureRate', '--format', 'ndjson', '--config', config]
   await runProgram(args, { env: {}, cwd: emptyFolder(), stdout, stderr: stdout, secrets: secretsMask([]) })
-  expect([printed.length, printed[0], printed.at(-1)]).toEqual([600, false, true])
+  expect([printed.length, printed[0], printed.at(-1)]).toEqual([3000, false, true])
 })
 
 test.each([
