@@ -95,21 +95,21 @@ function tellingOf(
 function noticesOf(
   { about, alerts }: AlertMessage,
   { firing, untold }: Grouped,
-  { known }: News,
-  { now: { at, ended }, receiver }: ComposeOptions,
+  { known, ended }: News,
+  { now, receiver }: ComposeOptions,
 ): EpisodeNote[] {
-  const changes = alerts.map(({ notification }) => notification)
-  const told = new Set(changes.map(nameOf))
+  const endOfEpisode = (one: HeardAlert | undefined) => (one && now.ended.get(one.episode)?.change) ?? []
+  const begins = alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one))
+  const told = new Set(begins.map(nameOf))
   // What fires again meanwhile ended, and the message says so by showing what is.
   const again = firing.flatMap(({ name, episode, alert }) => {
     const before = known.get(name)
-    const end = before && ended.get(before.episode)?.change
-    if (end === undefined || before?.episode === episode || told.has(name)) return []
-    return [end, { ...alert, kind: 'firing' as const }]
+    if (before === undefined || before.episode === episode || told.has(name)) return []
+    return [endOfEpisode(before), { ...alert, kind: 'firing' as const }].flat()
   })
-  const all = [...changes, ...untold.map(({ change }) => change), ...again]
-  const own = about === 'edit' ? changes.filter(hasEnded) : all
-  return own.flatMap((one) => notesOf([one], { receiver, kind: one.kind, at }))
+  const ends = ended.flatMap(endOfEpisode)
+  const own = about === 'edit' ? ends : [...begins, ...ends, ...untold.map(({ change }) => change), ...again]
+  return own.flatMap((one) => notesOf([one], { receiver, kind: one.kind, at: now.at }))
 }
 
 /** The message that these alerts, which still fire, are no longer sent to the receiver. */

@@ -8,6 +8,9 @@ import type { AlertMessage } from '../../../src/notifications/message.ts'
 import { isBeyond } from '../../../src/alerts/signal.ts'
 import type { RowReader } from '../../../src/store/sql.ts'
 
+/** No group waits longer. */
+const WAIT_MS = 15_000
+
 /** That an alert began to fire, or ended. */
 export type AlertTurn = { kind: 'firing' | 'resolved' | 'expired'; target: string; key: string; time: string }
 
@@ -92,10 +95,10 @@ export function noticeProblems(
 ): string[] {
   const kinds = ({ notified }: PastAlert) =>
     new Set(notified.filter((one) => one.receiver === receiver).map(({ kind }) => kind))
-  const unnoted = episodes.filter((episode) => {
-    const noted = kinds(episode)
-    return !noted.has(episode.outcome ?? 'firing')
-  })
+  // What was suppressed, or was over within the wait, need not be told.
+  const mustBeTold = ({ since, until, suppressed }: PastAlert) =>
+    suppressed.length === 0 && (until === null || Date.parse(until) - Date.parse(since) > WAIT_MS)
+  const unnoted = episodes.filter((episode) => mustBeTold(episode) && !kinds(episode).has(episode.outcome ?? 'firing'))
   const got = accepted.flatMap(({ alerts }) => alerts.map(({ notification }) => notification))
   const denied = got.filter(({ target, key, kind, firingSince }: Notification) => {
     const since = isoTime(firingSince)

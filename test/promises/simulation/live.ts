@@ -24,10 +24,10 @@ import { webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
 import { drawSettings } from './draw-run.ts'
 import { mortalProcess, type MortalProcess } from './mortal-process.ts'
 import type { Run } from './simulate-run.ts'
-import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { GROUP_WAIT, INTERVAL, RULES, START } from './simulated-rules.ts'
 import { simulatedTransport } from './simulated-transport.ts'
 
-const GROUP_OF = grouping({ groupBy: ['target', 'severity'], groupWait: 10, groupInterval: 0 })
+const GROUP_OF = grouping({ groupBy: ['target', 'severity'], groupWait: GROUP_WAIT, groupInterval: 0 })
 
 /** How many outcomes of polls are kept. */
 const LATEST = 40
@@ -145,12 +145,15 @@ function listen(
   hooks.listener = { since: { from, to: monotonic() }, hear, isAlive: () => died() === undefined }
 }
 
-/** Notes alerts that a receiver was notified of while they were silenced or muted, or while another one fired that inhibits them. */
+/** Notes alerts that a receiver was told to fire while they were silenced or muted, or while another one fired that inhibits them. */
 function noteInhibited(run: Run, message: AlertMessage, alerts: readonly LiveAlert[], now: number): void {
-  for (const { notification } of [...message.alerts, ...message.flapped]) {
+  for (const { notification } of message.alerts) {
     const { alert } = notification
     // What has just begun, the sender did not know.
-    if (run.suppressions.times(alert, now, now).some(({ from, to }) => from < now - 1 && now < to))
+    if (
+      !hasEnded(notification) &&
+      run.suppressions.times(alert, now, now).some(({ from, to }) => from < now - 1 && now < to)
+    )
       run.report.differences.push(`at ${now} it was notified of ${alert}, which is silenced or muted`)
   }
   for (const { notification } of message.alerts) {
