@@ -90,7 +90,7 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const [left, isFull] = [pauses.whole.left(), pauses.busy.size >= MOST_AT_ONCE]
     const isDue = !isFull && order.length + found.unrouted.length > 0
     const isEdited = receiver.edits === true && notified.entries().some(({ ended }) => ended === undefined)
-    const rest = isDue ? 0 : isEdited ? EDIT_PACE_SECONDS : soonest
+    const rest = isDue ? 0 : isEdited ? Math.min(soonest, untilEdit(pauses, clock.monotonic())) : soonest
     seen = { key, until: clock.monotonic() + Math.max(rest, left) }
     if (left > 0 || isFull) return []
     const [next] = order
@@ -98,6 +98,12 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const told = tellUnrouted(sender, found)
     return told.length > 0 || !isEdited ? told : edit(sender, found)
   }
+}
+
+/** In how many seconds the next edit is due. */
+function untilEdit({ edited, edits }: Pauses, now: number): number {
+  const due = edited.values().reduce((least, at) => Math.min(least, at + EDIT_SECONDS - now), EDIT_SECONDS)
+  return Math.max(EDIT_PACE_SECONDS - 1, edits.left(), due)
 }
 
 /** All that may be told. */

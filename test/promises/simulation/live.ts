@@ -79,7 +79,14 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   )
   const messages = delivered$.subscribe(({ receiver, message, outcome }) => {
     if (outcome === 'sent' && message?.kind === 'alerts') noteInhibited(run, message, alerts(), clock.wall())
-    run.report.lines.push(`${clock.wall()} ${receiver} ${outcome} ${JSON.stringify(message)}`)
+    // Ids are drawn.
+    const {
+      id: _,
+      thread: _thread,
+      unanswered: _unanswered,
+      ...said
+    } = { thread: '', unanswered: [], id: '', ...message }
+    run.report.lines.push(`${clock.wall()} ${receiver} ${outcome} ${JSON.stringify(said)}`)
   })
   const webhook = deliverEvents({
     webhook: webhookOf({ name: 'simulated', backfilled: true, from: 'start' }),

@@ -81,8 +81,9 @@ function observed(now: () => number) {
     const flapped = message.flapped.map(({ notification }) => nameOf(notification))
     for (const { alert, isEnd } of changes)
       if (isEnd && !known.has(alert)) wrong.push(`the end of ${alert} came at ${now()} without a beginning`)
-    const isSettled = answer === 'well'
-    if (isSettled || answer === 'silent' || answer === 'partly') {
+    // What some recipients refuse for good, and others have got, is told.
+    const isSettled = answer === 'well' || answer === 'partly'
+    if (isSettled || answer === 'silent') {
       for (const { alert, isEnd } of changes) if (!isEnd) known.add(alert)
     }
     if (isSettled) {

@@ -161,7 +161,7 @@ function whatIn(message: AlertMessage): string {
 
 /** `🔴 critical: HighFailureRate on production`: what a phone's lock screen shows. */
 function titleOfMessage(message: AlertMessage): string {
-  if (message.about === 'unrouted') return `${EMOJI.expired} ${nameIn(unroutedText(message), 130)}`
+  if (message.about === 'unrouted') return `➡️ ${nameIn(unroutedText(message), 130)}`
   const { target, elsewhere: [other] } = message // oxfmt-ignore
   if (target === undefined) return titleOfGroup(message)
   const title = titleOnTarget(message, target)
