@@ -20,7 +20,7 @@ answer(async ({ file }: { file: string }): Promise<Loaded> => {
     const settings = { target: targets[0]!, poll, rules }
     return {
       store,
-      target: await openTarget({ settings: withoutPort(settings), store, clock: systemClock, receiversOf: () => [] }),
+      target: await openTarget({ settings: withoutPort(settings), store, clock: systemClock }),
     }
   })
   // Whatever a store left for later would be loaded now; and what was loaded must not be garbage.

@@ -42,7 +42,7 @@ export async function openedTarget(options: OpenedTargetOptions): Promise<Opened
   const { config, store, clock, metrics } = options
   const { maxRequestsPerMinute } = config.poll
   const settings = { target: options.target, poll: config.poll, rules: config.alerts }
-  const target = await openTarget({ settings: withoutPort(settings), store, clock, receiversOf: () => [] })
+  const target = await openTarget({ settings: withoutPort(settings), store, clock })
   target.settings = settings
   const mask = (text: string) => text
   const log = createLogger({ level: config.log.level, mask, stream: process.stdout })

@@ -61,7 +61,7 @@ answer(async (): Promise<Queried> => {
       const observation = { answers: [{ source: 'list' as const, ...at, calls, notFound: [], invalid: {} }] }
       const delta = computeDelta(ledger, observation, { lookback: 86_400, baseline: 'count', details: 'never' })!
       const begun = performance.now()
-      await store.commit('polled', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] }, routedChanges: [] }) // oxfmt-ignore
+      await store.commit('polled', { ledger: delta, alerts: { changed: [], ended: [], notifications: [] } }) // oxfmt-ignore
       commits.push(performance.now() - begun)
       applyDelta(ledger, delta, 86_400)
       await wait(COMMIT_EVERY_MS)

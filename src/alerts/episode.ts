@@ -3,59 +3,50 @@ import type { Window } from './signal.ts'
 import type { ValueAt } from './values-over-time.ts'
 
 /** An alert from when it fired until it resolved or expired, as the history keeps it. Times are UNIX seconds. */
-export type Episode = Pick<
+export type Episode = Omit<
   Notification,
-  'labels' | 'signal' | 'match' | 'breach' | 'threshold' | 'peak' | 'runbookUrl'
+  'target' | 'key' | 'alert' | 'severity' | 'firingSince' | 'kind' | 'at' | 'episode'
 > & {
   values: readonly ValueAt[]
-  /** In which the measured calls finished (UNIX seconds by the service's clock). */
+  /** In which the measured calls finished (UNIX seconds by the service's clock), from its first window to its last. */
   window?: Window
   /** Undefined while it fires. */
   outcome?: 'resolved' | 'expired' | undefined
-  /** Only for `expired`. */
-  expiredBecause?: Notification['expiredBecause']
 }
 
 /** A complete row of an episode. Its key is target, key and `since`. */
-type EpisodeRow = ReturnType<typeof episodeRow>
+export type EpisodeRow = ReturnType<typeof episodeRow>
 
-/** The row of an alert's episode after a notified change. */
+/** The row of an alert's episode after a change. The threshold is the one at which it fired. */
 export function episodeRow(change: Notification) {
-  const { target, key, alert, severity, labels, signal, match, breach, peak, firingSince, at } = change
-  const { runbookUrl, episode, window, kind, expiredBecause } = change
+  const { target, key, alert: rule, severity, firingSince: since, kind, at, episode, window, ...rest } = change
   const outcome = kind === 'resolved' || kind === 'expired' ? kind : undefined
   const data: Episode = {
-    labels,
-    signal,
-    match,
-    breach,
+    ...rest,
     threshold: episode?.threshold ?? change.threshold,
-    peak,
     values: episode?.values ?? [],
     ...(window !== undefined && { window: { ...window, from: episode?.measuredFrom ?? window.from } }),
-    ...(runbookUrl !== undefined && { runbookUrl }),
     outcome,
-    expiredBecause,
   }
   // Null while it fires.
   const until = outcome === undefined ? null : at
-  return { target, key, since: firingSince, until, rule: alert, severity, data: JSON.stringify(data) }
+  return { target, key, since, until, rule, severity, data: JSON.stringify(data) }
 }
 
-/**
- * - `dropped`: the receiver refused it permanently
- * - `discarded`: callwatch did not send it, because the alert had ended by then
- * - `unknown`: a process that may have sent it died
- */
-export const OUTCOMES_OF_NOTICES = ['sent', 'dropped', 'discarded', 'unknown'] as const
+/** The end of an alert, as it was written with {@link episodeRow}. */
+export function endOf({ target, key, since, until, rule, severity, data }: EpisodeRow): Notification {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
+  const { outcome: kind = 'expired', values: _values, ...rest } = JSON.parse(data) as Episode
+  const threshold = kind === 'resolved' ? rest.clear : rest.threshold
+  return { ...rest, threshold, target, key, alert: rule, severity, firingSince: since, kind, at: until ?? since }
+}
 
-/** The outcome of a message that reports that an episode began, continued or ended. */
+/** A message that told of the beginning, the course or the end of an episode. */
 export type Notice = {
   receiver: string
   kind: Notification['kind']
   /** UNIX seconds. */
   at: number
-  outcome: (typeof OUTCOMES_OF_NOTICES)[number]
 }
 
 export const SUPPRESSED_BY = ['silence', 'mute', 'poll_age', 'inhibition'] as const

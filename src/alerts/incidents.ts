@@ -2,6 +2,7 @@ import { FINAL_STATUSES } from '../ledger/call.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
 import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
 import { alertOf, nameOf, placeOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
+import { onceEach } from './once-each.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
 import { isBeyond, median, sum, type Contributor } from './signal.ts'
@@ -66,14 +67,13 @@ export type Incident = AlertGroup & {
   worst: readonly Alert[]
   /**
    * The calls of all targets that have enough for a value, if the subject is a share of calls that failed. `before` is the share before
-   * the breach, and `told` the one of which a receiver was told last; only in a message that follows another one.
+   * the breach.
    */
   calls?: {
     counts: FinishedCounts
     total: number
     failed: number
     before?: number | undefined
-    told?: { share: number; at: number } | undefined
     outcome?: (typeof FAILURES)[number]
   }
   /** The label value that explains most failures on more than half of the targets. */
@@ -98,22 +98,24 @@ export function incidentsOf(
   of: number,
   freshFrom = -Infinity,
 ): Incident[] {
-  const all = lives.map((live) => {
-    const { state, evaluatedAt, tooFewSince } = live.instance
-    return { ...alertOf(live), state, evaluatedAt, tooFewSince }
-  })
+  const all = lives.map(statedOf)
   const firing = all.filter(isFiring)
   const onTarget = Map.groupBy(firing, ({ target }) => target)
   const at = all.reduce((latest, { evaluatedAt }) => Math.max(latest, evaluatedAt), freshFrom)
   const groups = Map.groupBy(all, (alert) => groupOf(alert).key)
-  const incidents = [...groups.values()].flatMap((alerts) =>
-    alerts.some(isFiring) ? incidentOf(groupOf(alerts[0]!), alerts, { onTarget, of, at, freshFrom }) : [],
+  const incidents = [...groups.values()].flatMap(
+    (alerts) => incidentAlone(groupOf(alerts[0]!), alerts, { onTarget, of, at, freshFrom }) ?? [],
   )
   const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
   const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : incident.course === 'ends' ? 2 : 1)
   return incidents.toSorted(
     (a, b) => bySeverity(a, b) || placeOf(a) - placeOf(b) || b.targets.firing - a.targets.firing,
   )
+}
+
+/** The incident of the alerts of a group; undefined if nothing of it fires. */
+export function incidentAlone(group: AlertGroup, alerts: readonly Stated[], among: Among): Incident | undefined {
+  return alerts.some(isFiring) ? incidentOf(group, alerts, among) : undefined
 }
 
 /** Whether an incident is the cause of another one, or the reason why its numbers are old. An outage comes first by its severity. */
@@ -123,11 +125,26 @@ function explains({ alerts: [first] }: Incident, { causes, unpolled, alerts: [ot
   return causes.some(({ signal }) => signal === name) || (name === 'poll_age' && unpolled !== undefined)
 }
 
-type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt' | 'tooFewSince'>
-const isFiring = ({ state }: Stated) => state !== 'pending'
+/** An alert, and how it is. */
+export type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt' | 'tooFewSince'>
+
+const stated = new WeakMap<LiveAlert['instance'], Stated>()
+/** The same object until the instance changes, which is another one then: what follows from thousands of alerts is not computed anew each second. */
+export function statedOf(live: LiveAlert): Stated {
+  const { target, instance } = live
+  const before = stated.get(instance)
+  if (before?.target === target) return before
+  const { state, evaluatedAt, tooFewSince } = instance
+  const one = { ...alertOf(live), state, evaluatedAt, tooFewSince }
+  stated.set(instance, one)
+  return one
+}
+
+export const isFiring = ({ state }: Stated) => state !== 'pending'
 export const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
 
-type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; at: number; freshFrom: number }
+/** What fires by target, of how many targets there are, the time that this is about, and before which an evaluation is old (UNIX seconds). */
+export type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; at: number; freshFrom: number }
 
 function incidentOf(
   { key, labels }: AlertGroup,
@@ -195,8 +212,9 @@ function addedTo(firing: readonly Alert[], now: number): number {
 }
 
 /** What the rule of an alert measures, for all of its groups. */
-export const ruleSubjectOf = ({ by, ...alert }: Alert) =>
-  subjectOf({ ...alert, labels: Object.fromEntries(by.map((label) => [label, '*'])) })
+export const ruleSubjectOf = onceEach(({ by, signal, match, breach }: Alert) =>
+  subjectOf({ signal, match, breach, labels: Object.fromEntries(by.map((label) => [label, '*'])) }),
+)
 
 /** The alerts of the most urgent and most frequent subject. Of several rules on one subject, the most urgent alert counts. */
 function ofOneSubject(urgent: readonly Stated[]): Stated[] {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { secretsOf } from '../config/secrets.ts'
@@ -132,7 +133,7 @@ async function heartbeatsOf(config: Config, { probe, target, record }: CheckOpti
  * @throws {ConfigError} if it will refuse one
  */
 async function noticesOfNames({ store, targets }: Config, options: CheckOptions): Promise<string[]> {
-  if ('url' in store && !connects(options)) return []
+  if ('url' in store ? !connects(options) : !existsSync(store.path)) return []
   const [{ openReader }, { renamedTargets }] = await Promise.all([
     import('../store/open-store.ts'),
     import('../pipeline/renamed-targets.ts'),

@@ -32,7 +32,7 @@ type LiveOptions = { targets: readonly string[] | undefined; zone: string; warn:
 export async function liveReport(config: Config, { targets, zone, warn }: LiveOptions) {
   const store = openSqliteStore({ path: ':memory:' })
   await expectTargets(store, targets ?? [], config.targets.map(({ name }) => name)) // oxfmt-ignore
-  const given = { store, clock: systemClock, receiversOf: () => [] }
+  const given = { store, clock: systemClock }
   const limits = requestLimits({ ...given, members: () => [], draining$: NEVER })
   const mask = maskSecrets(secretsOf(config))
   const read: string[] = []

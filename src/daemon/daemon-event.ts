@@ -1,6 +1,6 @@
 import type { OwnershipEvent } from '../cluster/shared-ownership.ts'
 import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
-import type { Delivery } from '../notifications/delivery/waiting-alert.ts'
+import type { Delivery } from '../notifications/delivery/deliver.ts'
 import type { TargetEvent } from '../pipeline/lifecycle.ts'
 import type { SweepProgress } from '../polling/poll-memory.ts'
 import type { Reload } from './reload.ts'

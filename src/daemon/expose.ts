@@ -7,8 +7,8 @@ import type { Targets } from '../pipeline/lifecycle.ts'
 import type { ActiveReceivers } from './active-receivers.ts'
 import type { DaemonParts } from './open-parts.ts'
 
-type ExposeOptions = Pick<DaemonParts, 'metrics' | 'clock' | 'droppedLines'> & {
-  store: Pick<Store, 'waiting' | 'size' | 'webhooks' | 'events' | 'latestEvents'>
+type ExposeOptions = Pick<DaemonParts, 'metrics' | 'clock' | 'droppedLines' | 'failures'> & {
+  store: Pick<Store, 'size' | 'webhooks' | 'events' | 'latestEvents'>
   targets: Pick<Targets, 'all' | 'loaded'>
   config: () => Pick<Config, 'events'>
   receivers: Pick<ActiveReceivers, 'all'>
@@ -21,17 +21,16 @@ const READ_TIMEOUT_SECONDS = 0.02
  * Exposes all metrics. While the store cannot be read, gauges about it keep their values. If the store answers too late,
  * because it is far away or has a slow disk, the next scrape has the values.
  */
-export function exposer({ metrics, store, clock, targets, config, receivers, droppedLines }: ExposeOptions) {
+export function exposer({ metrics, store, clock, targets, config, receivers, failures, droppedLines }: ExposeOptions) {
   const { operational } = metrics
 
-  async function readOutbox(): Promise<void> {
-    const waiting = await store.waiting()
+  function readFailures(): void {
     for (const { name: receiver } of receivers.all()) {
-      const { pending, since } = waiting.get(receiver) ?? { pending: 0 }
+      const { pending, oldest } = failures.of(receiver) ?? { pending: 0 }
       operational.notificationsPending.set({ receiver }, pending)
       operational.notificationOldestPending.set(
         { receiver },
-        since === undefined ? 0 : Math.max(0, clock.wall() - since),
+        oldest === undefined ? 0 : Math.max(0, clock.wall() - oldest),
       )
     }
   }
@@ -52,7 +51,8 @@ export function exposer({ metrics, store, clock, targets, config, receivers, dro
   }
 
   return async (format: 'prometheus' | 'openmetrics') => {
-    const readings = [readOutbox(), readWebhooks(), store.size().then((bytes) => operational.storeBytes.set(bytes))]
+    readFailures()
+    const readings = [readWebhooks(), store.size().then((bytes) => operational.storeBytes.set(bytes))]
     const limit$ = timer(READ_TIMEOUT_SECONDS * 1000, clock.scheduler).pipe(map(() => undefined))
     await lastValueFrom(race(Promise.all(readings.map((reading) => reading.catch(onlyStoreErrors(undefined)))), limit$))
     operational.targets.set(targets.all().length)

@@ -1,19 +1,23 @@
-import { map, merge, tap, type Observable } from 'rxjs'
+import { map, merge, type Observable } from 'rxjs'
 import { OTHERS_STALE_INTERVALS, STALE_INTERVALS } from '../clock/intervals.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { takesMessages } from '../notifications/configured-receivers.ts'
-import { dailyDigest } from '../notifications/daily-digest.ts'
-import type { Unwritten } from '../notifications/delivery/send-message.ts'
-import { attemptsOn, type Attempts } from '../notifications/delivery/attempts.ts'
-import { deliver, stateRound, outboxRound, type Round } from '../notifications/delivery/deliver.ts'
-import { editRound } from '../notifications/delivery/edit.ts'
-import type { Inhibited } from '../notifications/delivery/suppress.ts'
-import { grouping, recipientsBy } from '../notifications/grouping.ts'
-import type { Receiver, Send, State } from '../notifications/receiver.ts'
+import { dailyDigest, MAX_LATE_SECONDS } from '../notifications/daily-digest.ts'
+import { backOff, type BackOff } from '../notifications/delivery/back-off.ts'
+import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
+import { readNotified, type Receivers } from '../notifications/delivery/notified.ts'
+import { nowReader } from '../notifications/delivery/now.ts'
+import { messageRound, type MessagesOptions } from '../notifications/delivery/message-round.ts'
+import { newPauses, type Pauses } from '../notifications/delivery/pauses.ts'
+import { hasGot, reportRound, type Report } from '../notifications/delivery/reports.ts'
+import { grouping, recipientsBy, type Routable } from '../notifications/grouping.ts'
+import type { MessageReceiver, Receiver, Send, State } from '../notifications/receiver.ts'
 import { pastReport } from '../notifications/past-report.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
 import { runWhile } from '../rx/run-while.ts'
+import { StoreError } from '../store/store-error.ts'
+import type { Failure } from '../views/receiver-status.ts'
 import { setUpOf } from '../views/target.ts'
 import { liveAlerts } from '../web/api/alerts.ts'
 import type { DaemonEvent } from './daemon-event.ts'
@@ -32,102 +36,196 @@ export const freshFrom =
   () =>
     clock.wall() - STALE_INTERVALS * config().poll.interval
 
+/** What receivers are notified of, and the reports that jobs make. */
+export type Notifying = ReturnType<typeof newNotifying>
+
+export function newNotifying(parts: DaemonParts) {
+  const told = toldReceivers(parts)
+  const reports: Report[] = []
+  const takesReports = (one: Receiver): one is MessageReceiver => takesMessages(one) && one.isLikeAlertmanager !== true
+  const { clock, receivers } = parts
+  return {
+    told,
+    reports: (): readonly Report[] => reports.filter(({ due }) => clock.wall() - due < MAX_LATE_SECONDS),
+    add: (report: Report | undefined) => void (report && reports.push(report)),
+    /** Whether what has this key was reported to all receivers, or is about to be. */
+    isReported: async () => {
+      const known = await told.all()
+      const all = receivers.all().filter(takesReports)
+      return (key: string) =>
+        reports.some(({ keys }) => keys.includes(key)) || all.every(({ name }) => hasGot(known.get(name)!, key))
+    },
+  }
+}
+
 /** Delivers to all receivers of the active configuration. */
-export function notifying(parts: DaemonParts, config$: Observable<Config>): Observable<DaemonEvent> {
-  const { clock, receivers, failures, draining$: daemonDraining$ } = parts
-  const roundsOf = rounds(parts)
-  const part$ = config$.pipe(map(({ notify, alerts, http }) => ({ notify, alerts, publicUrl: http.publicUrl })))
+export function notifying(
+  parts: DaemonParts,
+  config$: Observable<Config>,
+  notified = newNotifying(parts),
+): Observable<DaemonEvent> {
+  const { clock, receivers, draining$: daemonDraining$ } = parts
+  const roundsOf = rounds(parts, notified)
+  const part$ = config$.pipe(
+    map(({ notify, alerts, http, targets }) => {
+      return { notify, alerts, publicUrl: http.publicUrl, targets: targets.map(({ name }) => name) }
+    }),
+  )
   return runWhile(part$, (_part, settingsDraining$) => {
     const draining$ = merge(settingsDraining$, daemonDraining$)
-    return merge(...receivers.all().map((receiver) => deliver(roundsOf(receiver), { clock, draining$ })))
-  }).pipe(
-    tap(failures.note),
-    map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })),
-  )
+    notified.told.forget()
+    const roundsNow = roundsOf()
+    return merge(...receivers.all().map((receiver) => deliver(roundsNow(receiver), { clock, draining$ })))
+  }).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })))
+}
+
+/** What the receivers were told, read again whenever another daemon may have been the leader, and after a reload. */
+function toldReceivers({ clock, store, receivers, ownership }: DaemonParts) {
+  let known: { membership: string | undefined; told: Promise<Receivers> } | undefined
+  let last: Receivers | undefined
+
+  async function read(): Promise<Receivers> {
+    for (const one of last?.values() ?? [])
+      await one.flush().catch((error: unknown) => {
+        if (!(error instanceof StoreError && error.kind === 'stale')) throw error
+      })
+    return (last = await readNotified(receivers.names(), { clock, store }))
+  }
+
+  const forget = () => void (known = undefined)
+  return {
+    forget,
+    /** @throws {StoreError} */
+    all: (): Promise<Receivers> => {
+      const membership = ownership.membership()
+      if (known?.membership !== membership) known = undefined
+      known ??= { membership, told: read() }
+      const { told } = known
+      // oxlint-disable-next-line promise/prefer-await-to-then -- whoever waits gets the error, and the next one reads again
+      told.catch(() => known?.told === told && forget())
+      return told
+    },
+  }
 }
 
 /** What is delivered to a receiver, most urgent first. */
-function rounds(parts: DaemonParts): (receiver: Receiver) => Round[] {
-  const { config, clock, store, receivers, failures, targets, ownership, health } = parts
-  const unwritten: Unwritten = new Map()
-  const attemptsTo = new WeakMap<Receiver, Attempts>()
+function rounds(parts: DaemonParts, notified: Notifying): () => (receiver: Receiver) => Round[] {
+  const { config, clock, store, ownership, health, failures } = parts
+  const { told } = notified
+  const pausesOf = new WeakMap<Receiver, Pauses>()
+  const pauseOf = new WeakMap<Receiver, BackOff>()
   const state = alertState(parts)
-  const outage = storeOutage({
-    problem: health.latest,
-    clock,
-    after: () => 2 * config().poll.interval,
-  })
+  const outage = storeOutage({ problem: health.latest, clock, after: () => 2 * config().poll.interval })
 
-  function whileLeader(round: Round): Round {
-    return async () => (notifies(parts) ? round() : undefined)
-  }
-
-  /** A daemon that was suspended must not send messages that another daemon has sent meanwhile. */
-  function leaderOnly(send: Send): Send {
-    return async (given) => {
-      if (!ownership.isLeader())
-        throw new DeliveryError('another daemon now sends the notifications', { retryable: true })
-      return send(given)
+  /** What is stale is read again. */
+  const whileLeader =
+    (round: Round): Round =>
+    async () => {
+      if (!notifies(parts)) return []
+      return round().catch((error: unknown) => {
+        if (error instanceof StoreError && error.kind === 'stale') told.forget()
+        throw error
+      })
     }
-  }
 
   /** What failed for a former leader is in the hands of another daemon. */
-  function forgetting({ name }: Receiver): Round {
+  const watched = ({ name }: Receiver, failure: () => Failure | undefined): Round => {
     return async () => {
-      if (!ownership.wasLeader()) failures.forget(name)
-      return undefined
+      if (ownership.wasLeader()) failures.watch(name, failure)
+      else failures.forget(name)
+      return []
     }
   }
 
-  /** A receiver that a reload changes is another one, with new attempts. */
-  function newAttempts(receiver: Receiver): Attempts {
-    failures.forget(receiver.name)
-    const attempts = attemptsOn(clock, takesMessages(receiver) ? 'message' : 'state')
-    attemptsTo.set(receiver, attempts)
-    return attempts
-  }
-
-  return (receiver) => {
-    const attempts = attemptsTo.get(receiver) ?? newAttempts(receiver)
-    if (!takesMessages(receiver)) return [whileLeader(stateRound(receiver, attempts, state, ownership.expectLeader))]
-    const { notify, http } = config()
-    const recipients = recipientsBy(notify.routes, receivers.names())
-    const sender = { ...receiver, send: leaderOnly(receiver.send) }
-    const options = {
-      ...notify,
-      groupOf: grouping(notify, receiver.isLikeAlertmanager === true ? [] : config().alerts),
-      targets: () => targets.all().length,
-      freshFrom: freshFrom(parts),
-      store,
-      clock,
-      isNotified: (alert: Inhibited) => recipients(alert).includes(receiver.name),
-      publicUrl: http.publicUrl,
-      alerts: state.alerts,
-      unwritten,
+  return () => {
+    const { notify } = config()
+    const read = nowReader({ clock, store, alerts: state.alerts, mutes: notify.mutes })
+    const now = async () => read(Math.min(...(await told.all()).values().map((one) => one.state().cursor)))
+    const optionsOf = messagesOptions(parts, notified, { state, now })
+    return (receiver) => {
+      if (!takesMessages(receiver)) {
+        const pause = kept(pauseOf, receiver, () => backOff(clock, 'state'))
+        const failure = () => failureOf(pause, clock.wall())
+        return [watched(receiver, failure), whileLeader(stateRound(receiver, pause, state, ownership.expectLeader))]
+      }
+      const pauses = kept(pausesOf, receiver, () => newPauses(clock))
+      const sender = { ...receiver, send: leaderOnly(receiver.send, ownership) }
+      const options = optionsOf(receiver)
+      const messages = messageRound(sender, pauses, options)
+      const reports = reportRound(sender, pauses, { ...options, reports: notified.reports })
+      return [
+        watched(receiver, pauses.failure),
+        outage(receiver, pauses.outage),
+        ...[messages, reports].map(whileLeader),
+      ]
     }
-    const [outbox, edits] = [outboxRound(sender, attempts, options), editRound(sender, options)]
-    return [forgetting(receiver), outage(receiver, attempts), whileLeader(outbox), whileLeader(edits)]
   }
 }
 
-/** Enqueues the daily digests, and the report of what happened before targets were set up. */
-export function digests(parts: DaemonParts): Job[] {
-  const { config, clock, store, receivers, targets, overviews } = parts
-  const takesDigests = (one: Receiver) => takesMessages(one) && one.isLikeAlertmanager !== true
+/** A receiver that a reload changes is another one, with new pauses. */
+function kept<Kept>(map: WeakMap<Receiver, Kept>, receiver: Receiver, make: () => Kept): Kept {
+  const known = map.get(receiver) ?? make()
+  map.set(receiver, known)
+  return known
+}
+
+/** A daemon that was suspended must not send messages that another daemon has sent meanwhile. */
+function leaderOnly(send: Send, { isLeader }: DaemonParts['ownership']): Send {
+  return async (given) => {
+    if (!isLeader()) throw new DeliveryError('another daemon now sends the notifications', { retryable: true })
+    return send(given)
+  }
+}
+
+/** What the messages to a receiver are made with, by the configuration of now. */
+function messagesOptions(
+  parts: DaemonParts,
+  { told }: Notifying,
+  { state, now }: { state: State; now: MessagesOptions['now'] },
+): (receiver: MessageReceiver) => MessagesOptions {
+  const { config, clock, store, receivers, targets } = parts
+  const { notify, http, alerts: rules } = config()
+  const recipients = recipientsBy(notify.routes, receivers.names())
+  const [ofRules, plain] = [grouping(notify, rules), grouping(notify, [])]
+  return ({ name, isLikeAlertmanager }) => ({
+    store,
+    clock,
+    ...notify,
+    groupOf: isLikeAlertmanager === true ? plain : ofRules,
+    rules,
+    targets: () => targets.all().length,
+    freshFrom: freshFrom(parts),
+    isSent: (alert: Routable) => recipients(alert).includes(name),
+    publicUrl: http.publicUrl,
+    alerts: state.alerts,
+    notified: async () => (await told.all()).get(name)!,
+    now,
+  })
+}
+
+/** What cannot be delivered to a receiver of the state. */
+function failureOf(pause: BackOff, now: number): Failure | undefined {
+  const failed = pause.failed()
+  return failed && { ...failed, next: now + pause.left(), pending: 1, oldest: failed.since }
+}
+
+/** Makes the daily digests, and the report of what happened before targets were set up. */
+export function reportJobs(parts: DaemonParts, { add, isReported }: Notifying): Job[] {
+  const { config, clock, store, targets, overviews } = parts
   const options = {
     clock,
     store,
     targets: () => [...targets.loaded().map(setUpOf), ...overviews.others()],
     settings: () => {
       const { notify, alerts } = config()
-      const recipients = receivers.all().filter(takesDigests)
-      return { digest: notify.digest, rules: alerts, receivers: recipients.map(({ name }) => name) }
+      return { digest: notify.digest, rules: alerts }
     },
   }
-  const jobOf = (every: number, work: () => Promise<void>): Job => {
-    return { every, first: 0, leaderOnly: true, run: async () => (notifies(parts) ? work() : undefined) }
+  const jobOf = (every: number, make: () => Promise<Report | undefined>): Job => {
+    return { every, first: 0, leaderOnly: true, run: async () => (notifies(parts) ? add(await make()) : undefined) }
   }
-  return [jobOf(60, dailyDigest(options)), jobOf(PAST_REPORT_SECONDS, () => pastReport(options))]
+  const past = async () => pastReport({ ...options, isReported: await isReported() })
+  return [jobOf(60, dailyDigest(options)), jobOf(PAST_REPORT_SECONDS, past)]
 }
 
 /** The state of all targets, including those of other daemons. */

@@ -9,13 +9,11 @@ import { secretsOf } from '../config/secrets.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
 import { secretsMask, type SecretsMask } from '../log/mask-secrets.ts'
 import { metricsOf } from '../metrics/registry.ts'
-import { recipientsBy } from '../notifications/grouping.ts'
 import { lifecycle } from '../pipeline/lifecycle.ts'
-import type { ReceiversOf } from '../pipeline/target.ts'
 import { openStore } from '../store/open-store.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
-import { deliveryFailures } from '../notifications/delivery/attempts.ts'
+import { deliveryFailures } from '../notifications/delivery/delivery-failures.ts'
 import { activeReceivers } from './active-receivers.ts'
 import type { ConfigReading } from './config-readings.ts'
 import { newOverviews } from './overviews.ts'
@@ -96,7 +94,6 @@ async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) 
   const { mask } = secrets
   let active = first
   const receivers = await activeReceivers(first, clock, log)
-  const receiversOf: ReceiversOf = (change) => recipientsBy(active.notify.routes, receivers.names())(change)
   const open$ = defer(() => openStore(first.store, receivers.names(), (line) => log.info(line)))
   const stopped = () => new StoppedError()
   // This may take minutes, and nothing has to be finished before.
@@ -107,10 +104,10 @@ async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) 
   const config = () => active
   const ownership = await join(store, { clock, draining$, config })
   opened.defer(ownership.leave)
-  await resetStoredTarget({ ...options, store, receiversOf })
-  const targets = lifecycle({ ...options, store, receiversOf, ownership, mask })
+  await resetStoredTarget({ ...options, store })
+  const targets = lifecycle({ ...options, store, ownership, mask })
   logRenamed(log, await targets.open(first))
-  await expireStrayAlerts({ ...options, store, receiversOf })
+  await expireStrayAlerts({ ...options, store })
   const given = { isNamed, clock, random, log, draining$, droppedLines, secrets, mask }
   return {
     ...given,
@@ -125,7 +122,7 @@ async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) 
     overviews: newOverviews(store.cluster, { clock, targets, ownership }),
     hints: passedHints(store.cluster, { clock, ownership, targets }),
     health: storeHealth(clock, ownership),
-    failures: deliveryFailures(clock, mask),
+    failures: deliveryFailures(mask),
     metrics: metricsOf(targets.loaded, VERSION),
   }
 }

@@ -38,8 +38,8 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
     groupOf: () => grouping(config().notify, config().alerts),
     freshFrom: freshFrom(options),
     receivers: () => receivers.all().map(({ name }) => ({ name, failure: failures.of(name) })),
-    suppressed: (alerts, silences, waiting) =>
-      suppressedAlerts(alerts, { notify: config().notify, silences, now: clock.wall() }, waiting),
+    suppressed: (alerts, silences) =>
+      suppressedAlerts(alerts, { notify: config().notify, silences, now: clock.wall() }),
     store: { ...store, ...shownLog(store, () => config().events.participants) },
     problem: ownership.problem,
     expose: exposer(options),

@@ -1,12 +1,11 @@
 import { expectTargets } from '../history/usage.ts'
 import { expiry } from '../pipeline/expiry.ts'
-import type { ReceiversOf } from '../pipeline/target.ts'
 import type { Store } from '../store/store.ts'
 import { changeLog } from './reporting/change-log.ts'
 import { logNotified } from './reporting/log-alerts.ts'
 import type { DaemonOptions } from './open-parts.ts'
 
-type Options = DaemonOptions & { store: Store; receiversOf: ReceiversOf }
+type Options = DaemonOptions & { store: Store }
 
 /**
  * Deletes the stored state of the target that must be reset. Expires its alerts, and notifies their recipients.

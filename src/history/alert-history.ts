@@ -108,8 +108,9 @@ function latest({ data, since, live, severity }: Row): Episode & { severity: Sev
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written from a notification
   const written = { ...parse<Episode>(data), severity: severity as Severity }
   if (live === null) return written
-  const { firingSince, rule, labels, peak, measuredFrom, evidence, values = [] } = parse<AlertInstance>(live)
+  const instance = parse<AlertInstance>(live)
+  const { firingSince, rule, labels, peak, measuredFrom, evidence, values = [] } = instance
   if (firingSince !== Number(since)) return written
   const window = evidence?.window && { from: measuredFrom ?? evidence.window.from, to: evidence.window.to }
-  return { ...rule, labels, peak, values, ...(window && { window }) }
+  return { ...written, ...rule, labels, peak, values, ...(window && { window }) }
 }

@@ -39,9 +39,9 @@ export const COUNTER_DEFINITIONS = {
   },
   notifications: {
     name: 'callwatch_notifications_total',
-    help: 'Delivery attempts by outcome: sent, retried, dropped',
+    help: 'Delivery attempts by outcome: sent, retried',
     labels: ['receiver', 'outcome'],
-    values: { outcome: ['sent', 'retried', 'dropped'] },
+    values: { outcome: ['sent', 'retried'] },
   },
   webhookDeliveries: {
     name: 'callwatch_webhook_deliveries_total',
@@ -99,13 +99,13 @@ export const GAUGE_DEFINITIONS = {
   },
   notificationsPending: {
     name: 'callwatch_notifications_pending',
-    help: 'Changes of alerts, and digests, that wait in the outbox',
+    help: 'Messages that could not be sent yet, by the daemon that sends them',
     labels: ['receiver'],
     values: {},
   },
   notificationOldestPending: {
     name: 'callwatch_notification_oldest_pending_seconds',
-    help: 'How long the oldest change of an alert has been waiting in the outbox; 0 without any',
+    help: 'For how long an attempt to send one of them has failed; 0 without any',
     labels: ['receiver'],
     values: {},
   },

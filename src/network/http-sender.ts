@@ -130,7 +130,7 @@ function noting(progress: { isSending: boolean }): Dispatcher.DispatcherComposeI
 
 /**
  * Another server has answered, such as a proxy that requires a login, or the receiver accepts in a form of its own. Each attempt may
- * have arrived, so the third such answer in a row is the last, and while these answers last, each message is sent once.
+ * have arrived. From the third such answer in a row on it counts as a refusal.
  */
 function unconfirmedBy({ statusCode: status }: Answer, receiver: string, retryable: boolean): DeliveryError {
   const problem = `${receiver} answered ${status}, but not \`ok\`, as it does when it has accepted a message`

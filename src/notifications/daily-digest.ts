@@ -6,13 +6,14 @@ import { figuresOf } from '../history/sums.ts'
 import { usageOf } from '../history/usage.ts'
 import { knownSince, type SyncState } from '../ledger/state.ts'
 import type { Store } from '../store/store.ts'
+import type { Report } from './delivery/reports.ts'
 import type { DayFigures, DigestMessage } from './message.ts'
 
 export type DigestOptions = {
-  /** The recipients, and the time of day (`HH:MM`) and its time zone; undefined if no digest is configured. */
-  settings: () => { receivers: readonly string[]; digest: { at: string; timezone: string } | undefined }
+  /** The time of day (`HH:MM`) and its time zone; undefined if no digest is configured. */
+  settings: () => { digest: { at: string; timezone: string } | undefined }
   clock: Clock
-  store: Pick<Store, 'enqueueOnce' | 'rows'>
+  store: Pick<Store, 'rows'>
   /** All targets, and since when the calls of each are counted. */
   targets: () => readonly (Pick<SyncState, 'created' | 'past'> & { name: string })[]
 }
@@ -20,20 +21,22 @@ export type DigestOptions = {
 const MINUTE = 60
 const DAY = 86_400
 /** A digest that is later than this (seconds) is not sent any more. */
-const MAX_LATE_SECONDS = 12 * 3600
+export const MAX_LATE_SECONDS = 12 * 3600
 /** If polls have not covered this much of the day yet (seconds), the digest waits for them, up to the limit below. */
 const MISSING_SECONDS = 3600
 const MAX_WAIT_SECONDS = 2 * 3600
 
 /**
- * Enqueues a digest of the previous day once a day, at its time. If the daemon was down at that time, it does so later. If an
+ * Makes a digest of the previous day once a day, at its time. If the daemon was down at that time, it does so later. If an
  * hour of the day is not covered yet, and polls may still show its calls, the digest waits up to two hours. Call it every
  * minute.
  *
+ * @returns undefined if none is due
+ *
  * @throws {StoreError}
  */
-export function dailyDigest(options: DigestOptions): () => Promise<void> {
-  const { clock, store } = options
+export function dailyDigest(options: DigestOptions): () => Promise<Report | undefined> {
+  const { clock } = options
   let begun = clock.wall()
   let calledAt = clock.monotonic()
   let done: number | undefined
@@ -42,20 +45,18 @@ export function dailyDigest(options: DigestOptions): () => Promise<void> {
     // Another daemon may have been responsible meanwhile.
     if (clock.monotonic() - calledAt > 2 * MINUTE) begun = clock.wall()
     calledAt = clock.monotonic()
-    const { digest: configured, receivers } = options.settings()
-    if (configured === undefined) return
+    const { digest: configured } = options.settings()
+    if (configured === undefined) return undefined
     const { at, timezone } = configured
     const [hour, minute] = at.split(':').map(Number)
     const now = clock.wall()
     const due = lastTime(`${minute} ${hour} * * *`, timezone, now)
-    if (due === undefined || due === done || now - due > MAX_LATE_SECONDS) return
+    if (due === undefined || due === done || now - due > MAX_LATE_SECONDS) return undefined
     const last = Math.min(Math.max(due, begun) + MAX_WAIT_SECONDS, due + MAX_LATE_SECONDS - MINUTE)
     const digest = await digestOf(options, { timezone, due, now, mayWait: now < last })
-    if (digest === undefined) return
-    if (digest.targets.length > 0) {
-      await store.enqueueOnce([`digest of ${digest.day}`], { kind: 'digest', digest }, receivers)
-    }
+    if (digest === undefined) return undefined
     done = due
+    return digest.targets.length === 0 ? undefined : { keys: [`digest of ${digest.day}`], due, message: digest }
   }
 }
 

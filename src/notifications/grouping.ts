@@ -1,4 +1,5 @@
 import { subjectOf, type Alert } from '../alerts/alert.ts'
+import { onceEach } from '../alerts/once-each.ts'
 import type { AlertGroup } from '../alerts/incidents.ts'
 import { valuesOf, matches } from '../alerts/match.ts'
 import { bySeverity, type AlertMatch } from '../alerts/match-keys.ts'
@@ -14,8 +15,9 @@ export type Group = AlertGroup & {
   interval: number
 }
 
-type Grouped = Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match' | 'signal' | 'breach'>
-export type GroupOf = (alert: Grouped) => Group
+/** What groups, routes and suppression need of an alert. */
+export type Routable = Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 'match' | 'signal' | 'breach'>
+export type GroupOf = (alert: Routable) => Group
 
 /**
  * The group of an alert. The settings of the first route that matches it come before those of `notify`.
@@ -31,7 +33,7 @@ export function grouping(
   const worstFirst = rules.toSorted(bySeverity)
   const bySubject = new Map<string, readonly Rule[]>()
   /** The rules that measure the same. */
-  const onSubjectOf = (alert: Grouped) => {
+  const onSubjectOf = (alert: Routable) => {
     const subject = subjectOf(alert)
     const values = valuesOf(alert)
     const own =
@@ -40,8 +42,8 @@ export function grouping(
     bySubject.set(subject, own)
     return own
   }
-  const routeOf = (alert: Grouped) => routes.find(({ match }) => matches(match, alert))
-  return (alert) => {
+  const routeOf = (alert: Routable) => routes.find(({ match }) => matches(match, alert))
+  return onceEach((alert) => {
     const route = routeOf(alert)
     const worst = onSubjectOf(alert).find((rule) => routeOf({ ...alert, ...named(rule) }) === route)
     const values = valuesOf({ ...alert, ...(worst && named(worst)) })
@@ -54,7 +56,7 @@ export function grouping(
       wait: route?.groupWait ?? notify.groupWait,
       interval: route?.groupInterval ?? notify.groupInterval,
     }
-  }
+  })
 }
 
 const named = ({ name: alert, severity }: Rule) => ({ alert, severity })

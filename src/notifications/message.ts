@@ -1,8 +1,10 @@
 import type { Past } from '../history/past.ts'
 import type { Figures } from '../history/sums.ts'
 import type { Incident } from '../alerts/incidents.ts'
+import type { Alert } from '../alerts/alert.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { AlertMatch, Severity } from '../alerts/match-keys.ts'
+import type { Kind } from './delivery/due.ts'
 import type { AlertLinks, groupLinks } from './text/links.ts'
 
 /** A message to a receiver. Times are UNIX seconds. */
@@ -15,9 +17,21 @@ export type TextOptions = {
   dashboardUrl: string | undefined
 }
 
-/** Changes of a group's alerts. */
+/** What a message is about: a change of a group (delivery/due.ts), or only what it is now, or that it is sent here no longer. */
+export type About = Kind | 'edit' | 'unrouted'
+
+/** A message about a group of alerts. */
 export type AlertMessage = {
   kind: 'alerts'
+  /** A drawn id. */
+  id: string
+  about: About
+  /** The message that began the incident: its id or, at a receiver that edits it, what it resolved to; undefined if this one begins it. */
+  thread: string | undefined
+  /** Messages of the incident that got no answer, so that one may be its beginning: their ids, and when they were sent. */
+  unanswered: readonly { id: string; at: number }[]
+  /** Since when attempts to send this have failed (UNIX seconds). */
+  failingSince?: number | undefined
   /** What they have in common, by `notify.group_by`. */
   group: AlertMatch
   /** What the route of its alerts matches; undefined without a route. */
@@ -28,18 +42,8 @@ export type AlertMessage = {
   severity: Severity
   /** All that fires in the group now; undefined if nothing does. */
   incident: Incident | undefined
-  /** When the first change was made that the receiver was told of it (UNIX seconds). */
-  begun: number
-  /** On how many targets it was at most, by the messages before. */
-  most?: number | undefined
-  /** What identifies the message of the incident at a receiver that edits it; absent if it has none yet. */
-  posted?: string | undefined
-  /** Whether an attempt whose answer was lost may have posted it. */
-  mayBePosted?: boolean
-  /** Whether the incident is more severe than the receiver was told. */
-  isWorse?: boolean
-  /** Whether it only shows the incident as it is now, and tells nothing. */
-  isEdit?: boolean
+  /** If nothing of the group fires any more: what else fires on its targets, of which the receiver is notified. */
+  elsewhere: readonly Alert[]
   /** How many targets there are. */
   targets: number
   /** Where the page shows it; absent if the configuration does not say how users reach the page. */
@@ -61,8 +65,6 @@ export type AlertUpdate = {
   notification: Notification
   /** How often the alert fired and resolved since its previous notification. */
   flaps: number
-  /** Since when nothing suppresses it, if it waited (the host's clock, UNIX seconds). */
-  freeSince?: number | undefined
   /** Until when it was silenced, if that ended after the change and not long ago. */
   silencedUntil?: number | undefined
   /** Absent if the configuration does not say how users reach the page. */
@@ -107,5 +109,5 @@ export type PastMessage = Past & {
   rules: readonly string[]
 }
 
-/** The store cannot be written, or can be written again. Sent without the outbox, which is in the store. */
+/** The store cannot be written, or can be written again. What receivers were told cannot be written either. */
 export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

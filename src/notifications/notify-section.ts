@@ -131,7 +131,7 @@ const mute = section(
 
 const namedReceiver = section(
   {
-    name: nameText().describe('Its name: in routes, metrics and the log; what waits for it is kept by this name'),
+    name: nameText().describe('Its name: in routes, metrics and the log; what it was notified of is kept by this name'),
     ...receiverSections(namedReceiverNames),
   },
   (item, report) => {
@@ -154,9 +154,7 @@ const notifyKeys = section(
       ),
     group_interval: groupTime
       .prefault('5m')
-      .describe(
-        'While an alert of the group fires, the least time between two messages; 0: each change is sent at once',
-      ),
+      .describe('The time from one message of a group to the next change that is sent; 0: each change is sent at once'),
     ...receiverSections(receiverNames),
     receivers: listOf(namedReceiver).describe(
       'More receivers, each with a name of your choice; a key such as `slack` is short for one of that name',

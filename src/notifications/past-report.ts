@@ -1,8 +1,8 @@
 import type { Rule } from '../alerts/rule.ts'
 import { pastOf, type Past } from '../history/past.ts'
 import { knownSince, type SyncState } from '../ledger/state.ts'
-import { list } from '../store/sql.ts'
 import type { Store } from '../store/store.ts'
+import type { Report } from './delivery/reports.ts'
 import type { PastMessage } from './message.ts'
 import { ruleText, titleOf } from './text/notification-text.ts'
 
@@ -17,8 +17,10 @@ export type SetUpTarget = Pick<SyncState, 'created' | 'past'> & {
 export type PastReportOptions = {
   targets: () => readonly SetUpTarget[]
   /** The time zone of hours is that of the digest. */
-  settings: () => { receivers: readonly string[]; digest: { timezone: string } | undefined; rules: readonly Rule[] }
-  store: Pick<Store, 'rows' | 'openCalls' | 'enqueueOnce'>
+  settings: () => { digest: { timezone: string } | undefined; rules: readonly Rule[] }
+  store: Pick<Store, 'rows' | 'openCalls'>
+  /** Whether what has this key was reported to all receivers, or is about to be. */
+  isReported: (key: string) => boolean
 }
 
 const DAY = 86_400
@@ -26,27 +28,28 @@ const DAY = 86_400
 const MAX_WAIT_SECONDS = 600
 
 /**
- * Enqueues a report of the last day of new targets, whose past was counted: one for all that are swept, and one in the life of each.
+ * Makes a report of the last day of new targets, whose past was counted: one for all that are swept, and one in the life of each.
  * Call it every few seconds.
  *
+ * @returns undefined if none is due
  * @throws {StoreError}
  */
-export async function pastReport({ targets, settings, store }: PastReportOptions): Promise<void> {
+export async function pastReport(options: PastReportOptions): Promise<Report | undefined> {
+  const { targets, settings, store, isReported } = options
   const added = targets().filter(({ created, serviceNow }) => serviceNow - created < DAY)
   const keyOf = ({ name, created }: SetUpTarget) => `past of ${name} before ${created}`
-  if (added.some(({ isSwept, created, serviceNow }) => !isSwept && serviceNow - created < MAX_WAIT_SECONDS)) return
+  if (added.some(({ isSwept, created, serviceNow }) => !isSwept && serviceNow - created < MAX_WAIT_SECONDS))
+    return undefined
   const due = new Map(added.flatMap((target) => (target.past === undefined ? [] : [[keyOf(target), target]])))
-  if (due.size === 0) return
-  const query = 'SELECT key FROM callwatch.deduplication_keys WHERE key IN texts($1)'
-  for (const { key } of await store.rows(query, [list(due.keys())])) due.delete(String(key))
+  for (const key of due.keys()) if (isReported(key)) due.delete(key)
   const reported = [...due.values()]
-  if (reported.length === 0) return
+  if (reported.length === 0) return undefined
   const to = Math.max(...reported.map(({ serviceNow }) => serviceNow))
   const from = Math.max(to - DAY, Math.min(...reported.map((target) => knownSince(target))))
   const past = await pastOf(store, reported.map(({ name }) => name), { from, to }) // oxfmt-ignore
-  const { receivers, digest: { timezone } = { timezone: 'UTC' }, rules } = settings()
-  const digest = pastMessage(past, { timezone, rules })
-  await store.enqueueOnce([...due.keys()], { kind: 'digest', digest }, receivers)
+  const { digest: { timezone } = { timezone: 'UTC' }, rules } = settings()
+  // Whoever is added on the same day gets it, too.
+  return { keys: [...due.keys()], due: Infinity, message: pastMessage(past, { timezone, rules }) }
 }
 
 /** @param timezone in which the hour of most failures is named */

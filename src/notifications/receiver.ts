@@ -23,9 +23,9 @@ export type State = {
 /** Called each second. Returns a function that sends, or undefined if nothing is due. */
 export type Refresh = (state: State) => (() => Promise<void>) | undefined
 
-/** A configured receiver of messages, which wait in the outbox; or the log. */
+/** A configured receiver of messages; or the log. */
 export type MessageReceiver = {
-  /** As in the `receiver` label and the outbox. */
+  /** As in the `receiver` label and the store. */
   name: string
   send: Send
   /** It edits the message of an incident while the incident lasts; default: no. */

@@ -1,14 +1,11 @@
 import type { Clock } from '../clock/clock.ts'
-import type { Attempts } from './delivery/attempts.ts'
+import type { BackOff } from './delivery/back-off.ts'
 import type { Round } from './delivery/deliver.ts'
 import type { StoreMessage } from './message.ts'
 import type { MessageReceiver } from './receiver.ts'
 
 /** Why, since when (UNIX seconds) and for how long (seconds) the store could not be written, and whether it can be again. */
 export type Outage = { problem: string; since: number; seconds: number; isOver: boolean }
-
-/** What a refusal of these messages pauses. */
-const SUBJECT = 'store'
 
 export type OutageOptions = {
   /** The latest outage. Undefined before the first one, and while another daemon notifies. */
@@ -19,8 +16,8 @@ export type OutageOptions = {
 }
 
 /**
- * While the store cannot be written, its outbox accepts nothing. So one message is sent without it, and another one when the
- * store can be written again. A message that a receiver has not accepted by then is not sent any more.
+ * While the store cannot be written, what receivers were told cannot be written either. So one message is sent without that, and
+ * another one when the store can be written again. A message that a receiver has not accepted by then is not sent any more.
  */
 export function storeOutage({ problem, clock, after }: OutageOptions) {
   /** For each receiver, the latest message, and whether it still must be sent. */
@@ -39,16 +36,16 @@ export function storeOutage({ problem, clock, after }: OutageOptions) {
     return states.get(receiver)
   }
 
-  return (receiver: MessageReceiver, attempts: Attempts): Round => {
+  return (receiver: MessageReceiver, pause: BackOff): Round => {
     // A receiver that was configured after the outage need not know about it.
     if (!states.has(receiver) && problem()?.isOver === true) Object.assign(update(receiver) ?? {}, { isDue: false })
     return async () => {
       const told = update(receiver)
-      if (told?.isDue !== true || attempts.isPaused(SUBJECT)) return undefined
+      if (told?.isDue !== true || pause.left() > 0) return []
       const { message } = told
-      const attempt = await attempts.attempt(() => receiver.send(message), { subject: SUBJECT })
+      const attempt = await pause.attempt(() => receiver.send(message))
       told.isDue = attempt.outcome === 'retried'
-      return { receiver: receiver.name, message, ...attempt }
+      return [Promise.resolve({ receiver: receiver.name, message, ...attempt })]
     }
   }
 }

@@ -17,7 +17,7 @@ export type Committed = Pick<Decision, 'ledger' | 'alerts'> & { target: string; 
  * @throws {StoreError} and then nothing has changed, unless the answer of a shared store was lost
  */
 export async function commit(target: Target, decision: Decision): Promise<Committed> {
-  const { name, store, clock, receiversOf } = target
+  const { name, store, clock } = target
   if (target.lastCommitUnknown)
     throw new StoreError(
       'unavailable',
@@ -28,9 +28,8 @@ export async function commit(target: Target, decision: Decision): Promise<Commit
   const backfilled = isBackfilled(target)
   const events = newEvents({ ledger: decision.ledger, notifications, backfilled }, clock.wall())
   const gap = longGap(target, decision)
-  const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
   try {
-    await store.commit(name, { ...decision, routedChanges, events, gap })
+    await store.commit(name, { ...decision, events, gap })
   } catch (error) {
     target.lastCommitUnknown = store.cluster !== undefined
     throw error

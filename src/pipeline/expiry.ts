@@ -5,13 +5,12 @@ import type { Target } from './target.ts'
 
 /** Expires the alerts of a target that is no longer polled: the notifications, and the changes of the store. */
 export function expiry(
-  { clock, receiversOf }: Pick<Target, 'clock' | 'receiversOf'>,
+  { clock }: Pick<Target, 'clock'>,
   target: string,
   alerts: readonly AlertInstance[],
   because: 'target reset' | 'target removed',
 ) {
   const now = clock.wall()
   const notifications = expiredNotifications(target, alerts, because, now)
-  const routedChanges = notifications.map((change) => ({ change, receivers: receiversOf(change) }))
-  return { now, notifications, stored: [target, routedChanges, expiryEvents(notifications, now)] as const }
+  return { now, notifications, stored: [target, notifications, expiryEvents(notifications, now)] as const }
 }

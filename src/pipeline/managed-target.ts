@@ -36,7 +36,7 @@ export type ManagedEvent =
   /** A bug ended its run. callwatch retries after a pause (seconds). */
   | { kind: 'internal error'; target: string; error: unknown; seconds: number }
 
-export type ManagedTargetOptions = Pick<OpenTargetOptions, 'store' | 'clock' | 'receiversOf'> &
+export type ManagedTargetOptions = Pick<OpenTargetOptions, 'store' | 'clock'> &
   Omit<ConnectionOptions, 'ownership'> &
   Pick<PipelineOptions, 'random' | 'mask'> & { ownership: Ownership; limits: RequestLimits }
 

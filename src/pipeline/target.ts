@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { Notification } from '../alerts/notification.ts'
 import { reachOf } from '../alerts/evidence.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Recent } from '../alerts/trigger.ts'
@@ -29,9 +28,6 @@ export type TargetSettings = {
   /** Whether events have participants; default: false. */
   participants?: boolean
 }
-
-/** The receivers, by name, that are notified of a change. */
-export type ReceiversOf = (change: Notification) => readonly string[]
 
 /** The status of a target, as metrics, API and page show it. Ages are in seconds. */
 export type TargetStatus = {
@@ -81,7 +77,6 @@ export type Target = TargetStatus & {
   rateLimiter: RateLimiter
   readonly store: Store
   readonly clock: Clock
-  readonly receiversOf: ReceiversOf
   /** Runs polls, ticks and loads one after the other. */
   readonly runExclusive: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -97,7 +92,7 @@ export type Times = {
   awaited: number
 }
 
-export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'receiversOf'> & {
+export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock'> & {
   owner?: Target['owner']
   /** Whether the store must have it: one that was renamed or reset meanwhile is not created again. Default: it is created if it is new. */
   isStored?: boolean
@@ -111,7 +106,7 @@ export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock' | 'r
  * @throws {StoreError}
  */
 export async function openTarget(options: OpenTargetOptions): Promise<Target> {
-  const { settings, store, clock, receiversOf, owner = () => undefined, isStored = false, before } = options
+  const { settings, store, clock, owner = () => undefined, isStored = false, before } = options
   const { record = healthRecord(clock.monotonic), runExclusive = oneByOne() } = before ?? {}
   const { target: config, poll, rules } = settings
   const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
@@ -159,7 +154,6 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     },
     store,
     clock,
-    receiversOf,
     runExclusive,
   }
   return target

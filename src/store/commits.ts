@@ -53,7 +53,7 @@ const ADD_GAP = insertInto('gaps', ['target', 'ended', 'began'], 'NOTHING')
 
 /** Commits that are requested at the same time share one transaction. */
 export function commits(sql: Sql, options: CommitOptions): Pick<TargetStore, 'commit'> {
-  const { targets, outbox, events, cluster } = options
+  const { targets, notified, events, cluster } = options
 
   async function write(commits: readonly Numbered[]): Promise<void> {
     const steps = [
@@ -61,7 +61,7 @@ export function commits(sql: Sql, options: CommitOptions): Pick<TargetStore, 'co
       ...(cluster?.alongside(
         commits.map(({ number, commit, fence }) => [number, commit.ledger.sync.seq, fence.epoch]),
       ) ?? []),
-      ...outbox.enqueue(commits.flatMap(({ commit }) => commit.routedChanges)),
+      ...notified.writeEpisodes(commits.flatMap(({ commit }) => commit.alerts.notifications)),
       ...commits.flatMap(({ target, commit }) => events.log(target, commit.events)),
     ]
     await sql.batch(steps).catch(async (error: unknown) => {

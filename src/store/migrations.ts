@@ -29,11 +29,31 @@ const severalCalls = (text: string, digest: string, options: string) => `
 /** A daemon of version 1 that was halted meanwhile cannot join again: it writes `note`. */
 const RENAME_NOTE = 'ALTER TABLE callwatch.members RENAME note TO status'
 
+/**
+ * Version 3: what receivers were told is known by alert. Nothing of what waited or was told before is kept, so each receiver is
+ * notified again of what fires.
+ */
+const notifiedByAlert = (text: string, flag: string, options: string) => `
+  DROP TABLE callwatch.outbox;
+  DROP TABLE callwatch.recipients;
+  DROP TABLE callwatch.told_groups;
+  DROP TABLE callwatch.deduplication_keys;
+  CREATE TABLE callwatch.notified (id ${text} NOT NULL, receiver ${text} NOT NULL, accepted ${flag} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (id))${options};
+  CREATE TABLE callwatch.receivers (name ${text} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (name))${options}`
+
+const [SQLITE_HOT, POSTGRES_TEXT, POSTGRES_HOT] = [' STRICT, WITHOUT ROWID', 'text COLLATE "C"', ' WITH (fillfactor = 50)'] // oxfmt-ignore
+
 export const MIGRATIONS: Readonly<Record<Migrations['store'], Migrations>> = {
-  sqlite: { store: 'sqlite', steps: [severalCalls('TEXT', 'INTEGER', ' STRICT, WITHOUT ROWID')] },
+  sqlite: {
+    store: 'sqlite',
+    steps: [severalCalls('TEXT', 'INTEGER', SQLITE_HOT), notifiedByAlert('TEXT', 'INTEGER', SQLITE_HOT)],
+  },
   postgres: {
     store: 'postgres',
-    steps: [`${severalCalls('text COLLATE "C"', 'bigint', ' WITH (fillfactor = 50)')}; ${RENAME_NOTE}`],
+    steps: [
+      `${severalCalls(POSTGRES_TEXT, 'bigint', POSTGRES_HOT)}; ${RENAME_NOTE}`,
+      notifiedByAlert(POSTGRES_TEXT, 'boolean', POSTGRES_HOT),
+    ],
   },
 }
 

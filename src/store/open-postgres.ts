@@ -55,8 +55,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { lease, receivers, clock = systemClock } = options
   const hints = hintChannel(clock)
   const { sql, membership, reading, setUrl } = await openDatabase({ ...options, hints })
-  const cluster = clusterOf(membership, { lease, onJoin: () => outbox.clear() })
-  const { store, outbox, events } = storeOn(sql, { receivers, reading, cluster, clock })
+  const cluster = clusterOf(membership, { lease, onJoin: () => notified.clear() })
+  const { store, notified, events } = storeOn(sql, { receivers, reading, cluster, clock })
   return {
     ...store,
     close: async () => void (await Promise.all([store.close(), membership.close()])),

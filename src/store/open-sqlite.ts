@@ -22,8 +22,8 @@ export type SqliteStoreOptions = SqliteOptions & {
 export async function openSqliteDaemonStore(options: SqliteStoreOptions, say: Say = () => undefined): Promise<Store> {
   const sql = await openSqliteThread(options, say)
   const reading = options.path === ':memory:' ? sql : sqliteReadingThread(options)
-  const { store, outbox } = storeOn(sql, { receivers: options.receivers, reading })
-  await sql.batch(outbox.clear())
+  const { store, notified } = storeOn(sql, { receivers: options.receivers, reading })
+  await sql.batch(notified.clear())
   if (options.path === ':memory:') return store
   const closing = new AbortController()
   return {
@@ -40,8 +40,8 @@ export async function openSqliteDaemonStore(options: SqliteStoreOptions, say: Sa
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const engine = attempt(options.path, () => openEngine(options))
   const sql = sqlInPlace(engine, options.path, true)
-  const { store, outbox } = storeOn(sql, { receivers: options.receivers, reading: sql })
-  attempt(options.path, () => engine({ do: 'batch', steps: outbox.clear() }))
+  const { store, notified } = storeOn(sql, { receivers: options.receivers, reading: sql })
+  attempt(options.path, () => engine({ do: 'batch', steps: notified.clear() }))
   return store
 }
 

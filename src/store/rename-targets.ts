@@ -4,7 +4,7 @@ import type { SyncState } from '../ledger/state.ts'
 import { isMap } from '../schema/path.ts'
 import type { Cluster } from './cluster.ts'
 import { list, parse, type Row, type Sql, type Step, type Value } from './sql.ts'
-import type { Rename } from './store.ts'
+import type { ReceiverState, Rename } from './store.ts'
 import { changing, keyIsGiven, TABLES, type TableName } from './tables.ts'
 
 /** How the texts of a column change with a name. */
@@ -15,14 +15,12 @@ type Renaming = (text: string, rename: Rename) => string
  * commits and senders lock these tables, so that they cannot deadlock.
  */
 const NAMES: readonly (readonly [table: TableName, column: string, renaming: Renaming])[] = [
-  ['outbox', 'data', inJson],
-  ['recipients', 'target', asName],
+  ['notified', 'data', inJson],
+  ['receivers', 'data', inReports],
   ['alert_episodes', 'target', asName],
   ['alert_episodes', 'notes', (text, rename) => text.replaceAll(/^.+$/gm, (line) => inJson(line, rename))],
-  ['told_groups', 'name', inJson],
   ['silences', 'data', (text, rename) => inJson(text, rename, asMatched)],
   ['undelivered', 'data', inSeries],
-  ['deduplication_keys', 'key', (text, { name, formerly }) => text.replace(`past of ${formerly} before `, () => `past of ${name} before `)], // oxfmt-ignore
 ]
 
 /** Locks all targets before any other rows and in one order, as commits do. */
@@ -107,6 +105,16 @@ function inJson(text: string, rename: Rename, nameIn: Renaming = asName): string
     return isName && typeof value === 'string' ? nameIn(value, rename) : value
   }
   return JSON.stringify(renamed(JSON.parse(text), false))
+}
+
+/** The reports of its past that receivers got: the keys of notifications/past-report.ts. */
+function inReports(text: string, { name, formerly }: Rename): string {
+  const state = parse<ReceiverState>(text)
+  const reports = state.reports.map(({ id, at }) => {
+    const [, of, before] = /^past of (.*) before (\S+)$/s.exec(id) ?? []
+    return { id: of === formerly ? `past of ${name} before ${before}` : id, at }
+  })
+  return JSON.stringify({ ...state, reports })
 }
 
 /** A regular expression that matched the old name also matches the new one. */

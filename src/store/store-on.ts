@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts'
 import { commits } from './commits.ts'
 import { eventLog } from './events.ts'
 import { history } from './history.ts'
-import { outboxOf } from './outbox.ts'
+import { notifiedOf } from './notified.ts'
 import { retention } from './retention.ts'
 import { rollups } from './rollups.ts'
 import type { Database } from './sql.ts'
@@ -13,7 +13,7 @@ import { targetsOf } from './targets.ts'
 import { webhooks } from './webhooks.ts'
 
 export type StoreOptions = {
-  /** All configured receivers. Whatever waits for others is removed, once, with `outbox.clear`; undefined keeps everything. */
+  /** All configured receivers. What others were told is forgotten, once, with `notified.clear`; undefined keeps everything. */
   receivers: readonly string[] | undefined
   /** Runs queries of the history, which may take long. */
   reading: Database
@@ -24,13 +24,13 @@ export type StoreOptions = {
 
 /** Combines the parts of a daemon's store on either database. */
 export function storeOn(sql: Database, { receivers, reading, cluster, clock = systemClock }: StoreOptions) {
-  const outbox = outboxOf(sql, { receivers, cluster, clock })
+  const notified = notifiedOf(sql, { receivers, cluster })
   const events = eventLog(sql, cluster)
-  const targets = targetsOf(sql, { cluster, outbox, events })
+  const targets = targetsOf(sql, { cluster, notified, events })
   const store: Store = {
     ...targets.methods,
-    ...commits(sql, { cluster, targets, outbox, events }),
-    ...outbox.methods,
+    ...commits(sql, { cluster, targets, notified, events }),
+    ...notified.methods,
     ...silences(sql),
     ...history(sql, cluster === undefined),
     ...events.methods,
@@ -41,7 +41,7 @@ export function storeOn(sql: Database, { receivers, reading, cluster, clock = sy
     rows: reading.all,
     close: async () => void (await Promise.all([sql.close(), reading === sql ? undefined : reading.close()])),
   }
-  return { store, outbox, events }
+  return { store, notified, events }
 }
 
 export function commandStoreOn(sql: Database): CommandStore {

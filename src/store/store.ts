@@ -3,7 +3,6 @@ import type { EpisodeNote } from '../alerts/episode.ts'
 import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { Silence } from '../alerts/match.ts'
 import type { EvaluationRecord } from '../alerts/trigger.ts'
-import type { Severity } from '../alerts/match-keys.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { FinalStatus } from '../ledger/call.ts'
 import type { EarlierCalls, KeptFinishes, Period } from '../ledger/finished-calls.ts'
@@ -19,7 +18,7 @@ import type { WebhookStore } from './webhook-store.ts'
  * Times of the service are by its clock, all others by the host's; all are UNIX seconds.
  */
 export type Store = TargetStore &
-  OutboxStore &
+  NotifiedStore &
   HistoryStore &
   RollupStore &
   RetentionStore &
@@ -63,51 +62,39 @@ export type TargetStore = {
   /** Commits a delta whose sequence number follows the stored one. Any other delta is refused as stale. */
   commit: (target: string, commit: Commit) => Promise<void>
   /**
-   * Deletes all rows of a target except its events and past alerts, and enqueues and logs the ends of its alerts. When it is
+   * Deletes all rows of a target except its events and past alerts, and writes and logs the ends of its alerts. When it is
    * opened again, it starts from nothing.
    */
-  resetTarget: (target: string, routedChanges: readonly RoutedChange[], logged?: NewEvents) => Promise<void>
+  resetTarget: (target: string, changes: readonly Notification[], logged?: NewEvents) => Promise<void>
   /** Finds targets that are not among these, and have alerts or are not marked as removed yet. Returns them with their alerts. */
   strayTargets: (targets: readonly string[]) => Promise<{ target: string; alerts: AlertInstance[] }[]>
   /**
-   * Deletes all alerts of a target, and enqueues and logs their ends.
+   * Deletes all alerts of a target, and writes and logs their ends.
    *
    * @param removed when the target left the configuration, if it did. From then on its open calls are shown as lost, until it is
    * opened again
    */
   expireAlerts: (
     target: string,
-    routedChanges: readonly RoutedChange[],
+    changes: readonly Notification[],
     logged?: NewEvents,
     removed?: number,
   ) => Promise<void>
 }
 
-/** What waits for the receivers of notifications, and what they were told. */
-export type OutboxStore = {
-  /** All entries of a receiver, oldest first. */
-  outbox: (receiver: string) => Promise<OutboxEntry[]>
+/** What the receivers of notifications were told. */
+export type NotifiedStore = {
+  /** All rows, and what else is known of each receiver, by name. */
+  notified: () => Promise<{ rows: NotifiedRow[]; receivers: ReadonlyMap<string, ReceiverState> }>
   /**
-   * Claims entries before they are sent, or takes the claim back if the receiver certainly did not get the message. If several
-   * daemons share the store, it refuses a claim as stale from any daemon but the leader, even a claim of no entries.
-   */
-  claimOutbox: (ids: readonly number[], claimed: boolean) => Promise<void>
-  /**
-   * Removes entries that were delivered, permanently refused or discarded, and notes the outcome. Further calls for an entry do
-   * nothing.
+   * Writes what changed, all or nothing. If several daemons share the store, only the leader can.
    *
-   * @param telling what the message said of a group; without ids, only this is written, unless the receiver was told otherwise since
+   * @throws {StoreError} stale: another daemon is the leader
    */
-  removeFromOutbox: (ids: readonly number[], notes?: readonly EpisodeNote[], telling?: Telling) => Promise<void>
-  /** What a receiver was told of each group. */
-  toldGroups: (receiver: string) => Promise<ReadonlyMap<string, ToldGroup>>
+  writeNotified: (change: NotifiedChange) => Promise<void>
   /** Notes the delivery of alerts in their history. */
   noteEpisodes: (notes: readonly EpisodeNote[]) => Promise<void>
-  /** How much waits for each receiver, and since when the oldest change of an alert waits. */
-  waiting: () => Promise<ReadonlyMap<string, Waiting>>
-  /** Enqueues an entry for each receiver, unless one of these deduplication keys was used before. */
-  enqueueOnce: (keys: readonly string[], content: OutboxContent, receivers: readonly string[]) => Promise<void>
-  /** Sets the configured receivers. Removes what waits for others, and enqueues nothing for them from now on. */
+  /** Sets the configured receivers, and forgets what others were told. */
   setReceivers: (receivers: readonly string[]) => Promise<void>
 }
 
@@ -212,8 +199,6 @@ export type EventStore = {
 export type Commit = {
   ledger: Delta
   alerts: AlertDelta
-  /** The notified changes of alerts, each with its receivers. */
-  routedChanges: readonly RoutedChange[]
   /** The evaluation that caused the changes of alerts. */
   evaluated?: EvaluationRecord
   /** Undefined if there are no events. */
@@ -263,50 +248,27 @@ export type LoggedEvents = NewEvents & {
 /** The last committed state of a target. */
 export type StoredTarget = { ledger: LedgerState; alerts: Map<string, AlertInstance> }
 
-/** A change of an alert, and the receivers of its route. An end goes to the recipients of its beginning instead. */
-export type RoutedChange = { change: Notification; receivers: readonly string[] }
+/** What a message told a receiver or, not accepted, may have told it. `id` is drawn; `data` is notifications/delivery/notified.ts Told. */
+export type NotifiedRow = { id: string; receiver: string; accepted: boolean; data: string }
 
-/** An entry that waits in the outbox of one receiver. */
-export type OutboxEntry = {
-  id: number
-  /** An attempt to deliver it has begun, so it may have been sent already. */
-  claimed: boolean
-  content: OutboxContent
+/** What is known of a receiver besides its messages. Times are UNIX seconds by the host's clock. */
+export type ReceiverState = {
+  /** When it was added: it is told nothing of before. */
+  added: number
+  /** Ends until then need no word any more. */
+  cursor: number
+  /** The reports that it got in the last days, and when. */
+  reports: readonly { id: string; at: number }[]
 }
 
-/** What waits for a receiver; `since` (UNIX seconds) is absent if no alert does. */
-export type Waiting = { pending: number; since?: number }
-
-/** A change of one alert; or the digest of a day, or a report of the past, as its receiver will show it (JSON). */
-export type OutboxContent = Notification | { kind: 'digest'; digest: unknown }
-
-/** What a receiver was told last of a group of alerts that fires, or of which some came and went. */
-export type ToldGroup = {
-  /** When the last message was sent, and when the group began to fire (the host's clock, UNIX seconds). */
-  at: number
-  begun: number
-  /** From when the interval counts (the host's clock, UNIX seconds): messages about growth do not begin it again. */
-  interval: number
-  /** Whether a message since `begun` told of growth. */
-  hasGrown: boolean
-  /** How often the group began to fire again within an interval. */
-  begunAgain: number
-  /** On how many targets alerts of the group fired, and the highest severity that was told. */
-  targets: number
-  severity: Severity
-  /** On how many targets at most, by the messages that were sent about the incident; absent in rows of earlier versions. */
-  most?: number
-  /** Whether the last message said that it recovers. */
-  ends?: boolean
-  /** Since when the breach lasted by its first message (UNIX seconds), and the shares of failed calls before it and by the last message, with what these are of. */
-  since?: number
-  was?: { subject: string; before?: number | undefined; share?: number }
-  /** What identifies its message at a receiver that edits it. */
-  posted?: string | undefined
+/** What changes of what receivers were told. */
+export type NotifiedChange = {
+  /** The ids of rows. */
+  remove?: readonly string[]
+  rows?: readonly NotifiedRow[]
+  receiver?: { name: string; state: ReceiverState }
+  notes?: readonly EpisodeNote[]
 }
-
-/** What a receiver was told of a group by a message. */
-export type Telling = { receiver: string; group: string; told: ToldGroup }
 
 /** Identifies a target. A stored name with another fingerprint is refused. */
 export type TargetIdentity = { name: string; fingerprint: string }

@@ -133,15 +133,14 @@ const ALL_TABLES = {
     columns: { webhook: 'text', dead: 'flag', position: 'whole', place: 'whole', data: 'text' },
   },
 
-  /** store.ts OutboxContent */
-  outbox: { key: ['id'], columns: { id: 'serial', receiver: 'text', claimed: 'flag', data: 'text' } },
-  /** The receivers that were notified of a firing alert. They also get its end. */
-  recipients: {
-    key: ['target', 'alert', 'receiver'],
-    columns: { target: 'text', alert: 'text', receiver: 'text' },
+  /** What messages told receivers, and, not accepted, what attempts without an answer may have told: store.ts NotifiedRow. */
+  notified: {
+    key: ['id'],
+    columns: { id: 'text', receiver: 'text', accepted: 'flag', data: 'text' },
+    hot: true,
   },
-  /** What each receiver was told of a group of alerts that fires: store.ts ToldGroup. */
-  told_groups: { key: ['receiver', 'name'], columns: { receiver: 'text', name: 'text', data: 'text' }, hot: true },
+  /** What else is known of each receiver: store.ts ReceiverState. */
+  receivers: { key: ['name'], columns: { name: 'text', data: 'text' }, hot: true },
   /** The history of alerts: a row for each time that an alert fires, updated with its changes. */
   alert_episodes: {
     key: ['target', 'alert', 'since'],
@@ -160,8 +159,6 @@ const ALL_TABLES = {
     },
     indexes: { alert_episodes_by_age: '(until)', alert_episodes_by_begin: '(since)' },
   },
-  /** Keys of entries that are enqueued once only, and when, by the host's clock. */
-  deduplication_keys: { key: ['key'], columns: { key: 'text', at: 'real' } },
   /** alerts/match.ts Silence */
   silences: { key: ['id'], columns: { id: 'serial', until: 'real', data: 'text' } },
   /** Rate limit pauses, by the host's clock. */

@@ -1,4 +1,5 @@
 import type { AlertInstance } from '../alerts/alert-instance.ts'
+import type { Notification } from '../alerts/notification.ts'
 import { QUANTITIES } from '../ledger/balance.ts'
 import { newLedger, indexCall, type SyncState } from '../ledger/state.ts'
 import { addCall } from '../ledger/finished-calls.ts'
@@ -8,18 +9,18 @@ import { batched } from './batched.ts'
 import type { Cluster } from './cluster.ts'
 import { CALL_COLUMNS, callOf, IS_OPEN } from './call-columns.ts'
 import type { EventLog } from './events.ts'
-import type { Outbox } from './outbox.ts'
+import type { NotifiedPart } from './notified.ts'
 import { markAllStale, markStale } from './rollups.ts'
 import { renameTargets } from './rename-targets.ts'
 import { fenced, parse, list, type Row, type Sql, type Step } from './sql.ts'
 import { StoreError } from './store-error.ts'
-import type { NewEvents, RoutedChange, StoredTarget, TargetIdentity, TargetStore } from './store.ts'
+import type { NewEvents, StoredTarget, TargetIdentity, TargetStore } from './store.ts'
 import { insertInto, TABLES_OF_TARGETS } from './tables.ts'
 
 export type Targets = ReturnType<typeof targetsOf>
 
 export type TargetsOptions = {
-  outbox: Pick<Outbox, 'enqueue'>
+  notified: Pick<NotifiedPart, 'writeEpisodes'>
   events: Pick<EventLog, 'log'>
   /** Undefined if the daemon does not share its store. */
   cluster: Cluster | undefined
@@ -84,19 +85,19 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
   const methods: Omit<TargetStore, 'commit'> = {
     openTarget: (identity, created, longestWindow) => open({ identity, created, longestWindow }),
     renameTargets: (renames) => sql.transaction((renaming) => renameTargets(renaming, renames, cluster), 'long'),
-    resetTarget: async (name, routedChanges, logged) => {
+    resetTarget: async (name, changes, logged) => {
       await sql.transaction(async (resetting) => {
         const number = await lock(resetting, name)
         if (number === undefined) return
         await cluster?.expectResettable(resetting, name)
-        await endAlerts(resetting, parts, { name, number }, routedChanges, logged)
+        await endAlerts(resetting, parts, { name, number }, changes, logged)
         await resetting.batch(deleteTarget(number, cluster))
       }, 'long')
       numbers.delete(name)
       cluster?.forget(name)
     },
     strayTargets: (targets: readonly string[]) => strayTargets(sql, targets),
-    expireAlerts: async (name, routedChanges, logged, removed) => {
+    expireAlerts: async (name, changes, logged, removed) => {
       await sql.transaction(async (expiring) => {
         const number = await lock(expiring, name)
         if (number === undefined) return
@@ -105,7 +106,7 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
         const seq = sync.seq + 1
         const at = (removed ?? 0) + (sync.clockSkew ?? 0)
         await expiring.batch([{ statement: DISOWN, args: [number, seq, JSON.stringify({ ...sync, seq })] }])
-        await endAlerts(expiring, parts, { name, number }, routedChanges, logged)
+        await endAlerts(expiring, parts, { name, number }, changes, logged)
         const isRemoved = removed !== undefined && row!['removed'] === null
         await expiring.batch([
           ...(isRemoved ? [REMOVE, LOSE_CALLS].map((statement) => ({ statement, args: [number, at] })) : []),
@@ -176,22 +177,22 @@ async function restore(sql: Sql, removed: readonly Row[]): Promise<void> {
   if (steps.length > 0) await sql.batch(steps)
 }
 
-/** Ends all alerts of a target. If several daemons end the same alerts, only one notifies. */
+/** Ends all alerts of a target. If several daemons end the same alerts, only one does. */
 async function endAlerts(
   ending: Sql,
-  { outbox, events }: Omit<TargetsOptions, 'cluster'>,
+  { notified, events }: Omit<TargetsOptions, 'cluster'>,
   { name, number }: { name: string; number: number },
-  routedChanges: readonly RoutedChange[],
+  all: readonly Notification[],
   logged: NewEvents | undefined,
 ): Promise<void> {
   const statement = 'DELETE FROM callwatch.alerts WHERE target = $1 RETURNING alert, data'
   const [ended] = await ending.batch([{ statement, args: [number] }])
   const keys = new Set(ended!.map(({ alert }) => String(alert)))
-  const changes = routedChanges.filter(({ change }) => keys.has(change.key))
+  const changes = all.filter(({ key }) => keys.has(key))
   // Its owner may have committed since the alerts were read.
   const firing = ended!.filter(({ data }) => parse<AlertInstance>(data).state !== 'pending')
-  if (firing.some(({ alert }) => !changes.some(({ change }) => change.key === alert))) throw fenced()
-  await ending.batch([...outbox.enqueue(changes), ...(keys.size > 0 ? events.log(name, logged) : [])])
+  if (firing.some(({ alert }) => !changes.some(({ key }) => key === alert))) throw fenced()
+  await ending.batch([...notified.writeEpisodes(changes), ...(keys.size > 0 ? events.log(name, logged) : [])])
 }
 
 async function strayTargets(sql: Sql, targets: readonly string[]) {

@@ -3,7 +3,7 @@ import { alertOf, nameOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
 import { firesAt, STATES } from '../alerts/alert-instance.ts'
 import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
-import { OUTCOMES_OF_NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
+import { SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
 import { matches, type Silence } from '../alerts/match.ts'
 import type { AlertGroup } from '../alerts/incidents.ts'
 import { CHANGES, windowOf } from '../alerts/signal.ts'
@@ -138,11 +138,6 @@ const notice = z.object({
   receiver: z.string(),
   kind: z.enum(CHANGES),
   at: time,
-  outcome: z
-    .enum(OUTCOMES_OF_NOTICES)
-    .describe(
-      'dropped: refused or not confirmed, and not sent again; discarded: not sent, since it had ended by then; unknown: a process died that may have sent it',
-    ),
 })
 
 /** An alert that fired, and may still fire. */
@@ -158,7 +153,7 @@ export const pastAlert = alertCore.extend({
   values: z
     .array(z.object({ at: time, value: z.number().nullable().describe('Null where there were too few calls') }))
     .describe('The worst value of each minute, or of each of at most 100 longer steps'),
-  notified: z.array(notice).describe('What became of the notifications; what still waits is absent'),
+  notified: z.array(notice).describe('The messages that told of it'),
   suppressed: z.array(suppression).describe('Why notifications waited'),
   blind: z.array(z.object({ since: time, until: time })).describe('When the target was not seen meanwhile'),
   calls_url: callsUrl.optional(),
@@ -204,7 +199,7 @@ export function pastAlertView({ target, rule, key, since, until, episode, blind,
     peak,
     ...(request !== undefined && { calls_url: request }),
     values: episode.values.map(([at, value]) => ({ at: isoTime(at), value })),
-    notified: notes.notices.map(({ receiver, kind, at, outcome }) => ({ receiver, kind, at: isoTime(at), outcome })),
+    notified: notes.notices.map(({ receiver, kind, at }) => ({ receiver, kind, at: isoTime(at) })),
     suppressed: notes.suppressions.map(suppressionView),
     blind: blind.map(({ from, to }) => ({ since: isoTime(from), until: isoTime(to) })),
     ...(runbookUrl !== undefined && { runbook_url: runbookUrl }),

@@ -22,7 +22,7 @@ export const incident = z
     summary: z.string().describe('In a sentence'),
     details: z.array(z.object({ about: z.enum(ABOUT), text: z.string() })).describe('What else is known, in sentences'),
     since: time.describe(
-      'When the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one, or when polls last succeeded; once a receiver was told, as its first message about so many targets says',
+      'When the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one, or when polls last succeeded',
     ),
     course: z
       .enum(['grows', 'lasts', 'ends'])

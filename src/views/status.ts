@@ -20,7 +20,7 @@ export type Status = z.output<typeof status>
 /** What `callwatch status` takes from the answers of the daemon, whose parts have different names. */
 export const heardAnswers = status.pick({ problem: true }).extend({
   targets: z.array(target.pick({ name: true, up: true, problem: true, fault: true, listing: true, warnings: true })),
-  receivers: z.array(receiver.pick({ name: true, failing_since: true, problem: true, next_attempt: true })),
+  receivers: z.array(receiver),
 })
 export type Heard = z.output<typeof heardAnswers>
 

@@ -16,7 +16,7 @@ import {
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { isoTime } from '../clock/times.ts'
-import { readTold } from '../history/told-incidents.ts'
+import { readNotifiedAlerts } from '../history/notified-incidents.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import { withoutNoise } from '../text/without-noise.ts'
@@ -155,18 +155,18 @@ function storeReader(options: WebOptions, monotonic: () => number) {
   const readMinutes = lasting(() => countPerMinute(options), monotonic, MINUTES_SECONDS)
   const readSilences = lasting(() => store.silences(wall() - SILENCES_SECONDS), monotonic)
   const readWebhooks = lasting(() => webhookViews(store, wall()), monotonic)
-  const readReceivers = lasting(() => receiverViews(options), monotonic)
-  const readBeginnings = lasting(() => readTold(store), monotonic)
+  const readReceivers = async () => receiverViews(options)
+  const readMessages = lasting(() => readNotifiedAlerts(store), monotonic)
   return async () => {
-    const parts = [readMinutes(), readSilences(), readWebhooks(), readReceivers(), readBeginnings()] as const
-    const [minutes, silences, webhooks, receivers, told] = await Promise.all(parts)
-    return { minutes, silences, webhooks, receivers, told }
+    const parts = [readMinutes(), readSilences(), readWebhooks(), readReceivers(), readMessages()] as const
+    const [minutes, silences, webhooks, receivers, notified] = await Promise.all(parts)
+    return { minutes, silences, webhooks, receivers, notified }
   }
 }
 
 function partsOf(
   options: WebOptions,
-  { minutes, silences, told, ...known }: FromStore,
+  { minutes, silences, notified, ...known }: FromStore,
   before: ReadonlyMap<string, Part>,
 ) {
   const { targets, wall, auth, problem } = options
@@ -184,7 +184,7 @@ function partsOf(
     problem: problem() ?? null,
     names,
     since,
-    incidents: incidentsNow(options, told),
+    incidents: incidentsNow(options, notified),
     silences: silences?.map(silenceView),
     read_only: auth === undefined,
     needs_config: options.isNamed ?? false,

@@ -4,7 +4,6 @@ import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Alert, LiveAlert } from '../alerts/alert.ts'
 import type { Suppression } from '../alerts/episode.ts'
-import type { Outboxes } from '../store/outbox.ts'
 import type { AlertGroup } from '../alerts/incidents.ts'
 import type { KnownNames, Silence } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
@@ -48,7 +47,6 @@ export type WebOptions = HooksOptions & {
   suppressed: (
     alerts: readonly LiveAlert[],
     silences: readonly Silence[],
-    waiting?: Outboxes,
   ) => ReadonlyMap<string, readonly Suppression[]>
   store: Store
   /** Required for every path except the health checks. Read at each request: they may change in between. */

@@ -48,21 +48,27 @@ async function fillStore(): Promise<Uint8Array> {
     at: NOW + 0.1 + 0.2,
     episode: { threshold: 300, values: [[CREATED, null]] },
   })
-  await store.expireAlerts('a', [{ change: expired, receivers: [] }])
+  await store.expireAlerts('a', [expired])
   await store.noteEpisodes([
     {
       target: 'a',
       key: expired.key,
       since: CREATED,
-      lines: '{"kind":"expired","receiver":"é\u2028","at":1,"outcome":"sent"}\n',
+      lines: '{"kind":"expired","receiver":"é\u2028","at":1}\n',
     },
   ])
-  const [, second] = await store.outbox('webhook')
-  await store.claimOutbox([second!.id], true)
-  const told = { at: NOW, begun: NOW - 60, interval: NOW, hasGrown: true, begunAgain: 0, targets: 2, severity: 'critical' as const } // oxfmt-ignore
-  const last = (await store.outbox('slack')).slice(-1).map(({ id }) => id)
-  await store.removeFromOutbox(last, [], { receiver: 'slack', group: 'a group', told })
-  await store.enqueueOnce(['digest of a day'], { kind: 'digest', digest: { text: 'é\u2028"' } }, ['slack'])
+  const { target, key, alert, labels, severity, firingSince } = firingOf(POLL_AGE, 'a', CREATED, { key: keyOf('a') })
+  const told = { target, key, alert, labels, severity, firingSince, at: NOW + 0.1 + 0.2, thread: 'é\u2028"' }
+  for (const [i, receiver] of ['slack', 'webhook'].entries()) {
+    const accepted = receiver === 'slack'
+    await store.writeNotified({
+      rows: [{ id: `é ${i}`, receiver, accepted, data: JSON.stringify({ begun: [told], ended: [] }) }],
+      receiver: {
+        name: receiver,
+        state: { added: CREATED + 0.1, cursor: NOW + 0.1 + 0.2, reports: [{ id: 'é', at: NOW }] },
+      },
+    })
+  }
   for (const until of [NOW + 60.5, NOW + 1e6]) {
     await store.addSilence({ match: { alert: 'NoGoodPoll' }, since: NOW, until, reason: 'a\u0000b' })
   }
@@ -107,7 +113,6 @@ async function fillTarget(store: Store, target: string, ledger: LedgerState): Pr
   const notification = firingOf(POLL_AGE, target, CREATED, { key: alert.key, value: 400, peak: 400 })
   const first = commitOf(delta, {
     alerts: { changed: [alert], ended: [], notifications: [notification] },
-    routedChanges: [{ change: notification, receivers: ['slack', 'webhook'] }],
     evaluated: { kind: 'tick', at: NOW, pollAge: 42.5 },
     gap: { from: CREATED + 0.1, to: CREATED + 60.2 },
     events: {

@@ -41,6 +41,8 @@ const series = (name: string) => constant('history/series.ts', name)
 const calls = (name: string) => constant('web/api/calls.ts', name)
 const maxCalls = () => constant('views/queries/calls-query.ts', 'MAX_CALLS')
 const minRatio = () => constant('ledger/failure-ratio.ts', 'MIN_EXPORTED_CALLS')
+const due = (name: string) => constant('notifications/delivery/due.ts', name)
+const round = (name: string) => constant('notifications/delivery/message-round.ts', name)
 const login = (name: string) => constant('web/login-attempts.ts', name)
 
 /** What a page says, with the figure in parentheses, and where the figure comes from. */
@@ -105,7 +107,14 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['alerting', /the last (\w+) windows/, () => constant('alerts/evidence.ts', 'TREND_WINDOWS')],
   ['alerting', /`endsAt` (\w+) intervals/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'LIFETIME_POLLS')],
   ['alerting', /\(at least (\d+) min\)/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'MIN_LIFETIME_SECONDS') / 60],
-  ['alerting', /names the (\w+) worst/, () => constant('notifications/text/group-text.ts', 'NAMED')],
+  ['alerting', /on (\w+) times as many targets, or on all/, () => due('GROWTH')],
+  ['alerting', /(\w+) minute after the group's/, () => due('GROWTH_SECONDS') / 60],
+  ['alerting', /further targets of the group, it is (\d+) s longer/, () => due('SPREADING_SECONDS')],
+  ['alerting', /At most (\w+) are under way/, () => round('MOST_AT_ONCE')],
+  ['alerting', /After (\w+) attempts without an answer/, () => constant('notifications/delivery/back-off.ts', 'MOST_UNANSWERED')],
+  ['alerting', /more than (\w+) minutes late/, () => constant('notifications/text/message-parts.ts', 'LATE_AFTER_SECONDS') / 60],
+  ['alerting', /edits it every (\d+) s/, () => round('EDIT_SECONDS')],
+  ['alerting', /one message every (\d+) s: Slack/, () => round('EDIT_PACE_SECONDS')],
   ['troubleshooting', /waits up to (\w+) seconds for another program/, () => constant('store/sqlite/engine.ts', 'BUSY_TIMEOUT_MS') / 1000],
   ['troubleshooting', /refused one event (\w+) times/, () => constant('events/webhooks/open-webhook.ts', 'FAILING_AFTER_ATTEMPTS')],
   ['troubleshooting', /refused this event for (\w+) minutes/, () => constant('events/webhooks/deliver-events.ts', 'MAX_REFUSED_SECONDS') / 60],

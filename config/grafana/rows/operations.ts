@@ -25,14 +25,13 @@ export function alerts() {
     graph({
       title: 'Notifications pending',
       about:
-        'Changes of alerts, and digests, in the outbox, which all daemons share. They wait while the receiver is unreachable.',
+        'Messages that could not be sent yet: the receiver fails, or refuses them. Only the daemon that sends knows them.',
       width: 4,
       queries: { '{{receiver}}': 'sum by (receiver) (max by (job, receiver) (callwatch_notifications_pending))' },
     }),
     graph({
       title: 'Oldest notification',
-      about:
-        'How long the oldest change of an alert has been waiting in the outbox. A change waits for its group first.',
+      about: 'For how long an attempt to send one of these messages has failed.',
       width: 4,
       unit: 's',
       queries: {
@@ -41,7 +40,7 @@ export function alerts() {
     }),
     graph({
       title: 'Notifications, last hour',
-      about: 'Deliveries by outcome. A message is dropped when its receiver rejects it permanently.',
+      about: 'Attempts to deliver, by outcome. A message whose attempt failed is retried.',
       width: 4,
       colors: { '/ dropped$/': 'red' },
       queries: {

@@ -72,7 +72,7 @@ function tableOf(found: readonly PastAlert[], now: number, width: number): strin
   const rows = found.map(
     ({ target, key, severity, signal, breach, threshold, since, until, outcome, expired_because, peak, notified }) => {
       const { unit } = definitionOf({ name: signal })
-      const sent = new Set(notified.filter(({ outcome }) => outcome === 'sent').map(({ receiver }) => receiver))
+      const sent = new Set(notified.map(({ receiver }) => receiver))
       return [
         since.replace('T', ' ').slice(0, 19),
         plainText(target),

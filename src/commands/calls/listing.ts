@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../../clock/clock.ts'
 import { callView, type CallView } from '../../views/call.ts'
 import type { StoreReader } from '../../store/reader.ts'
@@ -18,7 +19,11 @@ export async function* partsOf(
   max = Infinity,
 ): AsyncGenerator<CallView[]> {
   const targets = { all: () => names, own: () => [], others: () => names.map((name) => ({ name })) }
-  for await (const { calls } of pagesOf(wanted, max, { targets, store: reader })) yield calls.map(callView)
+  for await (const { calls } of pagesOf(wanted, max, { targets, store: reader })) {
+    yield calls.map(callView)
+    // So that what was printed leaves before more is read.
+    await setImmediate()
+  }
 }
 
 /** The columns by their headings. Two at the end have numbers. */

@@ -78,7 +78,7 @@ export async function pollPast(options: PastOptions): Promise<number | undefined
   try {
     const rules = config.alerts.filter(({ name }) => name === PAST_RULE.name)
     const settings = { target: config.targets[0]!, poll, rules }
-    const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
+    const target = await openTarget({ settings, store, clock })
     const client = connect(settings, () => target, { ownership: ALONE, clock, log })
     for (;;) {
       setTime(now)

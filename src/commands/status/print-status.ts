@@ -92,19 +92,14 @@ function targetProblem({ state, last_success: last, problem }: TargetStatus, las
 
 const isFailing = (receiver: ReceiverStatus) => receiver.failing_since !== undefined
 
-/** For what changes wait, unless something is wrong, and since when. */
-function waitsText({ problem, oldest_pending_seconds: oldest }: ReceiverStatus): string {
-  const what = problem === undefined ? ' for the next message' : ''
-  return oldest === undefined ? what : `${what}, the oldest from ${formatSeconds(oldest)} ago`
-}
-
 /** What waits for a receiver, and why: nothing can be delivered, or it refused some messages and accepts others. */
 function receiverText(receiver: ReceiverStatus): string[] {
-  const { name, failing_since: since, problem, next_attempt: next, pending } = receiver
+  const { name, failing_since: since, problem, next_attempt: next, pending, oldest_pending_seconds: oldest } = receiver
   if (since === undefined && pending === 0) return []
   const parts = [
     since && `nothing delivered since ${timeOf(since)}${problem === undefined ? '' : `: ${problem}`}`,
-    pending > 0 && `${plural(pending, 'change')} waiting${waitsText(receiver)}`,
+    pending > 0 &&
+      `${plural(pending, 'message')} waiting${oldest === undefined ? '' : `, the oldest from ${formatSeconds(oldest)} ago`}`,
     since === undefined && problem && `some refused: ${problem}`,
     next && `${since === undefined ? 'offered again' : 'next attempt'} at ${timeOf(next)}`,
   ]
@@ -184,7 +179,9 @@ export function printAll(
   const header = ['alert', 'target', 'severity', 'for', 'value', 'threshold']
   if (rows.length > 0) printTable(header, folded(rows, [0, 2, 5], 1, width), 3, ['threshold', 'severity', 'for'])
   print('')
-  for (const { name, pending, suppressed } of receivers)
-    print(`receiver ${name}: ${formatNumber(pending)} waiting, ${formatNumber(suppressed)} not notified now`)
+  for (const { name, pending } of receivers)
+    print(
+      `receiver ${name}: ${pending === 0 ? 'no message waits' : `${plural(pending, 'message')} could not be sent yet`}`,
+    )
   print(`store: ${store}`)
 }

@@ -4,13 +4,12 @@ import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
 import type { Config } from '../../config/config.ts'
 import { readLiveAlerts } from '../../history/alert-history.ts'
-import { readTold, withToldBeginnings } from '../../history/told-incidents.ts'
+import { readNotifiedAlerts, withMessages } from '../../history/notified-incidents.ts'
 import type { SyncState } from '../../ledger/state.ts'
 import { reasonText, suppressedAlerts } from '../../notifications/delivery/suppress.ts'
 import { grouping } from '../../notifications/grouping.ts'
 import { runbookOfAll } from '../../notifications/text/group-text.ts'
 import { IS_OPEN } from '../../store/call-columns.ts'
-import { waitingContents, type Outboxes } from '../../store/outbox.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { parse } from '../../store/sql.ts'
 import { formatSync } from '../../text/format.ts'
@@ -35,8 +34,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   const live = await readLiveAlerts(reader)
   const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
   const incidents = incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval)
-  const waiting = await waitingContents(reader)
-  const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now }, waiting)
+  const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now })
   const alerts = firing.map((alert) => ({
     ...alertData(alert),
     key: alert.key,
@@ -47,13 +45,13 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
     store: reader.place,
     daemon: { url, page: http.publicUrl ?? url, answers: heard !== undefined, problem: heard?.problem },
     targets: await readTargets({ reader, heard }, { config, alerts, now }),
-    incidents: withToldBeginnings(incidents, await readTold(reader)).map((incident) => ({
+    incidents: withMessages(incidents, await readNotifiedAlerts(reader)).map((incident) => ({
       ...incidentView(incident),
       runbook_url: runbookOfAll(incident.alerts, http.publicUrl && `${http.publicUrl}/runbooks`),
     })),
     alerts,
     pending: pendingOf(live, now),
-    receivers: receiversOf(heard, waiting, { notify, suppressed, now }),
+    receivers: receiversOf(heard, notify, now),
   }
 }
 
@@ -115,13 +113,8 @@ function stateOf(
   return { ...known, state: 'initial sync', problem: formatSync({ pagesRead, pages, secondsLeft }) }
 }
 
-function receiversOf(
-  heard: Heard | undefined,
-  waiting: Outboxes,
-  { notify, suppressed, now }: Pick<Config, 'notify'> & { suppressed: ReadonlyMap<string, unknown>; now: number },
-): StoredStatus['receivers'] {
-  return notify.receivers.map(({ name }) => ({
-    ...receiverView({ name }, waiting.get(name) ?? [], suppressed, now),
-    ...heard?.receivers.find((each) => each.name === name),
-  }))
+function receiversOf(heard: Heard | undefined, notify: Config['notify'], now: number): StoredStatus['receivers'] {
+  return notify.receivers.map(
+    ({ name }) => heard?.receivers.find((each) => each.name === name) ?? receiverView({ name }, now),
+  )
 }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import type { Clock } from '../../clock/clock.ts'
 import type { WebhookEvent } from '../../events/webhooks/webhook-event.ts'
 import type { OperationalMetrics } from '../../metrics/operational-metrics.ts'
-import type { Delivery } from '../../notifications/delivery/waiting-alert.ts'
+import type { Delivery } from '../../notifications/delivery/deliver.ts'
 import { LOG } from '../../notifications/log-receiver.ts'
 import type { Message } from '../../notifications/message.ts'
 import { titleOf } from '../../notifications/text/notification-text.ts'
@@ -24,23 +24,23 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
     log.info({ receiver }, `${receiver} works again after ${lasted}; ${plural(attempts, 'attempt')} failed`)
   }
 
-  return ({ receiver, outcome, problem = '', acceptsOthers, error, message }) => {
+  return ({ receiver, outcome, problem = '', refused, error, message }) => {
     const fields = { receiver, ...(message && fieldsOf(message)) }
     if (error !== undefined) {
       log.error(
         { ...fields, stack: mask(inspect(error)) },
         `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
       )
+    } else if (refused !== undefined) {
+      log.warn(fields, `notification sent to ${receiver}, but not to all: ${mask(refused)}`)
     } else if (outcome === 'retried') {
       const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
-      if (acceptsOthers !== true) failing.set(receiver, { since, attempts: attempts + 1 })
-      log[failing.get(receiver)?.attempts === 1 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
-    } else if (outcome === 'dropped') {
-      log.warn(fields, `notification dropped: ${mask(problem)}`)
+      failing.set(receiver, { since, attempts: attempts + 1 })
+      log[attempts === 0 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
     } else {
       // Without a message, the delivery is a repeated state. Messages to the log are already there.
       log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
-      logEnd(receiver)
+      if (problem === '') logEnd(receiver)
     }
   }
 }

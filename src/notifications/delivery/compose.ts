@@ -1,217 +1,251 @@
-import { alertOf, nameOf, type Alert } from '../../alerts/alert.ts'
+import { nameOf, type Alert } from '../../alerts/alert.ts'
+import type { EpisodeNote } from '../../alerts/episode.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
-import { bySeverity, isMoreSevere, type Severity } from '../../alerts/match-keys.ts'
-import { hasEnded, type Notification } from '../../alerts/notification.ts'
+import { bySeverity, type AlertMatch } from '../../alerts/match-keys.ts'
+import { hasEnded, notificationOf, type Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
-import { begunAsTold, shareOf } from '../../history/told-incidents.ts'
-import type { ToldGroup } from '../../store/store.ts'
-import type { Group } from '../grouping.ts'
+import type { GroupOf, Routable } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
-import { isKnown, latestOf, type Composed, type ReadyAlert } from './waiting-alert.ts'
-import type { Inhibited } from './suppress.ts'
-import type { Moment } from './moment.ts'
-import { FIRST_GROWTH, intervalAfter, lasting } from './wait.ts'
+import { newsOf, type FiringAlert, type Grouped, type HeardAlert, type Unrouted } from './groups.ts'
+import { notesOf, type Telling } from './notified.ts'
+import type { Ended, Now } from './now.ts'
+import type { Suppressing } from './suppress.ts'
 
-/** Composes one message of all ready alerts, with their current values, and notes what it says of their group. */
-export function compose(group: Group, alerts: readonly ReadyAlert[], moment: Moment): Composed {
-  const told = lasting(moment, group.key, alerts)
-  const message = messageOf({ group, alerts, incident: moment.incident(group.key), told }, moment)
-  const entries = alerts.flatMap((alert) => alert.entries)
-  return { subject: group.key, entries, message, told: toldBy(group, message, told, moment) }
+export type ComposeOptions = {
+  now: Now
+  suppressing: Suppressing
+  groupOf: GroupOf
+  /** The receiver's name. */
+  receiver: string
+  /** Which alerts it is notified of. */
+  isSent: (alert: Routable) => boolean
+  /** How many targets there are. */
+  targets: number
+  /** What was evaluated before this time (UNIX seconds) is old. */
+  freshFrom: number
+  /** The page's address for users, if known. */
+  publicUrl: string | undefined
 }
 
-/** What a message is about: the changes of a group, all that fires in it, and what the receiver was told of that. */
-type Content = {
-  group: Pick<Group, 'labels' | 'route'>
-  alerts: readonly ReadyAlert[]
-  incident: Incident | undefined
-  told: ToldGroup | undefined
-}
+/** A message, and what the receiver knows of the group once it has accepted it. */
+export type Composed = { message: AlertMessage; telling: Telling }
 
-/** The message about a group as it is now. Firing alerts come first, the worst of them first. */
-export function messageOf(content: Content, moment: Moment): AlertMessage {
-  const { alerts: ready, told } = content
-  const incident = content.incident && asTold(content.incident, told)
-  const firing = incident?.firing ?? []
-  const alerts = updatesIn(ready, moment)
-  return {
-    ...aboutGroup({ ...content, incident }, moment),
-    begun: told?.begun ?? Math.min(...ready.flatMap(({ entries }) => entries.map((entry) => entry.content.at))),
-    most: mostTold(content, incident),
-    posted: told?.posted,
-    isWorse: told !== undefined && incident !== undefined && isMoreSevere(incident, told),
-    mayBePosted: ready.some(({ entries }) => entries.some(({ claimed }) => claimed)),
-    alerts,
-    unchanged: unchangedIn(firing, ready.map(latestOf), moment),
-    flapped: ready.flatMap(({ merged }) => ('times' in merged ? withLinks(merged, moment) : [])),
-    silenced: silencedAmong(firing, moment),
-    inhibited: inhibitedBy(alerts, moment),
-  }
-}
+/** What identifies a message, the incident that it goes on with, and since when attempts to send it have failed. */
+export type Sent = Pick<AlertMessage, 'id' | 'about' | 'thread'> & { failingSince: number | undefined }
 
-/** On how many targets the receiver was told it is at most; nothing of a new incident. */
-const mostTold = ({ told, incident }: Content, said: Incident | undefined) =>
-  said !== undefined && said === incident ? undefined : (told?.most ?? told?.targets)
-
-/**
- * An incident for a receiver that knows it: what fires on fewer targets than that receiver was told does not grow. It shrinks, unless it
- * is more severe or a larger share fails.
- */
-function asTold(incident: Incident, told: ToldGroup | undefined): Incident {
-  const begun = told === undefined ? incident : begunAsTold(incident, told)
-  if (told === undefined || begun === incident) return incident
-  const { course, targets: { firing } } = begun // oxfmt-ignore
-  const known = withLastShare(begun, told)
-  if (told.targets <= firing)
-    return course === 'lasts' && firing >= FIRST_GROWTH * told.targets ? { ...known, course: 'grows' } : known
-  return {
-    ...known,
-    ...(!isWorse(incident, told) && { told: told.targets }),
-    course: course === 'grows' ? 'lasts' : course,
-  }
-}
-
-/** With the share of failed calls that was told last. */
-function withLastShare(incident: Incident, { at, was }: ToldGroup): Incident {
-  const { calls } = incident
-  if (calls === undefined || was?.subject !== shareOf(incident)) return incident
-  return { ...incident, calls: { ...calls, told: was.share == null ? undefined : { share: was.share, at } } }
-}
-
-/** Whether an incident is more severe than a receiver was told, or a larger share fails. */
-function isWorse(incident: Incident, { severity, was }: ToldGroup): boolean {
-  const { calls } = incident
-  const isSame = calls !== undefined && was?.subject === shareOf(incident)
-  return isMoreSevere(incident, { severity }) || (isSame && calls.failed / calls.total > (was.share ?? 1))
-}
-
-/** What a message says of its group. */
-function aboutGroup({ group, alerts, incident, told }: Content, { targets, publicUrl }: Moment) {
-  const changes = alerts.map(latestOf)
-  // An alert may recover before it is told.
-  const untold = alerts.filter((each) => !isKnown(each)).map(latestOf)
-  const said = incident === undefined ? changes : [incident, ...untold.filter((one) => !hasEnded(one))]
-  const [worst = told] = said.toSorted(bySeverity)
-  const [target, ...others] = new Set([...changes, ...(incident?.firing ?? [])].map((one) => one.target))
-  const hasLinks = publicUrl !== undefined && target !== undefined
-  return {
-    kind: 'alerts' as const,
-    group: group.labels,
+/** Composes the message about a group as it is now; an edit of it is the same. Pure. */
+export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): Composed {
+  const { group, firing, untold, unanswered } = grouped
+  const { now, targets, freshFrom, groupOf } = options
+  const news = newsOf(grouped)
+  const flaps = Map.groupBy(untold, ({ name }) => name)
+  const updateFor = (one: FiringAlert, kind: 'firing' | 'reminder') =>
+    firingUpdate(one, kind, { known: news.known.get(one.name), untold: flaps.get(one.name) }, now)
+  const shown = sent.about === 'reminder' || sent.about === 'edit' ? firing : news.begun
+  const changes = [
+    ...shown.map((one) => updateFor(one, sent.about === 'reminder' ? 'reminder' : 'firing')),
+    ...news.ended.flatMap((one) => endOf(one, options) ?? []),
+  ]
+  const alerts = worstFirst(changes).map((one) => withLinks(one, options))
+  const told = new Set(changes.map(({ notification }) => nameOf(notification)))
+  const others = firing.filter(({ name }) => !told.has(name) && news.known.has(name))
+  const incident = now.incident(group, groupOf, { of: targets, freshFrom })
+  const before = new Set(news.open.map(({ target }) => target)).size
+  const all = [...alerts.map(({ notification }) => notification), ...untold.map(({ change }) => change)]
+  const message: AlertMessage = {
+    kind: 'alerts',
+    ...sent,
+    unanswered: unanswered.map(({ attempt: { id, at } }) => ({ id, at })),
+    ...aboutGroup(group.labels, all, incident, options),
     route: group.route,
-    target: others.length === 0 ? target : undefined,
-    severity: worst!.severity,
-    incident,
-    targets,
-    ...(hasLinks && { links: groupLinks(incident?.firing ?? changes, group.labels, publicUrl, incident?.worst) }),
+    incident: incident && { ...incident, ...(before > 0 && { told: before }) },
+    alerts,
+    unchanged: others.map((one) => withLinks(updateFor(one, 'firing'), options)),
+    flapped: flappedIn(untold, told).map((one) => withLinks(one, options)),
+    silenced: silencedAmong(incident?.firing ?? [], options),
+    inhibited: inhibitedBy(alerts, options),
   }
-}
-
-/** What the receiver knows after a message. */
-function toldBy(group: Group, message: AlertMessage, told: ToldGroup | undefined, moment: Moment): ToldGroup {
-  const { incident, begun, posted } = message
-  const { calls, targets: { firing } = { firing: 0 } } = incident ?? {}
-  const { told: all, now } = moment
   return {
-    at: now,
-    begun,
-    interval: intervalAfter(told, group, moment),
-    hasGrown:
-      told !== undefined && message.most !== undefined && (told.hasGrown || firing >= FIRST_GROWTH * told.targets),
-    begunAgain: told?.begunAgain ?? againAfter(all.get(group.key), group.interval, now),
-    targets: firing,
-    severity: severityOf(message),
-    most: Math.max(firing, message.most ?? 0),
-    ...(incident && { since: incident.since, ends: incident.course === 'ends' }),
-    ...(calls && { was: { subject: shareOf(incident!), before: calls.before, share: calls.failed / calls.total } }),
-    posted,
+    message,
+    telling: { ...tellingOf(grouped, news, sent), notices: noticesOf(message, grouped, news, options) },
   }
 }
 
-/** The highest severity of what a message says fires. The incident may have a more severe alert that is silenced or inhibited. */
-function severityOf({ alerts, unchanged, severity }: AlertMessage): Severity {
-  const told = [...alerts, ...unchanged].map(({ notification }) => notification).filter((one) => !hasEnded(one))
-  return told.toSorted(bySeverity)[0]?.severity ?? severity
+type News = ReturnType<typeof newsOf>
+
+function tellingOf(
+  { heard, firing, untold }: Grouped,
+  { begun, ended }: News,
+  { id, thread }: Sent,
+): Omit<Telling, 'notices'> {
+  return {
+    id,
+    thread,
+    heard: heard.map(({ entry }) => entry),
+    begun: begun.map(({ alert }) => alert),
+    firing: firing.map(({ alert }) => alert),
+    ended: ended.map(({ entry }) => entry),
+    was: untold.map(({ change }) => change),
+  }
 }
 
-/** How often the group began to fire again, soon after the message before. */
-function againAfter(before: ToldGroup | undefined, interval: number, now: number): number {
-  return before !== undefined && now - before.at < 2 * interval ? before.begunAgain + 1 : 0
-}
-
-/** The changes in a message, with their current values. */
-function updatesIn(ready: readonly ReadyAlert[], moment: Moment): AlertUpdate[] {
-  const current = ready.flatMap(({ merged, freeSince }) => {
-    if ('times' in merged) return []
-    const { notification: change } = merged
-    const silence = moment.expired.find(({ match, until }) => until > change.at && matches(match, change))
-    return { ...withCurrentValue(merged, moment), freeSince, silencedUntil: silence?.until }
+/** What the history of alerts has of the message. An edit tells ends only. */
+function noticesOf(
+  { about, alerts }: AlertMessage,
+  { firing, untold }: Grouped,
+  { known, ended }: News,
+  { now, receiver }: ComposeOptions,
+): EpisodeNote[] {
+  const endOfEpisode = (one: HeardAlert | undefined) => (one && now.ended.get(one.episode)?.change) ?? []
+  const begins = alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one))
+  const told = new Set(begins.map(nameOf))
+  // What fires again meanwhile ended, and the message says so by showing what is.
+  const again = firing.flatMap(({ name, episode, alert }) => {
+    const before = known.get(name)
+    if (before === undefined || before.episode === episode || told.has(name)) return []
+    return [endOfEpisode(before), { ...alert, kind: 'firing' as const }].flat()
   })
-  const { firing = [], ended = [] } = Object.groupBy(current, ({ notification }) =>
-    hasEnded(notification) ? 'ended' : 'firing',
-  )
-  return [...worstFirst(firing), ...worstFirst(ended)].map((update) => withLinks(update, moment))
+  const ends = ended.flatMap(endOfEpisode)
+  const own = about === 'edit' ? ends : [...begins, ...ends, ...untold.map(({ change }) => change), ...again]
+  return own.flatMap((one) => notesOf([one], { receiver, kind: one.kind, at: now.at }))
 }
 
-/** What fires in the group, was notified before, and nothing suppresses. */
-function unchangedIn(firing: readonly Alert[], changes: readonly Notification[], moment: Moment): AlertUpdate[] {
-  const { now, active, inhibitorsOf, waiting } = moment
-  const changed = new Set(changes.map(nameOf))
-  return firing.flatMap((alert) => {
-    if (waiting.has(nameOf(alert)) || changed.has(nameOf(alert)) || inhibitorsOf(alert).length > 0) return []
-    if (active.some(({ match }) => matches(match, alert))) return []
-    return withLinks({ notification: { ...alert, kind: 'firing' as const, at: now }, flaps: 0 }, moment)
+/** The message that these alerts, which still fire, are no longer sent to the receiver. */
+export function composeUnrouted(alerts: readonly Unrouted[], sent: Sent, options: ComposeOptions): AlertMessage {
+  const updates = alerts.map(({ live }) => withLinks(updateOf(live.alert, live, 'firing', options.now.at), options))
+  const { labels, route } = options.groupOf(alerts[0]!.live.alert)
+  const changes = updates.map(({ notification }) => notification)
+  const nothing = { unanswered: [], incident: undefined, unchanged: [], flapped: [], silenced: [], inhibited: [] }
+  const about = aboutGroup(labels, changes, undefined, options)
+  return { kind: 'alerts', ...sent, ...nothing, ...about, route, alerts: updates }
+}
+
+/** What a message says of its group. @param changes all that it tells of, also what began and ended */
+function aboutGroup(
+  labels: AlertMatch,
+  changes: readonly Notification[],
+  incident: Incident | undefined,
+  options: ComposeOptions,
+) {
+  const { targets, publicUrl } = options
+  const firing = incident?.firing ?? []
+  const said = incident === undefined ? changes : [incident, ...changes.filter((one) => !hasEnded(one))]
+  const [target, ...others] = new Set([...changes, ...firing].map((one) => one.target))
+  const linked = firing.length > 0 ? firing : changes
+  const hasLinks = publicUrl !== undefined && linked.length > 0
+  return {
+    group: labels,
+    target: others.length === 0 ? target : undefined,
+    severity: said.toSorted(bySeverity)[0]?.severity ?? 'info',
+    elsewhere: incident === undefined ? elsewhereOn(changes, options) : [],
+    targets,
+    ...(hasLinks && { links: groupLinks(linked, labels, publicUrl, incident?.worst) }),
+  }
+}
+
+/** What else fires on the targets of what is over, and is sent to the receiver, the most severe first. */
+function elsewhereOn(over: readonly Notification[], { now, isSent }: ComposeOptions): Alert[] {
+  const on = new Set(over.map(({ target }) => target))
+  const firing = now.firing.filter(({ alert }) => on.has(alert.target) && isSent(alert))
+  return firing.map(({ alert }) => alert).toSorted(bySeverity)
+}
+
+/** An alert that fires, with its current values. */
+function updateOf(
+  alert: Alert,
+  { instance }: Pick<FiringAlert, 'instance'>,
+  kind: Notification['kind'],
+  at: number,
+): AlertUpdate {
+  return { notification: notificationOf({ kind }, { target: alert.target, instance }, at), flaps: 0 }
+}
+
+/** The same, with how often it ended since the receiver heard of it, and until when it was silenced. */
+function firingUpdate(
+  one: FiringAlert,
+  kind: 'firing' | 'reminder',
+  { known, untold = [] }: { known: HeardAlert | undefined; untold: readonly Ended[] | undefined },
+  { at, ended, silences }: Now,
+): AlertUpdate {
+  const { alert } = one
+  const isFirst = kind === 'firing' && known === undefined
+  const update = updateOf(alert, one, kind, isFirst ? alert.firingSince : at)
+  const silence = silences
+    .filter(({ until }) => until <= at && until > alert.firingSince)
+    .toSorted((a, b) => b.until - a.until)
+    .find(({ match }) => matches(match, alert))
+  const flaps = Number(known !== undefined && ended.has(known.episode)) + untold.length
+  return { ...update, flaps, ...(silence && isFirst && { silencedUntil: silence.until }) }
+}
+
+/** The end of an alert that the receiver may know of. */
+function endOf({ name, episode }: HeardAlert, { now: { ended, endsOf }, suppressing }: ComposeOptions) {
+  const isTold = ({ change }: Ended) => suppressing.freeSeconds(change, change.firingSince, change.at) > 0
+  // It may have fired again and ended since.
+  const ends = endsOf(name).filter((one) => one.episode === episode || isTold(one))
+  const last = ends.at(-1)
+  const flaps = ends.filter(({ change }) => change.at > (ended.get(episode)?.change.at ?? 0)).length
+  return last && { notification: last.change, flaps }
+}
+
+/** What began and ended untold, an alert each. Of one that the message tells of anyway, it is in that update. */
+function flappedIn(untold: readonly Ended[], told: ReadonlySet<string>): FlappedAlert[] {
+  const byName = Map.groupBy(untold.filter(({ name }) => !told.has(name)), ({ name }) => name) // oxfmt-ignore
+  return [...byName.values()].map((own) => {
+    const changes = own.map(({ change }) => change).toSorted((a, b) => a.at - b.at)
+    const last = changes.at(-1)!
+    return {
+      notification: { ...last, kind: 'firing' as const, at: last.firingSince },
+      times: changes.length,
+      peak: changes.map(({ peak }) => peak).reduce((worst, value) => (isBeyond(last, value, worst) ? value : worst)),
+      endedAt: last.at,
+      ...(last.kind === 'expired' && { hasExpired: true }),
+    }
   })
 }
 
-/** By value or, of those that have ended, by peak; those of one rule can be compared. */
+/** What fires first, the worst first by value or, of those that have ended, by peak; those of one rule can be compared. */
 function worstFirst(updates: readonly AlertUpdate[]): AlertUpdate[] {
   const worst = ({ notification }: AlertUpdate) => (hasEnded(notification) ? notification.peak : notification.value)
+  const isOver = ({ notification }: AlertUpdate) => Number(hasEnded(notification))
   return updates.toSorted((one, other) => {
+    if (isOver(one) !== isOver(other)) return isOver(one) - isOver(other)
     if (one.notification.alert !== other.notification.alert || worst(one) === worst(other)) return 0
     return isBeyond(one.notification, worst(one), worst(other)) ? -1 : 1
   })
 }
 
-function withLinks<T extends AlertUpdate | FlappedAlert>(change: T, { publicUrl }: Moment): T {
+function withLinks<T extends AlertUpdate | FlappedAlert>(change: T, { publicUrl }: ComposeOptions): T {
   if (publicUrl === undefined) return change
   const notification = withRunbook(change.notification, publicUrl)
   return { ...change, notification, links: linksOf(notification, publicUrl) }
 }
 
-/** Firing alerts that are not notified because those among the given alerts that fire inhibit them. */
-function inhibitedBy(updates: readonly AlertUpdate[], { alerts, silences, inhibitorsOf }: Moment): InhibitedAlert[] {
-  const notified = new Set(updates.flatMap(({ notification: one }) => (hasEnded(one) ? [] : nameOf(one))))
-  /** Whether one of the given alerts inhibits this one, directly or through another alert that it inhibits. */
-  const isInhibited = (alert: Inhibited, passed: readonly string[]): boolean =>
-    inhibitorsOf(alert).some((one) => {
+/** Firing alerts that are not notified because those of the message inhibit them, directly or through others. */
+function inhibitedBy(updates: readonly AlertUpdate[], { now, suppressing }: ComposeOptions): InhibitedAlert[] {
+  const told = updates.map(({ notification }) => notification).filter((one) => !hasEnded(one))
+  const names = new Set(told.map(nameOf))
+  const isInhibited = (alert: Alert, passed: readonly string[]): boolean =>
+    suppressing.inhibitorsOf(alert).some((one) => {
       const name = nameOf(one)
-      return notified.has(name) || (!passed.includes(name) && isInhibited(one, [...passed, name]))
+      if (one.until !== undefined || passed.includes(name)) return false
+      const live = now.live(name)
+      return names.has(name) || (live !== undefined && isInhibited(live.alert, [...passed, name]))
     })
-  return alerts.flatMap((live) => {
-    const alert = alertOf(live)
-    const isLive = live.instance.state !== 'pending' && !notified.has(nameOf(alert))
-    const isSilenced = silences.some(({ match }) => matches(match, alert))
-    if (!isLive || isSilenced || !isInhibited(alert, [nameOf(alert)])) return []
-    return { alert: alert.key, target: alert.target, severity: alert.severity }
+  return [...suppressing.inhibitable(told)].flatMap((one) => {
+    const [name, live] = [nameOf(one), now.live(nameOf(one))]
+    if (live === undefined || names.has(name) || !isInhibited(live.alert, [name])) return []
+    if (suppressing.at(live.alert, now.at).some(({ by }) => by === 'silence')) return []
+    return { alert: one.key, target: one.target, severity: one.severity }
   })
 }
 
-/** Gives an alert that still fires its current value and evidence, so that all figures are of the same time. */
-function withCurrentValue(update: AlertUpdate, moment: Moment): AlertUpdate {
-  const { notification } = update
-  const live = moment.live(notification)
-  if (hasEnded(notification) || live === undefined || live.instance.state === 'pending') return update
-  const { kind, severity, at, since, firingSince, threshold, asOf } = notification
-  const isOld = asOf !== undefined && live.instance.evaluatedAt <= asOf
-  const latest = { ...alertOf(live), kind, severity, at, since, firingSince, threshold, ...(isOld && { asOf }) }
-  return { ...update, notification: latest }
-}
-
-function silencedAmong(firing: readonly Alert[], { silences }: Moment): AlertMessage['silenced'] {
+function silencedAmong(firing: readonly Alert[], { now: { at, silences } }: ComposeOptions): AlertMessage['silenced'] {
+  const active = silences.filter(({ until }) => until > at).toSorted((a, b) => b.until - a.until)
   return firing.flatMap((alert) => {
-    const [silence] = silences.filter(({ match }) => matches(match, alert)).toSorted((a, b) => b.until - a.until)
+    const silence = active.find(({ match }) => matches(match, alert))
     if (silence === undefined) return []
     const { until, reason, author } = silence
     return { alert: alert.key, target: alert.target, until, reason, ...(author !== undefined && { author }) }

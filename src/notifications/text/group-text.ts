@@ -31,7 +31,7 @@ const NAMED = 3
  * and ends with the time of its numbers if they are old on most targets.
  */
 export function incidentSentence(incident: Incident): string {
-  const { targets, alerts, calls, course, old, unpolled } = incident
+  const { targets, alerts, calls, old, unpolled } = incident
   const [first] = alerts
   const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
@@ -40,7 +40,7 @@ export function incidentSentence(incident: Incident): string {
   const stated = targetsOf(alerts).size
   const those = old === stated ? '' : `on ${formatNumber(old)} `
   const asOf = unpolled && 2 * old > stated ? `, ${those}as of ${clockOf(unpolled.since, incident.at)}` : ''
-  return `${course === 'ends' ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
+  return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
 /** Whether most targets of an incident recover, and nothing is beyond its threshold. */
@@ -118,10 +118,7 @@ function courseText(incident: Incident): string {
   const lasts =
     told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${peakText(incident)}${back}`
   const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
-  const shares = [
-    calls?.before !== undefined && `${formatShare(calls.before)} before`,
-    calls?.told && `${formatShare(calls.told.share)} at ${clockOf(calls.told.at, incident.at)}`,
-  ].filter(Boolean)
+  const shares = [calls?.before !== undefined && `${formatShare(calls.before)} before`].filter(Boolean)
   return `Since ${formatTime(since)}, ${now}${shares.length > 0 ? `; was ${shares.join(', ')}` : ''}`
 }
 
@@ -175,15 +172,38 @@ function worstText(alert: Alert): string {
   return `${where} ${formatValue(alert, value)}${ofCalls}`
 }
 
+/** `VeryHighFailureRate still fires`: what else does on the targets on which nothing of the group fires any more; '' if nothing does. */
+export function elsewhereText({ elsewhere }: AlertMessage): string {
+  const names = [...new Set(elsewhere.map(({ alert }) => alert))]
+  if (names.length === 0) return ''
+  const all = [...names.slice(0, NAMED), ...(names.length > NAMED ? [plural(names.length - NAMED, 'more rule')] : [])]
+  return `${all.join(', ')} still ${names.length === 1 ? 'fires' : 'fire'}`
+}
+
+/** `no longer sent here: HighFailureRate on 2 targets, which still fires`: other receivers are notified of it, by the routes of now. */
+export function unroutedText({ alerts }: AlertMessage): string {
+  const all = alerts.map(({ notification }) => notification)
+  const names = [...new Set(all.map(titleOf))]
+  const what = names.length === 1 ? names[0]! : plural(names.length, 'alert')
+  const targets = targetsOf(all)
+  const on = targets.size === 1 ? [...targets][0]! : plural(targets.size, 'target')
+  return `no longer sent here: ${what} on ${on}, which still ${names.length === 1 ? 'fires' : 'fire'}`
+}
+
 /** The title of a message about several targets: the incident, or how it ends. */
 export function groupTitle(message: AlertMessage): string {
+  if (message.about === 'unrouted') return unroutedText(message)
   const { alerts, flapped, incident } = message
   const over = [...alerts.filter(({ notification }) => hasEnded(notification)), ...flapped]
   const titles = [...new Set(over.map(({ notification }) => titleOf(notification)))]
   const subject = titles.length === 1 ? titles[0]! : plural(titles.length, 'alert')
   const fires = alerts.some(({ notification }) => !hasEnded(notification))
   const ends = incident !== undefined && fires ? [] : endsOf(message)
-  const parts = [incident && incidentSentence(incident), ends.length > 0 && `${subject} ${ends.join(', ')}`]
+  const parts = [
+    elsewhereText(message),
+    incident && incidentSentence(incident),
+    ends.length > 0 && `${subject} ${ends.join(', ')}`,
+  ]
   // Nobody was told of the end of all alerts: they were silenced or muted.
   return parts.filter(Boolean).join('; ') || 'nothing of this fires any more'
 }
@@ -214,16 +234,6 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }
 
-/** `The incident was on up to 150 targets; on the others it ended earlier, or nobody was notified of it`: in its last message, if that is about fewer. */
-export function wholeText({ incident, most = 0, alerts }: AlertMessage): string[] {
-  const ended = targetsOf(alerts.map(({ notification }) => notification)).size
-  return incident !== undefined || ended === 0 || most <= ended
-    ? []
-    : [
-        `The incident was on up to ${plural(most, 'target')}; on the others it ended earlier, or nobody was notified of it`,
-      ]
-}
-
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
   const { alerts, silenced, incident } = message
@@ -236,7 +246,6 @@ export function groupLines(message: AlertMessage): string[] {
   const ends = endsOf(message)
   return [
     ...(incident === undefined ? [] : incidentLines(incident).map(({ text }) => text)),
-    ...wholeText(message),
     incident !== undefined && ends.length > 0 && `Ended: ${ends.join(', ')}`,
     worst !== undefined && `Longest: ${formatSeconds(longest)}, ${worstOf(worst).join(' ')} on ${worst.target}`,
     silenced.length > 0 && silencedText(silenced),

@@ -3,7 +3,7 @@ import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedAlert } from '../message.ts'
 import { factsOf, flapsText, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
-import { groupLines, runbookOfGroup, wholeText } from './group-text.ts'
+import { groupLines, runbookOfGroup } from './group-text.ts'
 import { descriptionOf, endOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
 
 /** An alert, its name, and its page. */
@@ -50,16 +50,16 @@ export function partsOf(message: AlertMessage, now: number) {
     ],
     inhibited: listOf('Also firing', inhibited, (each) => inhibitedText(each, target)),
     silenced: listOf('Silenced', silenced, (each) => silencedText(each, target)),
-    notes: [...wholeText(message), ...timeNotes(alerts, now)],
+    notes: timeNotes(message, now),
   }
 }
 
 /** A message about several targets: the incident in a few lines. */
 export function groupParts(message: AlertMessage, now: number): { lines: string[]; notes: string[]; links: Link[] } {
-  const { links, alerts } = message
+  const { links } = message
   return {
     lines: groupLines(message).map((line) => oneLine(line, LINE.ofGroup)),
-    notes: timeNotes(alerts, now),
+    notes: timeNotes(message, now),
     links: [
       { name: 'Overview', url: links?.overview },
       { name: 'Calls', url: links?.calls },
@@ -78,18 +78,14 @@ function silenceOf({ incident, links, alerts }: AlertMessage): Link {
   }
 }
 
-/** Since when its alerts are no longer silenced, and when a late message was made: `made 2026-11-20 08:15:30 UTC, delivered 3h later`. */
-function timeNotes(alerts: readonly AlertUpdate[], now: number): string[] {
+/** Since when its alerts are no longer silenced, and for how long a message could not be sent: `first tried 2026-11-20 08:15:30 UTC, delivered 3h later`. */
+function timeNotes({ alerts, failingSince = Infinity }: AlertMessage, now: number): string[] {
   const silenced = alerts.flatMap(({ silencedUntil }) => silencedUntil ?? [])
-  const late = alerts
-    .map(({ notification: { at }, freeSince = at }) => Math.max(at, freeSince))
-    .filter((at) => now - at > LATE_AFTER_SECONDS)
-  const oldest = Math.min(...late)
-  const which = alerts.length === 1 ? 'made' : late.length === alerts.length ? 'the oldest made' : 'some made'
+  const late = now - failingSince
   return [
     silenced.length > 0 &&
       `no longer silenced since ${formatTime(Math.max(...silenced))}: ${plural(silenced.length, 'alert')}`,
-    late.length > 0 && `${which} ${formatTime(oldest)}, delivered ${formatSeconds(now - oldest)} later`,
+    late > LATE_AFTER_SECONDS && `first tried ${formatTime(failingSince)}, delivered ${formatSeconds(late)} later`,
   ].filter((note) => note !== false)
 }
 

@@ -4,7 +4,7 @@ import { incidentsOf } from '../../alerts/incidents.ts'
 import { expectKnown, matches } from '../../alerts/match.ts'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
-import { readTold, withToldBeginnings, type ToldGroups } from '../../history/told-incidents.ts'
+import { readNotifiedAlerts, withMessages, type NotifiedAlerts } from '../../history/notified-incidents.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import { alertHistoryAnswer, alertHistoryView, alerts, alertView } from '../../views/alert.ts'
 import { incidents, incidentView, type IncidentView } from '../../views/incident.ts'
@@ -40,17 +40,17 @@ export const incidentsRoute = route(
   'Alerts that fire now, those of each group together, the worst first',
   { answers: { 200: incidents } },
   (options: WebOptions) => async () => {
-    const told = await readTold(options.store).catch(onlyStoreErrors(undefined))
-    return { incidents: incidentsNow(options, told) }
+    const notified = await readNotifiedAlerts(options.store).catch(onlyStoreErrors(undefined))
+    return { incidents: incidentsNow(options, notified) }
   },
 )
 
 export function incidentsNow(
   { targets, groupOf, freshFrom }: WebOptions,
-  told: ToldGroups = new Map(),
+  notified: NotifiedAlerts = new Map(),
 ): IncidentView[] {
   const now = incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom())
-  return withToldBeginnings(now, told).map(incidentView)
+  return withMessages(now, notified).map(incidentView)
 }
 
 export function liveAlerts({ own, others }: Pick<WebOptions['targets'], 'own' | 'others'>): LiveAlert[] {

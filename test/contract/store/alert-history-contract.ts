@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { EpisodeNote } from '../../../src/alerts/episode.ts'
-import { notificationOf } from '../../../src/alerts/notification.ts'
+import { notificationOf, type Notification } from '../../../src/alerts/notification.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { type AlertHistoryQuery } from '../../../src/history/alert-history.ts'
 import { alertHistory } from '../../kit/history/as-shown.ts'
-import { pastSince } from '../../../src/notifications/delivery/moment.ts'
-import type { Commit, RoutedChange, Store } from '../../../src/store/store.ts'
+import { nowReader } from '../../../src/notifications/delivery/now.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED } from '../../kit/ledger/seen.ts'
-import { B, commitOf, instance, NO_ALERTS, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
-
-const RECEIVERS = ['slack', 'webhook']
+import { B, commitOf, instance, NO_ALERTS, openAt, openIn, type More, type NewPlace } from '../../kit/store/place.ts'
+import { virtualClock } from '../../kit/virtual-clock.ts'
 
 /** A time, by seconds after the set-up. */
 const time = (seconds: number) => isoTime(CREATED + seconds)
@@ -24,24 +23,24 @@ const firing = (seconds: number, differing: Partial<AlertInstance> = {}): AlertI
   ...differing,
 })
 
-const routed = (
+const changeOf = (
   kind: 'firing' | 'resolved' | 'expired',
   of: AlertInstance,
   seconds: number,
   expiredBecause?: 'target removed' | 'target reset',
-): RoutedChange => {
+): Notification => {
   const change = { kind, ...(expiredBecause && { expiredBecause }) }
   const latest = { ...of, value: kind === 'resolved' ? 3 : of.value, evidence: {} }
-  return { change: notificationOf(change, { target: 'a', instance: latest }, CREATED + seconds), receivers: RECEIVERS }
+  return notificationOf(change, { target: 'a', instance: latest }, CREATED + seconds)
 }
 
-const begins = (of: AlertInstance): Partial<Commit> => ({
+const begins = (of: AlertInstance): More => ({
   alerts: { ...NO_ALERTS, changed: [of] },
-  routedChanges: [routed('firing', of, of.firingSince! - CREATED)],
+  changes: [changeOf('firing', of, of.firingSince! - CREATED)],
 })
-const resolves = (of: AlertInstance, seconds: number): Partial<Commit> => ({
+const resolves = (of: AlertInstance, seconds: number): More => ({
   alerts: { ...NO_ALERTS, ended: [of] },
-  routedChanges: [routed('resolved', of, seconds)],
+  changes: [changeOf('resolved', of, seconds)],
 })
 
 /** What a store promises of alerts that have fired. */
@@ -72,17 +71,14 @@ export function alertHistoryContract(newPlace: NewPlace): void {
       return target
     }
 
-    test('says which alerts may have inhibited others since a moment: those that fire, and those that ended later', async () => {
-      const { store, see } = await withPast([50, 60], [70, 90])
-      await see(completePoll(100), begins(firing(100)))
-      const { fired } = await pastSince(store, CREATED + 60)
-      const { rule, labels, key } = instance
-      const { name: alert, severity, match, signal, breach } = rule
-      const whatIsKnown = { target: 'a', key, alert, severity, labels, match, signal, breach }
-      expect(fired.toSorted((one, other) => one.firingSince - other.firingSince)).toMatchObject([
-        { ...whatIsKnown, firingSince: CREATED + 70, until: CREATED + 90 },
-        { ...whatIsKnown, firingSince: CREATED + 100, until: Infinity },
-      ])
+    test('gives back the ends since a moment as they were committed, for the messages that tell of them', async () => {
+      const { store } = await withPast([50, 60], [70, 90], [100, 120])
+      const readNow = nowReader({ clock: virtualClock(CREATED + 5000), store, alerts: () => [], mutes: [] })
+      const ends = async (since: number) =>
+        [...(await readNow(CREATED + since)).ended.values()].map(({ change }) => change)
+      const { episode: _history, ...second } = changeOf('resolved', firing(70), 90)
+      const { episode: _same, ...third } = changeOf('resolved', firing(100), 120)
+      expect((await ends(60)).toSorted((one, other) => one.at - other.at)).toEqual([second, third])
     })
 
     test('has an alert from the commit in which it fires, with the latest values while it does', async () => {
@@ -194,10 +190,10 @@ export function alertHistoryContract(newPlace: NewPlace): void {
         key: 'Other{type="audio"}',
         rule: { ...instance.rule, name: 'Other', severity: 'info' },
       })
-      const change = { ...routed('firing', alert, 250).change, target: 'b' }
+      const change = { ...changeOf('firing', alert, 250), target: 'b' }
       await other.see(completePoll(250), {
         alerts: { ...NO_ALERTS, changed: [alert] },
-        routedChanges: [{ change, receivers: [] }],
+        changes: [change],
       })
       const all = ['a 300 to 400: resolved', 'b 250 to now: null', 'a 100 to 200: resolved']
       expect(await inShort(store)).toEqual(all)
@@ -219,11 +215,11 @@ export function alertHistoryContract(newPlace: NewPlace): void {
     test('has the end of alerts that expire without a poll, of a target that was removed or reset', async () => {
       const { store, see } = await openAt(newPlace)
       await see(completePoll(100), begins(firing(100)))
-      await store.expireAlerts('a', [routed('expired', firing(100), 150, 'target removed')])
+      await store.expireAlerts('a', [changeOf('expired', firing(100), 150, 'target removed')])
       expect(await inShort(store)).toEqual(['a 100 to 150: target removed'])
       const again = await openIn(store)
       await again.see(completePoll(200), begins(firing(200)))
-      await store.resetTarget('a', [routed('expired', firing(200), 250, 'target reset')])
+      await store.resetTarget('a', [changeOf('expired', firing(200), 250, 'target reset')])
       expect(await inShort(store)).toEqual(['a 200 to 250: target reset', 'a 100 to 150: target removed'])
       const anew = await openIn(store)
       await anew.see(completePoll(300), begins(firing(300)))
@@ -250,24 +246,21 @@ export function alertHistoryContract(newPlace: NewPlace): void {
         receiver,
         kind,
         at: CREATED + at,
-        outcome: 'sent',
       })
 
-      test('what is noted with the removal from the outbox, once, also after its end', async () => {
+      test('what is noted with a message that told of it, also after its end', async () => {
         const { store, see } = await withPast([50, 60])
         await see(completePoll(100), begins(firing(100)))
-        const [, , beginning] = await store.outbox('slack')
         const notes = [noted(100, sent('slack', 'firing', 110)), noted(50, sent('slack', 'resolved', 110))]
-        for (const _time of [1, 2]) await store.removeFromOutbox([beginning!.id], notes)
+        await store.writeNotified({ notes })
         await see(completePoll(200), resolves(firing(100), 200))
-        const [, , , end] = await store.outbox('webhook')
-        await store.removeFromOutbox([end!.id], [noted(100, sent('webhook', 'resolved', 210))])
+        await store.writeNotified({ notes: [noted(100, sent('webhook', 'resolved', 210))] })
         expect((await whole(store)).map(({ notified }) => notified)).toEqual([
           [
-            { receiver: 'slack', kind: 'firing', at: time(110), outcome: 'sent' },
-            { receiver: 'webhook', kind: 'resolved', at: time(210), outcome: 'sent' },
+            { receiver: 'slack', kind: 'firing', at: time(110) },
+            { receiver: 'webhook', kind: 'resolved', at: time(210) },
           ],
-          [{ receiver: 'slack', kind: 'resolved', at: time(110), outcome: 'sent' }],
+          [{ receiver: 'slack', kind: 'resolved', at: time(110) }],
         ])
       })
 

@@ -150,7 +150,7 @@ export async function poller(
       await new Promise(() => undefined)
     },
   }
-  const open = () => openTarget({ settings, store: mortal, clock, receiversOf: () => [] })
+  const open = () => openTarget({ settings, store: mortal, clock })
   let target = await open()
   const poll = async () => {
     const client = connect(settings, () => target, {

@@ -27,10 +27,10 @@ export function participantsContract(newPlace: NewPlace): void {
     test('may come with the end of an alert', async () => {
       const a = await openAt(newPlace)
       const alerts = { changed: [instance], ended: [], notifications: [] }
-      await a.see(completePoll(1), { alerts, routedChanges: [{ change: notification, receivers: [] }] })
+      await a.see(completePoll(1), { alerts, changes: [notification] })
       const end = { ...notification, kind: 'expired', expiredBecause: 'target reset' } as const
       const events = { id: 'end', at: CREATED, texts: ['{}'], participants: ['[1]'] }
-      await a.store.resetTarget('a', [{ change: end, receivers: [] }], events)
+      await a.store.resetTarget('a', [end], events)
       const again = await a.restart()
       await append(again, 'later')
       expect((await again.store.latestEvents(9)).map(({ participants }) => participants)).toEqual([['[1]'], undefined])

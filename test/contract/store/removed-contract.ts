@@ -8,7 +8,17 @@ import { newLedger } from '../../../src/ledger/state.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { asked, completePoll, contents, CREATED, seen, total } from '../../kit/ledger/seen.ts'
 import { rollupProblems } from '../../kit/store/rollup-problems.ts'
-import { A, B, instance, NO_ALERTS, notification, openAt, openIn, type NewPlace } from '../../kit/store/place.ts'
+import {
+  A,
+  B,
+  episodesIn,
+  instance,
+  NO_ALERTS,
+  notification,
+  openAt,
+  openIn,
+  type NewPlace,
+} from '../../kit/store/place.ts'
 
 const HOUR = 3600
 const LATER = CREATED + 10 * HOUR
@@ -92,14 +102,32 @@ export function removedContract(newPlace: NewPlace): void {
 
     test('is removed with the end of each alert that fires, also of one that its owner committed meanwhile', async () => {
       const { store, see } = await withCalls()
-      const change = { change: notification, receivers: ['slack'] }
-      await see(completePoll(200), { alerts: { ...NO_ALERTS, changed: [instance] }, routedChanges: [change] })
+      await see(completePoll(200), { alerts: { ...NO_ALERTS, changed: [instance] }, changes: [notification] })
       await expect(remove(store)).rejects.toMatchObject({ kind: 'stale' })
       expect((await store.strayTargets(['b']))[0]?.alerts).toHaveLength(1)
-      const ends = [{ ...change, change: { ...notification, kind: 'expired' as const } }]
-      await store.expireAlerts('a', ends, undefined, REMOVED)
-      expect((await store.outbox('slack')).map(({ content }) => content.kind)).toEqual(['firing', 'expired'])
+      expect(await episodesIn(store)).toEqual(['NoGoodPoll'])
+      await store.expireAlerts('a', [{ ...notification, kind: 'expired' }], undefined, REMOVED)
+      expect(await episodesIn(store)).toEqual(['NoGoodPoll expired'])
       expect((await store.strayTargets(['b']))[0]?.alerts ?? []).toEqual([])
+    })
+
+    test('is found while alerts of it are left, or it is not marked as removed', async () => {
+      const { store, see } = await withCalls()
+      await see(completePoll(200), { alerts: { ...NO_ALERTS, changed: [instance] }, changes: [notification] })
+      expect(await store.strayTargets(['a', 'b'])).toEqual([])
+      expect(await store.strayTargets(['b'])).toMatchObject([{ target: 'a', alerts: [{ key: 'NoGoodPoll' }] }])
+      await store.expireAlerts('a', [{ ...notification, kind: 'expired', expiredBecause: 'target removed' }])
+      expect(await store.strayTargets(['b'])).toEqual([{ target: 'a', alerts: [] }])
+      await remove(store)
+      expect(await store.strayTargets(['b'])).toEqual([])
+    })
+
+    test('is not found once it was reset, which ends its alerts, too', async () => {
+      const { store, see } = await withCalls()
+      await see(completePoll(200), { alerts: { ...NO_ALERTS, changed: [instance] }, changes: [notification] })
+      await store.resetTarget('a', [{ ...notification, kind: 'expired', expiredBecause: 'target reset' }])
+      expect(await store.strayTargets(['b'])).toEqual([])
+      expect(await episodesIn(store)).toEqual(['NoGoodPoll target reset'])
     })
 
     test('stays so where another one asks for its name, which is refused', async () => {

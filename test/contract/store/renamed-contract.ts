@@ -4,7 +4,16 @@ import { readLatest } from '../../../src/events/read-events.ts'
 import { expiryEvents } from '../../../src/events/new-events.ts'
 import { listCalls } from '../../../src/history/list-calls.ts'
 import type { Silence } from '../../../src/alerts/match.ts'
-import type { ToldGroup } from '../../../src/store/store.ts'
+import { nameOf } from '../../../src/alerts/alert.ts'
+import {
+  notesOf,
+  readNotified,
+  type Known,
+  type Notified,
+  type Telling,
+} from '../../../src/notifications/delivery/notified.ts'
+import { hasGot } from '../../../src/notifications/delivery/reports.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { completePoll, contents, CREATED, seen } from '../../kit/ledger/seen.ts'
 import {
   A,
@@ -18,12 +27,45 @@ import {
   openIn,
   type NewPlace,
 } from '../../kit/store/place.ts'
+import { virtualClock } from '../../kit/virtual-clock.ts'
 
 const RENAME = { name: 'new', formerly: 'a' }
 const NEW = { ...A, name: 'new' }
 /** A name with all that JSON, LIKE and regular expressions read otherwise. */
 const ODD = `it's "100%" _a.b\\ \u{1F600}`
 const LATER = CREATED + 3600
+
+/** The alert of each target, as its receivers know it. */
+const firing = (target: string) => ({ ...notification, target })
+/** The key of the report of a target's past. */
+const past = (target: string) => `past of ${target} before ${CREATED}`
+
+/** What receivers know, as a daemon reads it when it starts. */
+async function told(store: Store): Promise<(receiver: string) => Notified> {
+  const all = await readNotified(['slack', 'webhook'], { clock: virtualClock(CREATED + 100), store })
+  return (receiver) => all.get(receiver)!
+}
+
+function telling(id: string, given: Partial<Telling> = {}): Telling {
+  return { id, thread: undefined, heard: [], begun: [], firing: [], ended: [], was: [], notices: [], ...given }
+}
+
+/** One receiver was told of the alerts of these targets, the other one perhaps. Both got a report. */
+async function tell(store: Store, ...targets: readonly string[]): Promise<void> {
+  const of = await told(store)
+  const alerts = targets.map(firing)
+  for (const receiver of ['slack', 'webhook']) {
+    const message = telling(`to ${receiver}`, { begun: alerts, firing: alerts, ended: alerts.slice(0, 1) })
+    await of(receiver).begin(message)
+    if (receiver === 'slack') await of(receiver).accepted({ ...message, ended: [] }, undefined)
+    const reports = [past(targets[0]!), 'digest'].map((id) => ({ id, at: CREATED }))
+    await of(receiver).set({ ...of(receiver).state(), reports })
+  }
+}
+
+/** The names of alerts that are told, by which a daemon finds that they are those that fire. */
+const names = (all: readonly Known[]) => all.map(({ name }) => name).toSorted()
+const namesOf = (...targets: readonly string[]) => targets.map((target) => nameOf(firing(target))).toSorted()
 
 /** What a store promises of a target that gets another name. */
 export function renamedContract(newPlace: NewPlace): void {
@@ -39,7 +81,7 @@ export function renamedContract(newPlace: NewPlace): void {
       const change = { ...notification, target: name }
       await see(completePoll(100, seen('open', 'ongoing'), seen('over', 'ended', { endedAt: CREATED + 80 })), {
         alerts: { ...NO_ALERTS, changed: [instance] },
-        routedChanges: [{ change, receivers: ['slack', 'webhook'] }],
+        changes: [change],
         events: expiryEvents([change], CREATED + 100),
       })
     }
@@ -69,9 +111,10 @@ export function renamedContract(newPlace: NewPlace): void {
       expect(await place.reader().then((reader) => reader.target('a'))).toBeUndefined()
     })
 
-    test('has the same alert, whose end its receivers get', async () => {
+    test('has the same alert, whose end is told where it was told', async () => {
       const opened = await withAlert()
       const { store } = opened
+      await tell(store, 'a', 'b')
       await store.renameTargets([RENAME])
       expect((await alertsIn(opened)).map(({ target, until }) => `${target} ${until}`).toSorted()).toEqual([
         'b null',
@@ -81,15 +124,17 @@ export function renamedContract(newPlace: NewPlace): void {
       const end = { ...notification, target: 'new', kind: 'resolved' as const, at: CREATED + 300 }
       await see(completePoll(200), {
         alerts: { ...NO_ALERTS, ended: [instance] },
-        routedChanges: [{ change: end, receivers: [] }],
+        changes: [end],
       })
-      expect((await alertsIn(opened)).find(({ target }) => target === 'new')?.until).toBe(CREATED + 300)
-      for (const receiver of ['slack', 'webhook']) {
-        const waiting = (await store.outbox(receiver)).map(({ content }) =>
-          content.kind === 'digest' ? content.kind : [content.kind, content.target],
-        )
-        expect(waiting).toEqual([['firing', 'new'], ['firing', 'b'], ['resolved', 'new']]) // oxfmt-ignore
-      }
+      const slack = (await told(store))('slack')
+      const heard = slack.entries().filter(({ name }) => name === nameOf(end))
+      expect(heard).toMatchObject([{ target: 'new', thread: 'to slack' }])
+      const notice = { receiver: 'slack', kind: 'resolved', at: CREATED + 310 } as const
+      await slack.accepted(telling('end', { heard, ended: [end], notices: notesOf([end], notice) }), undefined)
+      const found = (await alertsIn(opened)).find(({ target }) => target === 'new')
+      expect(found).toMatchObject({ until: CREATED + 300, notices: [notice] })
+      const open = (await told(store))('slack').entries().filter(({ ended }) => ended === undefined) // oxfmt-ignore
+      expect(names(open)).toEqual(namesOf('b'))
     })
 
     test('has its events, with the ids that they had', async () => {
@@ -131,13 +176,14 @@ export function renamedContract(newPlace: NewPlace): void {
     test('whatever the names are', async () => {
       const opened = await withAlert()
       const { store } = opened
+      await tell(store, 'a', 'b')
       await store.renameTargets([{ name: ODD, formerly: 'a' }])
+      expect(hasGot((await told(store))('slack'), past(ODD))).toBe(true)
       await store.renameTargets([{ name: 'new', formerly: ODD }])
       expect((await alertsIn(opened)).map(({ target }) => target).toSorted()).toEqual(['b', 'new'])
-      expect((await store.outbox('slack')).map(({ content }) => 'target' in content && content.target)).toEqual([
-        'new',
-        'b',
-      ])
+      const slack = (await told(store))('slack')
+      expect(names(slack.entries())).toEqual(namesOf('new', 'b'))
+      expect(hasGot(slack, past('new'))).toBe(true)
       expect((await openIn(store, NEW)).alerts.size).toBe(1)
     })
   })
@@ -167,42 +213,53 @@ export function renamedContract(newPlace: NewPlace): void {
       expect((await store.silences(CREATED))[0]!.match.target).toBe('=~(?:x?[^b]{2})|new one')
     })
 
-    test('are what receivers were told, and what waits for them', async () => {
-      const { store, other } = await withAlert()
-      const [first] = await store.outbox('slack')
-      const told: ToldGroup = {
-        at: 1,
-        begun: 1,
-        interval: 1,
-        hasGrown: false,
-        begunAgain: 0,
-        targets: 1,
-        severity: 'info',
+    test('are the alerts of which receivers were told, and the reports that they got, which none gets again', async () => {
+      const { store } = await withAlert()
+      await tell(store, 'a', 'b')
+      const before = await told(store)
+      const { rows } = await store.notified()
+      await store.renameTargets([RENAME])
+      const of = await told(store)
+      const renamed = (all: readonly Known[]) => all.map(({ target, at, thread, row }) => [target, at, thread, row])
+      expect(names(of('slack').entries())).toEqual(namesOf('new', 'b'))
+      expect(renamed(of('slack').entries())).toEqual(
+        renamed(before('slack').entries()).map(([target, ...rest]) => [target === 'a' ? 'new' : target, ...rest]),
+      )
+      const attempts = of('webhook').attempts()
+      expect(attempts.map(({ begun, ended }) => [names(begun), names(ended)])).toEqual([
+        [namesOf('new', 'b'), namesOf('new')],
+      ])
+      for (const receiver of ['slack', 'webhook']) {
+        const { reports, ...state } = before(receiver).state()
+        expect(of(receiver).state()).toEqual({ ...state, reports: [{ ...reports[0], id: past('new') }, reports[1]] })
       }
-      const groupOf = (target: string) => JSON.stringify([null, { target, severity: 'critical' }])
-      const telling = { receiver: 'slack', group: groupOf('a'), told }
-      const notice = { receiver: 'slack', kind: 'firing', at: 1, outcome: 'sent' }
+      expect((await store.notified()).rows.map(({ id }) => id).toSorted()).toEqual(rows.map(({ id }) => id).toSorted())
+    })
+
+    test.each(['x past of a', 'a before b', 'past of a before b'])(
+      'are no reports of the past of another one: %s',
+      async (name) => {
+        const { store } = await withAlert()
+        await tell(store, name)
+        await store.renameTargets([RENAME])
+        expect(hasGot((await told(store))('slack'), past(name))).toBe(true)
+      },
+    )
+
+    test('are the notes of what was told of its alerts, and of what suppressed them', async () => {
+      const opened = await withAlert()
+      const { store } = opened
+      const notice = { receiver: 'slack', kind: 'firing', at: 1 }
       const inhibited = { by: 'inhibition', at: 1, since: 1, alert: 'X', target: 'a' }
       const note = (target: string, ...lines: object[]) => {
         const { key, firingSince: since } = notification
         return { target, key, since, lines: lines.map((line) => `${JSON.stringify(line)}\n`).join('') }
       }
-      await store.removeFromOutbox([first!.id], [note('a', notice), note('b', notice, inhibited)], telling)
-      const digest = { kind: 'digest', targets: [{ target: 'a' }, { target: 'b' }] }
-      await store.enqueueOnce([`past of a before ${CREATED}`], { kind: 'digest', digest }, ['slack'])
-      await store.enqueueOnce(['digest of today'], { kind: 'digest', digest: { targets: ['a', 'b'] } }, ['slack'])
+      await store.noteEpisodes([note('a', notice), note('b', notice, inhibited)])
       await store.renameTargets([RENAME])
-      expect([...(await store.toldGroups('slack'))]).toEqual([[groupOf('new'), told]])
-      const [, ofNew] = (await alertsIn(other)).toSorted((one, next) => (one.target < next.target ? -1 : 1))
-      expect(ofNew).toMatchObject({ target: 'new', notices: [notice] })
-      expect((await alertsIn(other)).flatMap(({ suppressions }) => suppressions)).toEqual([
-        { ...inhibited, target: 'new' },
-      ])
-      await store.enqueueOnce([`past of new before ${CREATED}`], { kind: 'digest', digest }, ['slack'])
-      expect((await store.outbox('slack')).slice(1).map(({ content }) => content)).toEqual([
-        { kind: 'digest', digest: { ...digest, targets: [{ target: 'new' }, { target: 'b' }] } },
-        { kind: 'digest', digest: { targets: ['new', 'b'] } },
-      ])
+      const found = await alertsIn(opened)
+      expect(found.find(({ target }) => target === 'new')).toMatchObject({ notices: [notice], suppressions: [] })
+      expect(found.flatMap(({ suppressions }) => suppressions)).toEqual([{ ...inhibited, target: 'new' }])
     })
 
     test('are events that a webhook has not received', async () => {
@@ -223,7 +280,7 @@ export function renamedContract(newPlace: NewPlace): void {
       const { store, see } = await withAlert()
       const left = await openIn(store, { ...A, name: 'new' })
       const change = { ...notification, target: 'new' }
-      await left.see(completePoll(100), { routedChanges: [{ change, receivers: ['slack'] }] })
+      await left.see(completePoll(100), { changes: [change] })
       await see(completePoll(200))
       await store.resetTarget('new', [])
       await store.renameTargets([RENAME])

@@ -7,7 +7,7 @@ import { evictedContract } from './evicted-contract.ts'
 import { historyContract } from './history-contract.ts'
 import { meetingsContract } from './meetings-contract.ts'
 import { noticeContract } from './notice-contract.ts'
-import { outboxContract } from './outbox-contract.ts'
+import { notifiedContract } from './notified-contract.ts'
 import { participantsContract } from './participants-contract.ts'
 import type { NewPlace } from '../../kit/store/place.ts'
 import { queriesContract } from './queries-contract.ts'
@@ -33,7 +33,7 @@ export function storeContract(newPlace: NewPlace, { runs, seeds, expired }: Exte
   commitContract(newPlace)
   eventsContract(newPlace, expired)
   participantsContract(newPlace)
-  outboxContract(newPlace)
+  notifiedContract(newPlace)
   alertHistoryContract(newPlace)
   noticeContract(newPlace)
   balanceContract(newPlace)

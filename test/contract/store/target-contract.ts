@@ -89,7 +89,7 @@ export function targetContract(newPlace: NewPlace): void {
     test('that was reset has no count, no call and no alert of before, also after a restart', async () => {
       const { store, see } = await openAt(newPlace)
       await see(completePoll(1, seen('b', 'ongoing')), FIRING)
-      await store.resetTarget('a', [{ change: notification, receivers: [] }])
+      await store.resetTarget('a', [notification])
       // Set up again by the first, and read by the second.
       for (const _restart of [1, 2]) {
         const again = await store.openTarget(A, CREATED + 60, DAY)

@@ -54,7 +54,7 @@ export async function watched({
 
   async function start() {
     running?.stop()
-    const target = await openTarget({ settings, store, clock, receiversOf: () => [] })
+    const target = await openTarget({ settings, store, clock })
     const hints = hintQueue(clock, settings.target)
     const client = connect(settings, () => target, {
       ownership: { owns: () => true },

@@ -8,6 +8,9 @@ import type { AlertMessage } from '../../../src/notifications/message.ts'
 import { isBeyond } from '../../../src/alerts/signal.ts'
 import type { RowReader } from '../../../src/store/sql.ts'
 
+/** No group waits longer. */
+const WAIT_MS = 15_000
+
 /** That an alert began to fire, or ended. */
 export type AlertTurn = { kind: 'firing' | 'resolved' | 'expired'; target: string; key: string; time: string }
 
@@ -82,8 +85,8 @@ export async function episodeProblems(
 }
 
 /**
- * Where the history differs from what a receiver got: no entry of its outbox may be left. `unknown` is what a process may
- * have sent that died.
+ * Where the history differs from what a receiver got, once nothing is due to it any more. A process may die between a message and its
+ * note; then the end is noted.
  */
 export function noticeProblems(
   episodes: readonly PastAlert[],
@@ -91,21 +94,18 @@ export function noticeProblems(
   receiver: string,
 ): string[] {
   const kinds = ({ notified }: PastAlert) =>
-    new Map(notified.filter((one) => one.receiver === receiver).map(({ kind, outcome }) => [kind, outcome]))
-  const unnoted = episodes.filter((episode) => {
-    const noted = kinds(episode)
-    const end = episode.outcome === 'resolved' ? 'resolved' : 'expired'
-    return !noted.has('firing') || (episode.outcome !== null && !noted.has(end))
-  })
+    new Set(notified.filter((one) => one.receiver === receiver).map(({ kind }) => kind))
+  // What was suppressed, or was over within the wait, need not be told.
+  const mustBeTold = ({ since, until, suppressed }: PastAlert) =>
+    suppressed.length === 0 && (until === null || Date.parse(until) - Date.parse(since) > WAIT_MS)
+  const unnoted = episodes.filter((episode) => mustBeTold(episode) && !kinds(episode).has(episode.outcome ?? 'firing'))
   const got = accepted.flatMap(({ alerts }) => alerts.map(({ notification }) => notification))
   const denied = got.filter(({ target, key, kind, firingSince }: Notification) => {
     const since = isoTime(firingSince)
     const episode = episodes.find((one) => one.target === target && one.key === key && one.since === since)
     if (episode === undefined) return false
     const noted = kinds(episode)
-    return ![noted.get(kind), kind === 'reminder' ? noted.get('firing') : undefined].some(
-      (outcome) => outcome === 'sent' || outcome === 'unknown',
-    )
+    return ![kind, kind === 'reminder' ? 'firing' : kind, episode.outcome ?? kind].some((one) => noted.has(one))
   })
   return [
     ...unnoted.map(({ key, since, notified }) => `notified of ${key} since ${since}: ${JSON.stringify(notified)}`),

@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
+import type { Episode } from '../../../src/alerts/episode.ts'
 import type { AlertDelta } from '../../../src/alerts/evaluate.ts'
+import type { Notification } from '../../../src/alerts/notification.ts'
 import { applyDelta, type Delta, type LedgerState } from '../../../src/ledger/state.ts'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import { computeDelta, type LedgerOptions } from '../../../src/ledger/delta/compute-delta.ts'
@@ -8,6 +10,7 @@ import type { Observation } from '../../../src/ledger/observation.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import type { Commit, Store, StoredTarget, TargetIdentity } from '../../../src/store/store.ts'
 import type { StoreReader } from '../../../src/store/reader.ts'
+import { parse } from '../../../src/store/sql.ts'
 import { firingOf, POLL_AGE } from '../alerts/sample-rules.ts'
 import { completePoll, contents, CREATED, seen } from '../ledger/seen.ts'
 import type { HistoryRow } from './read-call-history.ts'
@@ -30,16 +33,19 @@ export const A = { name: 'a', fingerprint: 'x' }
 export const B = { name: 'b', fingerprint: 'y' }
 export const DAY = 86_400
 
+/** What a commit has besides its delta. `changes` are those of alerts. */
+export type More = Partial<Commit> & { changes?: readonly Notification[] }
+
 /** A commit of a delta, with nothing else but what is given. */
-export function commitOf(ledger: Delta, more: Partial<Commit> = {}): Commit {
-  return { ledger, alerts: NO_ALERTS, routedChanges: [], ...more }
+export function commitOf(ledger: Delta, { changes = [], alerts = NO_ALERTS, ...more }: More = {}): Commit {
+  return { ledger, alerts: { ...alerts, notifications: [...alerts.notifications, ...changes] }, ...more }
 }
 
-/** Enqueues and logs changes of a target, as its commits do. */
+/** Writes and logs changes of a target, as its commits do. */
 export async function commitChanges(
   store: Store,
   target: string,
-  changes: Pick<Commit, 'routedChanges' | 'events'>,
+  changes: Pick<More, 'changes' | 'events'>,
 ): Promise<void> {
   const { ledger } = await store.openTarget({ name: target, fingerprint: '' }, CREATED, DAY)
   await store.commit(target, commitOf(newDraft(ledger.sync).delta, changes))
@@ -49,7 +55,7 @@ export async function commitChanges(
 export type OpenTarget = StoredTarget & {
   store: Store
   /** Steps, commits and applies, as the daemon does. */
-  see: (observation: Observation, more?: Partial<Commit>) => Promise<Delta>
+  see: (observation: Observation, more?: More) => Promise<Delta>
   /** The delta of an observation, not committed. */
   deltaOf: (observation: Observation) => Delta
 }
@@ -109,6 +115,15 @@ export const summariesOf = (history: readonly { target: string; call: TrackedCal
 /** As many calls, which were over a tenth of a second after each other. */
 export const many = (number: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: number }, (_, i) => [`call ${i}`, 1 + i / 10]))
+
+/** Which alerts have fired, by the keys of their rules, each with how or why it ended: `NoCalls`, `NoCalls resolved`, `NoCalls target reset`. */
+export async function episodesIn({ rows }: Pick<Store, 'rows'>): Promise<string[]> {
+  const found = await rows('SELECT alert, data FROM callwatch.alert_episodes ORDER BY since, alert', [])
+  return found.map(({ alert, data }) => {
+    const { outcome, expiredBecause = outcome } = parse<Episode>(data)
+    return expiredBecause === undefined ? String(alert) : `${String(alert)} ${expiredBecause}`
+  })
+}
 
 /** That the shipped rule for a service without a successful poll fires. */
 export const notification = firingOf(POLL_AGE, 'a', CREATED, { value: 400, peak: 400 })

@@ -5,7 +5,7 @@ import { inHistorySince, type TrackedCall } from '../../../src/ledger/tracked-ca
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
-import type { Telling } from '../../../src/store/store.ts'
+import type { NotifiedRow } from '../../../src/store/store.ts'
 import type { WebhookProgress } from '../../../src/store/webhook-store.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import type { Credentials, WebEvent } from '../../../src/web/authentication.ts'
@@ -119,8 +119,8 @@ export type Served = {
   hooksUrl: string
   /** Logs changes of alerts of a target, and keeps them in the history. */
   append: (...changes: Notification[]) => Promise<void>
-  /** Notes what receivers were told of groups. */
-  tell: (...tellings: Telling[]) => Promise<void>
+  /** Writes what receivers were told. */
+  tell: (...rows: NotifiedRow[]) => Promise<void>
   /** Logs changes of calls of a target. */
   log: (ledger: Changes['ledger']) => Promise<void>
   noted: readonly WebEvent[]
@@ -162,7 +162,6 @@ export async function serve(
     await store.commit(target, {
       ledger: delta,
       alerts: { changed: [], ended: [], notifications: [] },
-      routedChanges: [],
     })
   }
   const expectStore = () => {
@@ -229,20 +228,18 @@ export async function serve(
   onTestFinished(web.close)
   const append = (...changes: Notification[]) =>
     commitChanges(store, 'production', {
-      routedChanges: changes.map((change) => ({ change, receivers: [] })),
+      changes,
       events: expiryEvents(changes, NOW),
     })
   const log = (ledger: Changes['ledger']) => {
     const events = newEvents({ ledger, notifications: [], backfilled: false }, NOW)
-    return commitChanges(store, 'production', { routedChanges: [], events })
+    return commitChanges(store, 'production', { events })
   }
   return {
     url: `http://127.0.0.1:${web.port}`,
     hooksUrl: `http://127.0.0.1:${web.hooksPort}`,
     append,
-    tell: async (...tellings) => {
-      for (const telling of tellings) await store.removeFromOutbox([], [], telling)
-    },
+    tell: (...rows) => store.writeNotified({ rows }),
     log,
     close: web.close,
     noted,

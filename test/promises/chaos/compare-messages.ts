@@ -1,10 +1,9 @@
+import type { PastAlert } from '../../../src/views/alert.ts'
 import type { Accepted, FailingSlack } from './failing-slack.ts'
 
 export type MessageComparison = {
   distinct: number
   lost: number
-  /** Changes without a notification, because the alert fired and resolved between deliveries. */
-  unsent: number
   /** Repeated messages. */
   duplicates: number
   /** What is wrong, a line each. */
@@ -12,68 +11,47 @@ export type MessageComparison = {
 }
 
 /**
- * Compares what the channel accepted with the changes that were committed to the outbox. Firing and end alternate for each
- * alert, so the same kind twice in a row is one repeated message: it may be where another process than the first sent
- * it. What flapped between deliveries is a number in a later message; and of a firing that was never answered it is
- * unknown whether it was accepted, so that its end is notified.
+ * Compares what the channel accepted with the alerts that fired. Of each alert a beginning and an end alternate. The same twice is one
+ * repeated message: of an attempt without an answer, or of a process that died. Each alert that fired and that nothing suppressed is noted
+ * as told.
+ *
+ * @param episodes those of the history
+ * @param receiver its name there
  */
 export function compareMessages(
   attempts: FailingSlack['attempts'],
-  { committed, left }: { committed: number; left: number },
+  episodes: readonly PastAlert[],
+  receiver: string,
 ): MessageComparison {
   const problems: string[] = []
   const last = new Map<string, Accepted>()
-  let duplicates = 0
-  let notified = 0
-  /** Alerts with an unanswered message about a firing, or about a firing and its end, since their last accepted one. */
+  /** Alerts with an attempt without an answer since their last accepted message. */
   const unanswered = new Set<string>()
+  let duplicates = 0
   for (const { message, accepted } of attempts) {
-    const { alert, kind, cycles, life, text } = message
+    const { alert, kind, cycles, life } = message
     if (kind === 'store' || kind === 'past') continue
     if (!accepted) {
-      if (kind === 'firing' || kind === 'flapped') unanswered.add(alert)
-      continue
-    }
-    // It counted as notified, and so its end is: one message for both.
-    const coversBoth = unanswered.delete(alert) && kind !== 'firing' && last.get(alert)?.kind !== 'firing'
-    if (coversBoth) {
-      last.set(alert, message)
-      notified += kind === 'flapped' ? 2 * cycles : 2 * cycles + 2
+      unanswered.add(alert)
       continue
     }
     const before = last.get(alert)
-    const wasFiring = before?.kind === 'firing'
-    if (before?.kind === kind && before.text === text && before.life !== life) {
-      duplicates += 1
-      continue
-    }
+    const mayRepeat = unanswered.delete(alert) || life !== (before?.life ?? 1)
+    if (kind === 'flapped') continue
     last.set(alert, message)
-    notified += changesIn(kind, cycles, wasFiring)
-    if (kind === 'flapped' || (kind === 'firing' && cycles > 0)) continue
-    if ((kind === 'firing') !== wasFiring) continue
-    const isOtherLife = life !== (before?.life ?? 1)
-    // It was sent before a process died that could not record that.
-    if (isOtherLife && kind === 'firing') {
-      duplicates += 1
-      notified -= 1
-      // Its firing was claimed by a process that died before it was sent: one message for both.
-    } else if (isOtherLife) notified += 1
-    else problems.push(`${alert}: ${kind} after ${before?.kind ?? 'nothing'}`)
+    if ((kind === 'firing') !== (before?.kind === 'firing') || cycles > 0) continue
+    duplicates += 1
+    if (!mayRepeat) problems.push(`${alert}: ${kind} after ${before?.kind ?? 'nothing'}`)
   }
-  // What came after nothing was left, and before the daemon had stopped, waits for its next start.
   for (const { alert, kind } of last.values())
-    if (kind === 'firing' && left === 0) problems.push(`the end of ${alert} was not notified`)
-  const missing = committed - notified - left
-  // Each is a message or a number in one, except for alerts that fired and resolved between deliveries.
-  const lost = missing < 0 ? 0 : missing % 2
-  if (lost !== 0) problems.push(`${committed} were committed, ${notified} notified, ${left} are left`)
+    if (kind === 'firing') problems.push(`the end of ${alert} was not notified`)
+  const lost = episodes.filter(
+    ({ until, notified, suppressed }) =>
+      until !== null && suppressed.length === 0 && !notified.some((one) => one.receiver === receiver),
+  )
+  problems.push(
+    ...lost.map(({ key, target, since }) => `${receiver} was not told of ${key} on ${target} since ${since}`),
+  )
   const distinct = attempts.filter(({ accepted }) => accepted).length - duplicates
-  return { distinct, lost, unsent: Math.max(0, missing - lost), duplicates, problems }
-}
-
-/** How many changes a message notifies. */
-function changesIn(kind: Accepted['kind'], cycles: number, wasFiring: boolean): number {
-  if (kind === 'flapped') return 2 * cycles
-  if (kind === 'firing') return wasFiring && cycles > 0 ? 2 * cycles : 2 * cycles + 1
-  return 2 * cycles + 1
+  return { distinct, lost: lost.length, duplicates, problems }
 }

@@ -113,7 +113,7 @@ export function readMessage(body: string, life: number): Accepted {
   const { text } = JSON.parse(body) as { text: string }
   if (/^\S+ callwatch can/u.test(text)) return { alert: 'store', target: '', kind: 'store', cycles: 0, text, life }
   if (/^\S+ callwatch watches/u.test(text)) return { alert: 'past', target: '', kind: 'past', cycles: 0, text, life }
-  const [, word = '', alert, target] = /^\S+ ([a-z, ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
+  const [, word = '', alert, target] = /^\S+ (?:.* still fires?; )?([a-z, ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
   const kind = KINDS.get(word)
   if (kind === undefined || alert === undefined || target === undefined)
     throw new Error(`no message of an alert: ${text}`)

@@ -152,8 +152,8 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     const figures = {
       exact: compareExact(simulator, exported, { calls: store.calls, created }),
       messages: {
-        slack: compareMessages(slack.attempts, store.outbox('slack')),
-        'on-call': compareMessages(onCall.attempts, store.outbox('on-call')),
+        slack: compareMessages(slack.attempts, alerts.episodes, 'slack'),
+        'on-call': compareMessages(onCall.attempts, alerts.episodes, 'on-call'),
       },
       lower: scraper.lower,
       scrapes: scraper.scrapes,
@@ -174,7 +174,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
         ...promiseRows(run, figures, MAX_REQUESTS_PER_MINUTE),
         events,
         deliveries,
-        alerts,
+        alerts.row,
         reportRow(reported),
       ],
       coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE, hintsIn(exported)),

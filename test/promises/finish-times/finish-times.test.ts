@@ -61,7 +61,7 @@ function followed(seed: number, failedEnds: 'absent' | 'given') {
   let stop = () => undefined as void
   async function restart() {
     stop()
-    target = await openTarget({ settings, store, clock, receiversOf: () => [] })
+    target = await openTarget({ settings, store, clock })
     const client = connect(settings, () => target, {
       ownership: { owns: () => true },
       clock,

@@ -25,8 +25,9 @@ import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { deliveryProblems, leftBy } from '../../kit/events/delivery-problems.ts'
 import { eventProblems, readLog } from '../../kit/events/event-problems.ts'
 import { contribution, differingSums, FAMILIES_OBSERVED_ONCE, sumsOfCounters, sumsOfRows } from './row-sums.ts'
-import { INTERVAL, RULES, START } from './simulated-rules.ts'
-import { suppressedTimes } from './suppressions.ts'
+import { GROUP_WAIT, INTERVAL, RULES, START } from './simulated-rules.ts'
+import { freeTimes } from './suppressions.ts'
+import { untold } from '../../kit/notifications/untold.ts'
 import { episodeProblems, noticeProblems } from '../../kit/store/episode-problems.ts'
 import { reportProblems } from '../../kit/store/report-problems.ts'
 import { rollupProblems } from '../../kit/store/rollup-problems.ts'
@@ -72,7 +73,7 @@ export async function compareRun(run: Run): Promise<void> {
   if (longest > most) problems.push(`no successful poll for ${report.blind} s though the service could be read`)
   const { created } = target.ledger.sync
   if (Math.abs(created - run.setUp) > 5) problems.push(`the set-up was at ${run.setUp}, and is dated ${created}`)
-  if ((await run.store.waiting()).size > 0) problems.push('messages were left in the outbox')
+  problems.push(...(await untold(run.store)).map((one) => `its end was not told: ${one}`))
   report.differences.push(...problems)
 }
 
@@ -249,11 +250,14 @@ function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]
   const committed = changes.map(({ kind }) => kind).join()
   if (committed !== notified.join()) problems.push(`${alert} implies ${notified.join()}, and it was ${committed}`)
   const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
-  const suppressed = timesOf(run, alert)
+  const times = timesOf(run, alert)
+  const suppressed = times.filter(({ free }) => free === 0)
+  // What was free for no longer than the wait need not be told.
+  const brief = times.filter(({ free }) => free > 0 && free <= GROUP_WAIT + 1)
   // A message that was claimed by a process that died may have been sent: what comes next is said as if it had.
   const claimed = 2 * (report.crashes['after commit'] ?? 0)
   const most = implied.length - 2 * suppressed.length
-  const fewest = most - claimed
+  const fewest = most - claimed - 2 * brief.length
   const isSuppressed = ({ firingSince }: Notification) => suppressed.some(({ from }) => from === firingSince)
   const unwanted = accepted
     .flatMap(({ alerts, flapped }) => [...alerts, ...flapped])
@@ -268,7 +272,7 @@ function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]
     (!isCalm || got.changes.length <= most) &&
     got.changes.every((change, i) => !isCalm || change === (i % 2 === 0 ? 'firing' : 'end')) &&
     (got.changes.at(-1) ?? 'end') === (implied.at(-1) ?? 'end')
-  const isLast = suppressed.length > 0 || got.lastKind === undefined || got.lastKind === notified.at(-1)
+  const isLast = suppressed.length + brief.length > 0 || got.lastKind === undefined || got.lastKind === notified.at(-1)
   if (!isSame || !isLast) {
     problems.push(
       `${alert} implies ${notified.join()}, ${suppressed.length} times suppressed, the receiver got ${got.changes.join()} (${got.lastKind})`,
@@ -277,9 +281,10 @@ function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]
   return problems
 }
 
-/** The times that an alert fired and was suppressed to its end. */
+/** The times that an alert fired, and for how long nothing suppressed it. Without polls nothing else of the target is told. */
 function timesOf({ suppressions, history, drawn }: Run, alert: string) {
-  return suppressedTimes(suppressions, history.notified, alert, drawn.inhibition.inhibitors[alert] ?? [])
+  const inhibitors = [...(drawn.inhibition.inhibitors[alert] ?? []), 'NoGoodPoll']
+  return freeTimes(suppressions, history.notified, alert, inhibitors)
 }
 
 /** What the history of alerts has is what was committed, and what the receivers got. */
@@ -319,7 +324,7 @@ function changesOf(messages: readonly AlertMessage[], alert: string) {
     for (let i = 0; i < times; i++)
       changes.push(...(changes.at(-1) === 'firing' ? (['end', 'firing'] as const) : (['firing', 'end'] as const)))
   }
-  for (const { alerts, flapped, mayBePosted } of messages) {
+  for (const { alerts, flapped, unanswered } of messages) {
     for (const { notification, times, endedAt } of flapped) {
       if (notification.alert !== alert || !isNew(`flapped ${endedAt}`)) continue
       cycles(times)
@@ -331,7 +336,7 @@ function changesOf(messages: readonly AlertMessage[], alert: string) {
       cycles(flaps)
       const change = notification.kind === 'firing' ? 'firing' : 'end'
       // The receiver may have posted its firing, and answered with an error.
-      if (change === 'end' && mayBePosted && changes.at(-1) !== 'firing') changes.push('firing')
+      if (change === 'end' && unanswered.length > 0 && changes.at(-1) !== 'firing') changes.push('firing')
       if (change !== changes.at(-1)) changes.push(change)
       lastKind = notification.kind
     }

@@ -11,9 +11,12 @@ import { isUnordered } from '../../../src/ledger/known-list.ts'
 import type { Hint } from '../../../src/ledger/hint.ts'
 import { COUNTERS, sumOf } from '../../../src/ledger/series.ts'
 import type { LedgerState } from '../../../src/ledger/state.ts'
-import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
-import { deliver, outboxRound } from '../../../src/notifications/delivery/deliver.ts'
+import { deliver } from '../../../src/notifications/delivery/deliver.ts'
+import { readNotified } from '../../../src/notifications/delivery/notified.ts'
+import { nowReader } from '../../../src/notifications/delivery/now.ts'
+import { messageRound } from '../../../src/notifications/delivery/message-round.ts'
+import { newPauses } from '../../../src/notifications/delivery/pauses.ts'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import type { Random } from '../../../src/simulator/random.ts'
 import { lifecycle, type Lifecycle, type TargetEvent } from '../../../src/pipeline/lifecycle.ts'
@@ -21,10 +24,10 @@ import { webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
 import { drawSettings } from './draw-run.ts'
 import { mortalProcess, type MortalProcess } from './mortal-process.ts'
 import type { Run } from './simulate-run.ts'
-import { INTERVAL, RULES, START } from './simulated-rules.ts'
+import { GROUP_WAIT, INTERVAL, RULES, START } from './simulated-rules.ts'
 import { simulatedTransport } from './simulated-transport.ts'
 
-const GROUP_OF = grouping({ groupBy: ['target', 'severity'], groupWait: 10, groupInterval: 0 })
+const GROUP_OF = grouping({ groupBy: ['target', 'severity'], groupWait: GROUP_WAIT, groupInterval: 0 })
 
 /** How many outcomes of polls are kept. */
 const LATEST = 40
@@ -51,24 +54,39 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   }
   const inhibit = run.drawn.inhibition.rules
   const { mutes } = run.suppressions
+  const told = readNotified(run.receivers.map(({ receiver }) => receiver.name), { clock, store }) // oxfmt-ignore
+  const readNow = nowReader({ clock, store, alerts, mutes })
+  const now = async () => readNow(Math.min(...(await told).values().map((one) => one.state().cursor)))
   const delivered$ = merge(
     ...run.receivers.map(({ receiver }) => {
-      const round = outboxRound(receiver, attemptsOn(clock), {
+      const round = messageRound(receiver, newPauses(clock), {
         store,
         clock,
         groupOf: GROUP_OF,
+        rules: RULES,
         mutes,
         inhibit,
         alerts,
         targets: () => 1,
-        unwritten: new Map(),
+        freshFrom: () => -Infinity,
+        isSent: () => true,
+        publicUrl: undefined,
+        notified: async () => (await told).get(receiver.name)!,
+        now,
       })
       return deliver([round], { clock, draining$ })
     }),
   )
-  const outbox = delivered$.subscribe(({ receiver, message, outcome }) => {
+  const messages = delivered$.subscribe(({ receiver, message, outcome }) => {
     if (outcome === 'sent' && message?.kind === 'alerts') noteInhibited(run, message, alerts(), clock.wall())
-    run.report.lines.push(`${clock.wall()} ${receiver} ${outcome} ${JSON.stringify(message)}`)
+    // Ids are drawn.
+    const {
+      id: _,
+      thread: _thread,
+      unanswered: _unanswered,
+      ...said
+    } = { thread: '', unanswered: [], id: '', ...message }
+    run.report.lines.push(`${clock.wall()} ${receiver} ${outcome} ${JSON.stringify(said)}`)
   })
   const webhook = deliverEvents({
     webhook: webhookOf({ name: 'simulated', backfilled: true, from: 'start' }),
@@ -119,7 +137,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   else run.report.crashes[place] = (run.report.crashes[place] ?? 0) + 1
   if (run.hooks !== undefined) run.hooks.listener = undefined
   polls.unsubscribe()
-  outbox.unsubscribe()
+  messages.unsubscribe()
   webhook.unsubscribe()
 }
 
@@ -134,12 +152,15 @@ function listen(
   hooks.listener = { since: { from, to: monotonic() }, hear, isAlive: () => died() === undefined }
 }
 
-/** Notes alerts that a receiver was notified of while they were silenced or muted, or while another one fired that inhibits them. */
+/** Notes alerts that a receiver was told to fire while they were silenced or muted, or while another one fired that inhibits them. */
 function noteInhibited(run: Run, message: AlertMessage, alerts: readonly LiveAlert[], now: number): void {
-  for (const { notification } of [...message.alerts, ...message.flapped]) {
+  for (const { notification } of message.alerts) {
     const { alert } = notification
     // What has just begun, the sender did not know.
-    if (run.suppressions.times(alert, now, now).some(({ from, to }) => from < now - 1 && now < to))
+    if (
+      !hasEnded(notification) &&
+      run.suppressions.times(alert, now, now).some(({ from, to }) => from < now - 1 && now < to)
+    )
       run.report.differences.push(`at ${now} it was notified of ${alert}, which is silenced or muted`)
   }
   for (const { notification } of message.alerts) {
@@ -178,7 +199,6 @@ function targetsOf(
       { write: (line: string) => void run.report.lines.push(line) },
     ),
     store: process.store(run.store),
-    receiversOf: () => run.drawn.receivers,
     ownership: ALONE,
     mask: (text) => text,
     draining$,

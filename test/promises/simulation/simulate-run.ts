@@ -18,6 +18,7 @@ import { StoreError } from '../../../src/store/store-error.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Target } from '../../../src/pipeline/target.ts'
 import { virtualClock, type VirtualClock } from '../../kit/virtual-clock.ts'
+import { untold } from '../../kit/notifications/untold.ts'
 import { alertOracle, type AlertOracle } from './alert-oracle.ts'
 import { compareRun } from './compare-run.ts'
 import { callsToShow, drawRun, drawSettings, LONGEST_BLIND, LONGEST_OUTAGE, type DrawnRun } from './draw-run.ts'
@@ -286,7 +287,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     if (quietAt === undefined) return clock.wall() < end + LONGEST_CALL
     const left = quietAt + Math.max(3600, 2 * drawn.settings.sweepInterval) - clock.wall()
     // An alert that ended just now is still told.
-    return left > 0 || (left > -600 && (await run.store.waiting()).size > 0)
+    return left > 0 || (left > -600 && (await untold(run.store)).length > 0)
   }
   // What a poll amid the stop has found is told after the next start.
   do await live(run, draw, 0, goesOn)

@@ -6,6 +6,8 @@ import { POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
 export const START = 1_790_000_000
 /** Seconds between two polls. */
 export const INTERVAL = 15
+/** How long the first alert of a group waits (seconds). */
+export const GROUP_WAIT = 10
 
 const FAILURES: Rule = {
   ...RATIO,

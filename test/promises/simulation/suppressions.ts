@@ -112,20 +112,21 @@ export function firingTimes(notified: readonly Notification[], alert: string): T
   )
 }
 
-/** Of the times that an alert fired, those at every moment of which something suppressed it. */
-export function suppressedTimes(
+/** The times that an alert fired, and for how long nothing suppressed it in each (seconds). */
+export function freeTimes(
   { times }: Suppressions,
   notified: readonly Notification[],
   alert: string,
   inhibitors: readonly string[],
-): Time[] {
+): (Time & { free: number })[] {
   const inhibited = inhibitors.flatMap((name) => firingTimes(notified, name))
-  return firingTimes(notified, alert).filter(({ from, to }) => {
+  return firingTimes(notified, alert).map(({ from, to }) => {
     const all = [...inhibited, ...times(alert, from, to)].toSorted((one, other) => one.from - other.from)
-    const suppressedTo = all.reduce(
-      (reached, time) => (time.from <= reached && time.to > reached ? time.to : reached),
-      from,
-    )
-    return suppressedTo >= to
+    let [free, reached] = [0, from]
+    for (const time of all.filter((one) => one.to > from && one.from < to)) {
+      free += Math.max(0, time.from - reached)
+      reached = Math.max(reached, time.to)
+    }
+    return { from, to, free: free + Math.max(0, to - reached) }
   })
 }

@@ -4,7 +4,8 @@ import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
 import { POLL_AGE } from '../../kit/alerts/sample-rules.ts'
-import { AT, ruleNamed, sending, type Named } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, ruleNamed, sending, type Named } from '../../kit/notifications/delivery/sending.ts'
+import { untold } from '../../kit/notifications/untold.ts'
 
 const TARGETS = 300
 const GROUP_WAIT = 20
@@ -102,15 +103,15 @@ async function weather(storm: Storm, edits?: (second: number, firing: number, sh
       told.findLast(({ isRefused }) => !isRefused),
     )
   }
-  return { told, waiting: await run.waiting() }
+  return { told, left: await untold(run.store) }
 }
 
 test('a storm is few messages, soon, and each of them is true when it is sent', async () => {
   await fc.assert(
     fc.asyncProperty(anyStorm, async (storm) => {
-      const { told, waiting } = await weather(storm)
+      const { told, left } = await weather(storm)
       const sent = told.filter(({ isRefused }) => !isRefused)
-      expect(waiting).toEqual([])
+      expect(left).toEqual([])
       const isDelayed = storm.refusesAt !== undefined || storm.diesAt.length > 0 || storm.outageAt !== undefined
       if (!isDelayed) expect(sent[0]!.at).toBeLessThanOrEqual(GROUP_WAIT + 2)
       // The first, one of growth, one after the interval, and the end; of eight doublings in four minutes, three are told.
@@ -141,7 +142,7 @@ test('a storm is one message of a receiver that edits, true within fifteen secon
         if (shown === undefined || isDelayed) return
         expect(fired.slice(-15)).toContain(shown.message.incident?.targets.firing ?? 0)
       })
-      const posted = told.filter(({ message, isRefused }) => !isRefused && message.posted === undefined)
+      const posted = told.filter(({ message, isRefused }) => !isRefused && message.thread === undefined)
       // An end that comes after all was silenced, inhibited or over may be a message of its own.
       expect(posted.filter(({ message }) => message.incident !== undefined)).toHaveLength(1)
       expect(told.at(-1)!.message.incident).toBeUndefined()

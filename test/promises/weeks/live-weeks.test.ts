@@ -26,7 +26,7 @@ test('weeks of polls, with an outage and restarts, fire as a backtest says after
     poll: pollConfig({ interval: INTERVAL }),
     rules: [fewerCalls({ timezone: 'UTC' })],
   }
-  const open = () => openTarget({ settings, store, clock, receiversOf: () => [] })
+  const open = () => openTarget({ settings, store, clock })
   const factor = (time: number) => (time - CREATED >= dropAt && time - CREATED < dropAt + 12 * HOUR ? 0.3 : 1)
   const ends = endsOf({ seed: 3, rate: 50, from: CREATED, to: CREATED + dropAt + DAY, factor })
   const live: Notification[] = []

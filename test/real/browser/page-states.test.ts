@@ -16,7 +16,7 @@ const syncing = (target: string, pagesRead: number): TargetStatus => ({
 })
 const unreachable = { sync: POLLED, pollAge: 600, problem: 'no answer from api.example.com within 10 s' }
 const full = 'the disk of the store /var/lib/callwatch/store.db is full (SQLITE_FULL); make room there'
-const refused = { since: NOW - 600, problem: 'Slack answered 503' }
+const refused = { since: NOW - 600, problem: 'Slack answered 503', next: NOW, pending: 1, oldest: NOW - 600 }
 
 type Given = ServeOptions & { address?: string }
 

@@ -1,7 +1,8 @@
+import type { Notification } from '../../../src/alerts/notification.ts'
 import { MODES, RECEIVER_TYPES, TYPES, type FinalStatus, type SeenCall } from '../../../src/ledger/call.ts'
 import { instanceKey, type RuleLabels } from '../../../src/alerts/groups.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
-import type { RoutedChange, Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { firingOf, POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { asked, completePoll, CREATED, listed, seen } from '../../kit/ledger/seen.ts'
 import { DAY, openIn } from '../../kit/store/place.ts'
@@ -83,7 +84,7 @@ export async function fillWith(store: Store, calls: readonly DrawnCall[]): Promi
     const open = calls.filter((call) => call.target === target && call.status === 'ongoing').map(seenOf)
     // One that is not counted, and the horizon passes all that finished.
     const final = completePoll(NOW - CREATED, ...open, seen('over before', 'ended', { endedAt: CREATED - 5 }))
-    await see(final, { routedChanges: ALERTS.filter((alert) => alert.target === target).flatMap(changesOf) })
+    await see(final, { changes: ALERTS.filter((alert) => alert.target === target).flatMap(changesOf) })
   }
 }
 
@@ -120,7 +121,7 @@ export const ALERTS: readonly DrawnAlert[] = [
   { target: 'staging', rule: POLL_AGE, since: NOW - 500, peak: 400 },
 ]
 
-function changesOf({ target, rule, since, until, peak, labels = {}, expiredBecause }: DrawnAlert): RoutedChange[] {
+function changesOf({ target, rule, since, until, peak, labels = {}, expiredBecause }: DrawnAlert): Notification[] {
   const key = instanceKey(rule.name, labels)
   const begun = firingOf(rule, target, since, { key, labels, peak, firingSince: since, at: since })
   const change = {
@@ -128,7 +129,7 @@ function changesOf({ target, rule, since, until, peak, labels = {}, expiredBecau
     ...(expiredBecause && { expiredBecause }),
   } as const
   const ended = until === undefined ? [] : [{ ...begun, ...change, at: until }]
-  return [begun, ...ended].map((each) => ({ change: each, receivers: [] }))
+  return [begun, ...ended]
 }
 
 type DrawnObservation = { at: number; call?: SeenCall; lost?: string }

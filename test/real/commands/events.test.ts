@@ -256,7 +256,7 @@ test('names of calls, targets and alerts neither reach a terminal as control cha
   await poll('first', completePoll(1, seen('x\u001b[31m\u0007\r\ny\u009b\tz', 'initiated')), { notifications })
   const { stdout } = await events()
   expect(stdout.replaceAll(/^\S+ \S+ UTC {2}/gm, '')).toBe(
-    'a b  initiated   x[31m y z  audio call\na  firing      NoCalls   critical, poll_age 0.5s, threshold 5m\n',
+    'a b  initiated   x[31m y z  audio call\na b  firing      NoCalls   critical, poll_age 0.5s, threshold 5m\n',
   )
   const json = (await events('--json')).stdout
   // oxlint-disable-next-line no-control-regex

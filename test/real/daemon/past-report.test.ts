@@ -64,6 +64,7 @@ inPostgres('new targets on several daemons', ({ newDatabase }) => {
     // Who reports it has looked at the others as well.
     await vi.waitFor(() => expect(slack.accepted.at(-1)).toContain('callwatch watches later'), WAIT)
     expect(slack.accepted).toEqual([expect.stringContaining('callwatch watches 6 targets'), expect.anything()])
-    expect(slack.begun[0]).toBe(slack.accepted[0])
+    // The next leader makes it anew, of what is then.
+    expect(slack.begun[0]).toContain('callwatch watches 6 targets')
   })
 })

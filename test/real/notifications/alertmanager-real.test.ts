@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi, type TestContext } from 'vi
 import { systemClock, type Clock } from '../../../src/clock/clock.ts'
 import type { LiveAlert } from '../../../src/alerts/alert.ts'
 import { refreshing } from '../../kit/notifications/receivers/refreshing.ts'
-import type { Delivery } from '../../../src/notifications/delivery/waiting-alert.ts'
+import type { Delivery } from '../../../src/notifications/delivery/deliver.ts'
 import { alertmanagerRefresh } from '../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import { localServer } from '../../kit/commands/local-server.ts'
 import { eventually } from '../../kit/eventually.ts'

@@ -3,9 +3,9 @@ import { applyDelta } from '../../../src/ledger/state.ts'
 import { openReader } from '../../../src/store/open-store.ts'
 import { openPostgresStore } from '../../../src/store/open-postgres.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
-import { contents } from '../../kit/ledger/seen.ts'
+import { contents, CREATED } from '../../kit/ledger/seen.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
-import { DAY, notification } from '../../kit/store/place.ts'
+import { DAY } from '../../kit/store/place.ts'
 import { joined, openShared, owner, replicaOf } from '../../kit/store/postgres/daemon.ts'
 
 /** What a database can set for every session, each of which would break what callwatch reads or writes. */
@@ -95,7 +95,10 @@ inPostgres('what a database sets for every session', ({ newDatabase, server }) =
   test('sequences that are behind their tables, as after a logical copy, are moved at the start', async () => {
     const url = await newDatabase()
     const first = await owner(url)
-    await first.commit({ ...first.next('b'), routedChanges: [{ change: notification, receivers: ['slack'] }] })
+    const events = (id: string) => ({ events: { id, at: CREATED, texts: ['{}'] } })
+    const silence = { match: {}, since: CREATED, until: CREATED + 60, reason: '' }
+    await first.commit({ ...first.next('b'), ...events('of b') })
+    await first.store.addSilence(silence)
     await first.store.close()
     const { run } = await admin(url)
     const sequences = await run("SELECT sequencename FROM pg_sequences WHERE schemaname = 'callwatch'")
@@ -104,10 +107,12 @@ inPostgres('what a database sets for every session', ({ newDatabase, server }) =
     const store = await joined(url, 'two', { receivers: ['slack'] })
     const { ledger, next } = await replicaOf(store, { name: 'new', fingerprint: 'x' })
     await store.cluster.acquire(['new'], 1)
-    const commit = { ...next('c'), routedChanges: [{ change: notification, receivers: ['slack'] }] }
+    const commit = { ...next('c'), ...events('of c') }
     await store.commit('new', commit)
     applyDelta(ledger, commit.ledger, DAY)
-    expect(await store.outbox('slack')).toHaveLength(2)
+    await store.addSilence(silence)
+    for (const table of ['events', 'silences'])
+      expect(await store.rows(`SELECT FROM callwatch.${table}`, [])).toHaveLength(2)
     const reader = await openReader({ url })
     onTestFinished(() => reader[Symbol.asyncDispose]())
     expect((await store.cluster.renew('{}'))?.members.map(({ name }) => name)).toEqual(['one', 'two'])

@@ -43,7 +43,7 @@ inPostgres('SQLite and PostgreSQL', ({ newDatabase }) => {
           const delta = computeDelta(ledger, observation, OPTIONS)
           if (delta === undefined) continue
           const evaluated = { kind: 'tick', at: CREATED + delta.sync.seq * 900.5, pollAge: 1.25 } as const
-          const commit = { ledger: delta, alerts: NO_ALERTS, routedChanges: [], evaluated }
+          const commit = { ledger: delta, alerts: NO_ALERTS, evaluated }
           await Promise.all([embedded.commit(name, commit), shared.commit(name, commit)])
           applyDelta(ledger, delta, 500)
         }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { episodeRow, type Episode } from '../../../src/alerts/episode.ts'
+import { endOf, episodeRow, type Episode } from '../../../src/alerts/episode.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { parse } from '../../../src/store/sql.ts'
 import { at, evaluatedTarget } from './evaluated-target.ts'
@@ -19,7 +19,7 @@ const written = (target: ReturnType<typeof rowsOf>) =>
   target.notifications.map(episodeRow).map(({ data, ...row }) => ({ ...row, ...parse<Episode>(data) }))
 
 describe('the row of an episode', () => {
-  test('has from the firing on what the rule looks at, and where it ends how the value went', () => {
+  test('has from the firing on all of the alert, and where it ends how the value went', () => {
     const rule: Rule = { ...RATIO, match: { mode: 'call' }, runbookUrl: 'https://runbook.test/' }
     const target = rowsOf([rule], [10, 14, 8, 3])
     const same = {
@@ -35,11 +35,12 @@ describe('the row of an episode', () => {
       threshold: 0.3,
       runbookUrl: 'https://runbook.test/',
     }
-    expect(written(target)).toEqual([
-      { ...same, until: null, peak: 0.5, values: [], window: { from: at(-900), to: at(0) } },
+    expect(written(target)).toMatchObject([
+      { ...same, until: null, value: 0.5, peak: 0.5, values: [], window: { from: at(-900), to: at(0) } },
       {
         ...same,
         until: at(45),
+        value: 0.15,
         peak: 0.7,
         values: [
           [at(15), 0.7],
@@ -50,6 +51,18 @@ describe('the row of an episode', () => {
         window: { from: at(-900), to: at(45) },
       },
     ])
+  })
+
+  test.each([
+    ['resolved', [10, 14, 8, 3]],
+    ['expired', [10, ...Array.from({ length: 2 + 900 / 15 }, () => null)]],
+  ])('gives back the whole end of an alert that %s, but for the history of its value', (kind, failures) => {
+    const rule: Rule = { ...RATIO, description: 'why', runbookUrl: 'https://runbook.test/' }
+    const { episode: _history, window, ...end } = rowsOf([rule], failures).notifications[1]!
+    expect(end.kind).toBe(kind)
+    // Its window is from the first calls that made it fire.
+    const whole = { ...end, ...(window && { window: { ...window, from: at(-900) } }) }
+    expect(endOf(episodeRow(rowsOf([rule], failures).notifications[1]!))).toEqual(whole)
   })
 
   test('is the same one for a reminder, and for the end', () => {

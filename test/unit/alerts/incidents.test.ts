@@ -303,9 +303,11 @@ describe('an incident', () => {
       'Since 2026-11-20 08:13:30 UTC, lasting (back within the threshold on 1 target)',
     ])
     expect(said('firing', 'recovering', 'recovering')).toEqual([
-      'Recovering: 3 of 300 targets: 31.7% of 120',
+      '3 of 300 targets: 31.7% of 120',
       'Since 2026-11-20 08:13:30 UTC, ending (back within the threshold on 2 targets)',
     ])
+    // Nothing is beyond its threshold any more.
+    expect(said('recovering', 'recovering')[0]).toBe('Recovering: 2 of 300 targets: 10% of 80')
     expect(said('recovering')).toEqual([
       'Recovering: 0: 10% of 40',
       'Since 2026-11-20 08:13:30 UTC, ending (back within the threshold, but not resolved yet)',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ruleSummary } from '../../../src/commands/alerts/rule-summary.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
-import { deliveryNotes } from '../../../src/notifications/delivery/send-message.ts'
+import { notesOf } from '../../../src/notifications/delivery/notified.ts'
 import { firingOf, POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED } from '../../kit/ledger/seen.ts'
 import { openIn } from '../../kit/store/place.ts'
@@ -37,9 +37,8 @@ async function alertsWith({ more = 0, columns }: { more?: number; columns?: numb
     firingOf(POLL_AGE, 'production', AT(2), { kind: 'expired', expiredBecause: 'target removed', peak: 400, since: AT(2), firingSince: AT(2), at: AT(4) }), // oxfmt-ignore
     ...many.flat(),
   ]
-  await see(completePoll(5 * 3600), { routedChanges: changes.map((change) => ({ change, receivers: ['slack'] })) })
-  const [first] = await store.outbox('slack')
-  await store.removeFromOutbox([first!.id], deliveryNotes([first!], { receiver: 'slack', at: AT(2), outcome: 'sent' }))
+  await see(completePoll(5 * 3600), { changes })
+  await store.noteEpisodes(notesOf(changes.slice(0, 1), { receiver: 'slack', kind: 'firing', at: AT(2) }))
   return callwatch(['alerts', '--config', config, ...args], { columns })
 }
 
@@ -104,7 +103,7 @@ test('alerts prints JSON as the API answers', async () => {
         alert: 'HighFailureRate',
         until: '2026-09-21T15:28:20.000Z',
         threshold: 0.3,
-        notified: [{ receiver: 'slack', kind: 'firing', outcome: 'sent' }],
+        notified: [{ receiver: 'slack', kind: 'firing', at: '2026-09-21T16:13:20.000Z' }],
       },
     ],
   })

@@ -40,7 +40,7 @@ async function runLive(path: string) {
     const store = openSqliteStore({ path })
     const poll = pollConfig({ interval: INTERVAL, details: 'never' })
     const settings = { target: targetConfig({ name: 'production' }), poll, rules: RULES }
-    return { store, target: await openTarget({ settings, store, clock, receiversOf: () => [] }) }
+    return { store, target: await openTarget({ settings, store, clock }) }
   }
   let { store, target } = await open()
   for (let seconds = 0; seconds < 120 * MINUTE; seconds += INTERVAL) {

@@ -4,11 +4,11 @@ import type { AlertMatch } from '../../../src/alerts/match-keys.ts'
 import { tableLines } from '../../../src/commands/command.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { printAll, printProblems } from '../../../src/commands/status/print-status.ts'
+import type { Failure } from '../../../src/views/receiver-status.ts'
 import type { StoredStatus } from '../../../src/views/status.ts'
-import { formatTime } from '../../../src/text/format.ts'
 import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
-import { firing } from '../../kit/metrics/hand-made-target.ts'
+import { firing, NOW } from '../../kit/metrics/hand-made-target.ts'
 import { openIn } from '../../kit/store/place.ts'
 import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
 import { callwatch, configFile, startHere } from '../../kit/commands/callwatch.ts'
@@ -21,6 +21,7 @@ type Place = {
   targets?: string[]
   http?: string
   silenced?: boolean
+  /** When Slack accepted the latest message about the alert (UNIX seconds). */
   told?: number
   earlier?: string[]
 }
@@ -50,7 +51,7 @@ async function polled(secondsAgo: number, place: Place = {}) {
   const change = firingOf({ ...RATIO, severity: 'critical' }, 'production', CREATED + at)
   await see(completePoll(at, seen('open', 'ongoing')), {
     alerts,
-    routedChanges: fires ? [{ change, receivers: ['slack'] }] : [],
+    changes: fires ? [change] : [],
   })
   for (const [i, name] of earlier.entries()) {
     const other = await openIn(store, { name, fingerprint: 'x' })
@@ -59,10 +60,10 @@ async function polled(secondsAgo: number, place: Place = {}) {
   if (silenced)
     await store.addSilence({ match: { target: 'production' }, since: now - 9, until: now + 3600, reason: 'known' })
   if (told !== undefined) {
-    const group = JSON.stringify([null, { alert: RATIO.name, severity: 'critical' }])
-    const known = { at: now, begun: now, interval: now, hasGrown: false, begunAgain: 0, targets: 1 }
-    const telling = { receiver: 'slack', group, told: { ...known, severity: 'critical' as const, since: told } }
-    await store.removeFromOutbox([], [], telling)
+    const { target, key, alert, labels, severity, firingSince } = change
+    const known = { target, key, alert, labels, severity, firingSince, at: told, thread: '1' }
+    const data = JSON.stringify({ begun: [known], ended: [] })
+    await store.writeNotified({ rows: [{ id: '1', receiver: 'slack', accepted: true, data }] })
   }
   return config
 }
@@ -114,7 +115,7 @@ describe('status', () => {
       'target state lag in progress firing',
       expect.stringMatching(/^production up \ds 1 0$/),
       '',
-      'receiver slack: 0 waiting, 0 not notified now',
+      'receiver slack: no message waits',
       expect.stringMatching(/^store: .*callwatch\.db$/),
     ]
     expect(lines.map((line) => line.replaceAll(/ {2,}/g, ' '))).toEqual(expected)
@@ -158,7 +159,7 @@ describe('status', () => {
     ])
   })
 
-  test('begins with the incident, says which target is not polled and what waits, and fails', async () => {
+  test('begins with the incident, says which target is not polled, and fails', async () => {
     const { code, lines } = await status(await polled(600, { fires: true }))
     expect(code).toBe(1)
     const end = lines.indexOf('')
@@ -171,7 +172,6 @@ describe('status', () => {
       'production: no successful poll since TIME',
       'staging: never polled successfully',
       NO_DAEMON,
-      expect.stringMatching(/^receiver slack: 1 change waiting for the next message, the oldest from 10m/),
       'next: `callwatch alerts calls HighFailureRate --target production` lists its calls',
     ])
   })
@@ -231,9 +231,10 @@ describe('status', () => {
     expect((await status(await polled(4, { fires: true }))).lines.join('\n')).not.toContain('Runbook')
   })
 
-  test('has the beginning of an incident as the messages about it have it', async () => {
-    const { stdout } = await callwatch(['status', '--config', await polled(4, { fires: true, told: CREATED - 3600 })])
-    expect(stdout).toContain(`Since ${formatTime(CREATED - 3600)}, `)
+  test('says when each receiver accepted the latest message about an incident', async () => {
+    const { lines } = await status(await polled(4, { fires: true, told: CREATED - 3600 }))
+    expect(lines).toContain('  Last message: slack TIME')
+    expect((await status(await polled(4, { fires: true }))).lines.join('\n')).not.toContain('Last message')
   })
 
   test('says that the service is slow although all is polled', async () => {
@@ -248,14 +249,15 @@ describe('status', () => {
   })
 
   test('has the reasons from the daemon: of targets, and of receivers that refuse', async () => {
-    const failure = { since: 1_800_000_000, problem: 'Slack answered 404: no_service', next: 1_800_000_300 }
+    const waiting = { pending: 1, oldest: NOW - 120 }
+    const failure = { ...waiting, since: 1_800_000_000, problem: 'Slack answered 404: no_service', next: 1_800_000_300 }
     const targets = [shownTarget({ target: 'production', problem: 'the service answered 503' })]
     const served = await serve(targets, { auth: AUTH, receivers: () => [{ name: 'slack', failure }] })
     const http = httpOf(served)
     const { lines } = await status(await polled(600, { http, targets: ['production'] }))
     expect(lines).toEqual([
       'production: no successful poll since TIME: the service answered 503',
-      'receiver slack: nothing delivered since TIME: Slack answered 404: no_service; next attempt at TIME',
+      'receiver slack: nothing delivered since TIME: Slack answered 404: no_service; 1 message waiting, the oldest from 2m ago; next attempt at TIME',
       `next: \`callwatch check --probe\` says what the service answers, or open ${served.url.replace(/\/?$/, '/')}`,
     ])
     const json = await callwatch(['status', '--json', '--config', await polled(600, { http, targets: ['production'] })])
@@ -280,16 +282,17 @@ describe('status', () => {
     ])
   })
 
-  test('gives no reason why changes wait but that a receiver which accepts others refused some', async () => {
-    const line = async (failure?: { problem: string; next: number }) => {
+  test('says of a receiver that accepts some messages which fail and why, and nothing of one to which nothing waits', async () => {
+    const linesOf = async (failure?: Failure) => {
       const served = await serve([shownTarget()], { auth: AUTH, receivers: () => [{ name: 'slack', failure }] })
       const { lines } = await status(await polled(4, { fires: true, http: httpOf(served), targets: ['production'] }))
-      return lines.at(-2)
+      return lines.filter((line) => line.startsWith('receiver'))
     }
-    expect(await line()).toMatch(/^receiver slack: 1 change waiting for the next message, the oldest from \ds ago$/)
-    expect(await line({ problem: 'Slack answered 404', next: 1_800_000_000 })).toMatch(
-      /^receiver slack: 1 change waiting, the oldest from \ds ago; some refused: Slack answered 404; offered again at TIME$/,
-    )
+    expect(await linesOf()).toEqual([])
+    const failure = { problem: 'Slack answered 404', next: 1_800_000_000, pending: 2, oldest: NOW - 120 }
+    expect(await linesOf(failure)).toEqual([
+      'receiver slack: 2 messages waiting, the oldest from 2m ago; some refused: Slack answered 404; offered again at TIME',
+    ])
   })
 
   test('names three of the targets of which the same is to be said', async () => {
@@ -347,7 +350,7 @@ describe('status', () => {
     const { stdout } = await callwatch(['status', '--json', '--config', config])
     expect(JSON.parse(stdout)).toMatchObject({
       alerts: [{ suppressed: [expect.stringMatching(/^silence 1 until \d{4}.*: known$/)] }],
-      receivers: [{ name: 'slack', pending: 0, suppressed: 1 }],
+      receivers: [{ name: 'slack', pending: 0 }],
     })
   })
 
@@ -380,7 +383,7 @@ describe('status', () => {
         { target: 'staging', state: 'never polled', last_success: null, lag_seconds: null },
       ],
       alerts: [{ target: 'production', alert: 'HighFailureRate', severity: 'critical', value: 0.425 }],
-      receivers: [{ name: 'slack', pending: 1 }],
+      receivers: [{ name: 'slack', pending: 0 }],
     })
   })
 

@@ -37,8 +37,8 @@ test('store copy prints what it copied and compared, and what to do next', async
   expect(stdout.split('\n')).toEqual([
     expect.stringMatching(/^copied \S+callwatch\.db to \S+copy\.db: a \(commit 3\), Ä .* \(commit 2\), /),
     'read back and compared row by row, without a difference: targets: 4, calls: 4936, counters: 12, deleted call totals: 24, gaps: 4, alerts: 3, ' +
-      'usage: 8, evaluations: 8, events: 4, webhooks: 1, undelivered: 2, outbox: 10, recipients: 6, ' +
-      'told groups: 1, alert episodes: 4, deduplication keys: 1, silences: 2, pauses: 1',
+      'usage: 8, evaluations: 8, events: 4, webhooks: 1, undelivered: 2, notified: 2, receivers: 2, alert episodes: 4, ' +
+      'silences: 2, pauses: 1',
     `from now on use only one of them: let every callwatch use ${to}`,
     '',
   ])

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { exposer } from '../../../src/daemon/expose.ts'
+import { deliveryFailures } from '../../../src/notifications/delivery/delivery-failures.ts'
 import { metricsOf } from '../../../src/metrics/registry.ts'
 import { initSeries, removeSeries } from '../../../src/metrics/series.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
@@ -11,29 +12,38 @@ import { webhookOf } from '../../kit/events/webhooks/any-webhook.ts'
 
 const SLOW_MS = 30
 
+/** Two messages to Slack fail, one of them for a minute. */
+function deliveryFailing() {
+  const failures = deliveryFailures((text) => text)
+  failures.watch('slack', () => ({ problem: '503', next: 0, pending: 2, oldest: systemClock.wall() - 60 }))
+  return failures
+}
+
 async function exposing(change: (store: Store) => Partial<Store> = () => ({})) {
   const store = openSqliteStore({ path: ':memory:' })
-  await store.enqueueOnce(['digest'], { kind: 'digest', digest: {} }, ['slack'])
   await store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0', paused: 'it answered 410' } })
   const expose = exposer({
     metrics: metricsOf(() => [], 'test'),
     store: { ...store, ...change(store) },
     clock: systemClock,
+    failures: deliveryFailing(),
     targets: { all: () => ['a', 'b'], loaded: () => [] },
-    receivers: { all: () => [{ name: 'slack', send: async () => undefined }] },
+    receivers: { all: () => ['slack', 'pager'].map((name) => ({ name, send: async () => undefined })) },
     config: () => ({ events: { retention: 0, participants: false, webhooks: [webhookOf({ name: 'crm' })] } }),
     droppedLines: () => 3,
   })
   return async () => (await expose('prometheus')).body
 }
 
-const PENDING = 'callwatch_notifications_pending{receiver="slack"} 1'
+const PENDING = 'callwatch_notifications_pending{receiver="slack"} 2'
 const PAUSED = 'callwatch_webhook_paused{webhook="crm"} 1'
 
-test('a scrape shows what waits in the store, and how large that is', async () => {
+test('a scrape shows what waits for receivers and webhooks, and how large the store is', async () => {
   const scrape = await exposing()
   const body = await scrape()
   expect(body).toContain(PENDING)
+  expect(body).toMatch(/^callwatch_notification_oldest_pending_seconds\{receiver="slack"\} 6\d/m)
+  expect(body).toContain('callwatch_notifications_pending{receiver="pager"} 0')
   expect(body).toContain(PAUSED)
   expect(body).toContain('callwatch_targets 2')
   expect(body).toMatch(/^callwatch_store_bytes \d{5,}$/m)
@@ -61,16 +71,17 @@ test('a store that answers later is waited for only shortly; the next scrape sho
 test('what cannot be read now keeps its value, and does not keep the rest from being read', async () => {
   let isAway = false
   const scrape = await exposing((store) => ({
-    waiting: async () => {
+    webhooks: async () => {
       if (isAway) throw new StoreError('unavailable', 'the disk is full')
-      return store.waiting()
+      return store.webhooks()
     },
   }))
   await scrape()
   isAway = true
   const body = await scrape()
-  expect(body).toContain(PENDING)
   expect(body).toContain(PAUSED)
+  expect(body).toContain(PENDING)
+  expect(body).toMatch(/^callwatch_store_bytes \d{5,}$/m)
 })
 
 test('a webhook that is removed while a scrape waits for the store has no series afterwards', async () => {
@@ -83,6 +94,7 @@ test('a webhook that is removed while a scrape waits for the store has no series
     metrics,
     store: { ...store, webhooks: () => promise.then(store.webhooks) },
     clock: systemClock,
+    failures: deliveryFailing(),
     targets: { all: () => [], loaded: () => [] },
     receivers: { all: () => [] },
     config: () => ({ events: { retention: 0, participants: false, webhooks } }),

@@ -177,8 +177,8 @@ describe('a reloaded configuration', () => {
       ['first', 'second'].map(async (name) => {
         const { url } = await localServer((request, response) => {
           void text(request).then((body) => {
-            const { target, alerts } = JSON.parse(body)
-            notified.push(`${name}: ${alerts[0].state} ${target}`)
+            const { kind, target, alerts } = JSON.parse(body)
+            for (const { state } of kind === 'alerts' ? alerts : []) notified.push(`${name}: ${state} ${target}`)
             response.end()
           })
         })
@@ -188,21 +188,24 @@ describe('a reloaded configuration', () => {
     return { notified, first: first!, second: second! }
   }
 
-  test('notifies a receiver that was added, but not of the end of what began before; and no longer one that was removed', async () => {
+  test('notifies a receiver that was added of what fires, and not of what ended before; and no longer one that was removed', async () => {
     const { notified, first, second } = await firstAndSecond()
     const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [] }
     const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: [first] } })
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)
+    await reload({ targets: [a] })
+    await vi.waitFor(() => expect(notified.slice(2)).toEqual(['first: expired b']), WAIT)
     await reload({ notify: { ...notify, receivers: [second] } })
+    await vi.waitFor(() => expect(notified.slice(3)).toEqual(['second: firing a']), WAIT)
     const labels = async () => (await running.samples()).flatMap((sample) => sample.labels['receiver'] ?? [])
     await vi.waitFor(async () => expect(new Set(await labels())).toEqual(new Set(['second'])), WAIT)
     await reload({ targets: [a, target('c', { query: {} })], notify: { ...notify, receivers: [second] } })
-    // The end of b would have come before.
-    await vi.waitFor(() => expect(notified.slice(2)).toEqual(['second: firing c']), WAIT)
+    // Whatever else is due would have come before.
+    await vi.waitFor(() => expect(notified.slice(4)).toEqual(['second: firing c']), WAIT)
   })
 
-  test('sends the end of an alert to the receivers of its beginning alone, whichever the routes name by then', async () => {
+  test('sends the end of an alert to the receivers of its beginning, whichever the routes name by then, and to the others what fires', async () => {
     const { notified, first, second } = await firstAndSecond()
     const notifyBy = (...names: string[]) => {
       const routes = [{ match: {}, notify: names }]
@@ -211,8 +214,10 @@ describe('a reloaded configuration', () => {
     const { reload, a, target } = await daemonWithTwo({ alerts: [ANY_CALL], notify: notifyBy('first') })
     await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)
     await reload({ targets: [a, target('c', { query: {} })], notify: notifyBy('second') })
-    // The end of b would have come before that c fires.
-    await vi.waitFor(() => expect(notified.slice(2).toSorted()).toEqual(['first: expired b', 'second: firing c']), WAIT)
+    // The first is told that it hears no more of a.
+    const expected = ['first: expired b', 'first: firing a', 'second: firing a', 'second: firing c']
+    await vi.waitFor(() => expect(notified.slice(2).toSorted()).toEqual(expected), WAIT)
+    expect(notified.filter((one) => one.startsWith('first')).slice(2)).toEqual(['first: expired b', 'first: firing a'])
   })
 
   test('requires the new password', async () => {

@@ -21,7 +21,8 @@ async function firing(store: Config['store'], differing: Partial<Config> = {}) {
   const { url } = await localServer((request, response) => {
     void text(request).then((body) => {
       const { kind, target, alerts } = JSON.parse(body)
-      if (kind === 'alerts') messages.push(`${alerts[0].state} ${target}`)
+      // Without any, it tells only of what began and ended meanwhile.
+      if (kind === 'alerts' && alerts.length > 0) messages.push(`${alerts[0].state} ${target}`)
       response.end()
     })
   })
@@ -60,13 +61,14 @@ async function storedIn(address: StoreAddress) {
         [
           'SELECT name FROM callwatch.targets',
           'SELECT DISTINCT target FROM callwatch.events',
-          'SELECT target FROM callwatch.recipients',
           'SELECT target FROM callwatch.alert_episodes',
           'SELECT target FROM callwatch.call_history',
         ].map(rows),
       )
     ).flat(2),
   )
+  for (const [data] of await rows('SELECT data FROM callwatch.notified'))
+    for (const { target } of Object.values<{ target: string }[]>(JSON.parse(data!)).flat()) names.add(target)
   const twice = await rows('SELECT call_id FROM callwatch.call_history GROUP BY call_id HAVING count(*) > 1')
   const { rows: counted, counters } = await reader.balance([...names].at(-1)!)
   return { names: [...names], twice: twice.flat(), isBalanced: counted[0] === counters[0], calls: counted[0]! }

@@ -100,27 +100,31 @@ test('a problem of the store is a line when it begins and one when it ends, howe
   ])
 })
 
-test('a receiver that accepts a message works again, also while it refuses others', async () => {
+test('a receiver works again once none of its messages fails, not with one that it accepts meanwhile', async () => {
   const { report, logged } = logging()
-  const deliver = (outcome: 'sent' | 'retried', acceptsOthers = false) =>
-    report({ kind: 'delivery', delivery: { receiver: 'slack', outcome, problem: 'Slack answered 404', acceptsOthers } })
-  deliver('retried')
+  const deliver = (outcome: 'sent' | 'retried', problem?: string) =>
+    report({ kind: 'delivery', delivery: { receiver: 'slack', outcome, ...(problem !== undefined && { problem }) } })
+  deliver('retried', 'Slack answered 404')
+  // What it refuses is still offered to it.
+  deliver('sent', 'Slack answered 404')
+  deliver('retried', 'Slack answered 404')
   deliver('sent')
-  deliver('retried', true)
   deliver('sent')
-  expect(logged()).toEqual(['notification retried: Slack answered 404', 'slack works again after 0s; 1 attempt failed'])
+  expect(logged()).toEqual([
+    'notification retried: Slack answered 404',
+    'slack works again after 0s; 2 attempts failed',
+  ])
 })
 
 test('a receiver that fails is a line when it begins, and one when a message was sent again', async () => {
   const { report, pass, logged, lines } = logging()
   const message = messageOf([FIRING])
-  const deliver = (outcome: 'sent' | 'retried' | 'dropped', problem = '') =>
+  const deliver = (outcome: 'sent' | 'retried', problem = '') =>
     report({ kind: 'delivery', delivery: { receiver: 'slack', outcome, message, problem } })
   for (let minutes = 0; minutes < 20; minutes += 5) {
     deliver('retried', 'Slack at secret answered 503')
     await pass(300)
   }
-  deliver('dropped', 'Slack answered 404')
   deliver('sent')
   expect(lines.at(0)).toMatchObject({
     level: 40,
@@ -129,10 +133,9 @@ test('a receiver that fails is a line when it begins, and one when a message was
     severity: 'critical',
     alerts: ['HighFailureRate firing'],
   })
-  expect(lines.map(({ level }) => level)).toEqual([40, 40, 30, 30])
+  expect(lines.map(({ level }) => level)).toEqual([40, 30, 30])
   expect(logged()).toEqual([
     'notification retried: Slack at *** answered 503',
-    'notification dropped: Slack answered 404',
     'notification sent to slack',
     'slack works again after 20m; 4 attempts failed',
   ])

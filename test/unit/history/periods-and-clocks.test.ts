@@ -65,12 +65,7 @@ test('past alerts are blind when the target was not seen, by the same clock', as
         {
           gap: { from: CREATED + 5 * HOUR + skew, to: CREATED + 6 * HOUR + skew },
           alerts: { ...NO_ALERTS, changed: [of] },
-          routedChanges: [
-            {
-              change: notificationOf({ kind: 'firing' }, { target: 'a', instance: of }, of.firingSince),
-              receivers: [],
-            },
-          ],
+          changes: [notificationOf({ kind: 'firing' }, { target: 'a', instance: of }, of.firingSince)],
         },
       ),
     )
@@ -91,18 +86,12 @@ test('a severity finds alerts behind many others that fire', async () => {
   await see(completePoll(10))
   const make = (key: string, severity: 'critical' | 'warning', at: number) => {
     const of = { ...instance, rule: { ...RATIO, severity }, key, firingSince: CREATED + at }
-    return {
-      of,
-      routed: {
-        change: notificationOf({ kind: 'firing' }, { target: 'a', instance: of }, of.firingSince),
-        receivers: [],
-      },
-    }
+    return { of, change: notificationOf({ kind: 'firing' }, { target: 'a', instance: of }, of.firingSince) }
   }
   const all = [make('Crit', 'critical', 1), ...Array.from({ length: 5 }, (_, i) => make(`W${i}`, 'warning', 10 + i))]
   await see(completePoll(30), {
     alerts: { ...NO_ALERTS, changed: all.map(({ of }) => of) },
-    routedChanges: all.map(({ routed }) => routed),
+    changes: all.map(({ change }) => change),
   })
   const found = await alertHistory(
     store,

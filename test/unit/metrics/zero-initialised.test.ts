@@ -63,7 +63,7 @@ const SPANS: [name: string, label: readonly (readonly string[])[]][] = [
   ['callwatch_alert_state', [['alert=HighFailureRate,severity=warning']]],
   ['callwatch_notifications_pending', [['receiver=slack']]],
   ['callwatch_notification_oldest_pending_seconds', [['receiver=slack']]],
-  ['callwatch_notifications_total', [['receiver=slack'], labelled('outcome', 'sent', 'retried', 'dropped')]],
+  ['callwatch_notifications_total', [['receiver=slack'], labelled('outcome', 'sent', 'retried')]],
   [
     'callwatch_webhook_deliveries_total',
     [['webhook=crm'], labelled('outcome', 'delivered', 'retried', 'dead', 'expired', 'gap')],

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { SEVERITIES } from '../../../src/alerts/match-keys.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
+import { KINDS } from '../../../src/notifications/delivery/due.ts'
 import type { AlertMessage, Message } from '../../../src/notifications/message.ts'
 import type { AlertLinks } from '../../../src/notifications/text/links.ts'
 import { AT, incidentOf, SIGNALS } from '../../kit/notifications/sample.ts'
@@ -158,7 +159,12 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
         target: fc.option(anyText, { nil: undefined }),
         severity: fc.constantFrom(...SEVERITIES),
         route: fc.option(fc.record({ alert: anyText }, PLAIN), { nil: undefined }),
-        begun: anyTime,
+        id: fc.uuid(),
+        about: fc.constantFrom(...KINDS, 'edit' as const, 'unrouted' as const),
+        thread: fc.option(anyText, { nil: undefined }),
+        unanswered: fc.constant([]),
+        failingSince: fc.option(anyTime, { nil: undefined }),
+        elsewhere: many(anyNotification, 100),
         targets: fc.nat(),
         links: fc.record({ overview: anyUrl, silence: anyUrl }, PLAIN),
         unchanged: many(

@@ -1,10 +1,14 @@
-import { Subject } from 'rxjs'
+import { merge, Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
 import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
 import { runJobs } from '../../../src/daemon/jobs.ts'
 import { dailyDigest } from '../../../src/notifications/daily-digest.ts'
-import type { DigestMessage } from '../../../src/notifications/message.ts'
+import { deliver } from '../../../src/notifications/delivery/deliver.ts'
+import { readNotified } from '../../../src/notifications/delivery/notified.ts'
+import { newPauses } from '../../../src/notifications/delivery/pauses.ts'
+import { reportRound, type Report } from '../../../src/notifications/delivery/reports.ts'
+import type { DigestMessage, Message } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
@@ -47,32 +51,47 @@ async function digesting(now: string, setting: Setting = {}) {
       commitOf(computeDelta(ledger, completePoll(midnight + 3 * DAY - CREATED, ...calls), options)!),
     )
   }
+  const received = new Map<string, DigestMessage[]>(receivers.map((name) => [name, []]))
+  /** A process that makes the digests and sends them. */
   const start = () => {
-    const run = dailyDigest({
-      settings: () => ({ digest: { at, timezone }, receivers }),
+    const reports: Report[] = []
+    const digest = dailyDigest({
+      settings: () => ({ digest: { at, timezone } }),
       clock,
       targets: () => targets,
       store: {
         rows: (...query) => {
           storing.reads += 1
-          return store.rows(...query)
-        },
-        enqueueOnce: (...put) => {
           if (storing.isBusy) return Promise.reject(new StoreError('unavailable', 'the store is busy'))
-          return store.enqueueOnce(...put)
+          return store.rows(...query)
         },
       },
     })
-    const job = { every: 60, first: 0, leaderOnly: true, run }
-    return runJobs([job], { clock, ownership: { isLeader: () => true }, draining$ }).subscribe()
-  }
-  let process = start()
-  const digests = async (receiver = 'slack') =>
-    (await store.outbox(receiver)).map(({ content }) => {
-      if (content.kind !== 'digest') throw new Error('an alert')
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return content.digest as DigestMessage
+    const run = async () => {
+      const report = await digest()
+      if (report !== undefined) reports.push(report)
+    }
+    const told = readNotified(receivers, { clock, store })
+    const rounds = receivers.map((name) => {
+      const send = async (message: Message) => {
+        if (message.kind === 'digest') received.get(name)!.push(message)
+      }
+      const options = { clock, reports: () => reports, notified: async () => (await told).get(name)! }
+      return deliver([reportRound({ name, send }, newPauses(clock), options)], { clock, draining$ })
     })
+    const job = { every: 60, first: 0, leaderOnly: true, run }
+    return merge(...rounds, runJobs([job], { clock, ownership: { isLeader: () => true }, draining$ })).subscribe()
+  }
+  // They were there before the digest was due.
+  await Promise.all(
+    (await readNotified(receivers, { clock: virtualClock(0), store })).values().map((one) => one.flush()),
+  )
+  let process = start()
+  const digests = async (receiver = 'slack') => {
+    // It is sent in the second after it is made.
+    await clock.advance(1)
+    return received.get(receiver)!
+  }
   /** A poll of the target succeeded then; if that was long after the one before, not at once. */
   const poll = async (at: string, after?: string) => {
     const { ledger } = await store.openTarget({ name: 'production', fingerprint: '' }, utc('2026-01-01T00:00:00Z'), DAY)
@@ -100,7 +119,7 @@ describe('the digest', () => {
     const { clock, days } = await digesting('2026-11-18T12:00:00Z')
     await clock.advance(0)
     expect(await days()).toEqual(['2026-11-17'])
-    await clock.advance(20 * 3600 - 1)
+    await clock.advance(20 * 3600 - 3)
     expect(await days()).toHaveLength(1)
     await clock.advance(60)
     expect(await days()).toEqual(['2026-11-17', '2026-11-18'])
@@ -117,7 +136,7 @@ describe('the digest', () => {
     expect(await days()).toEqual(['2026-11-17'])
   })
 
-  test('is not computed again once it is enqueued', async () => {
+  test('is not computed again once it is made', async () => {
     const { clock, storing } = await digesting('2026-11-18T08:00:00Z')
     await clock.advance(0)
     const { reads } = storing

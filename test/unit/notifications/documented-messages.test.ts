@@ -5,7 +5,7 @@ import { formatTime } from '../../../src/text/format.ts'
 import { emailMessage } from '../../../src/notifications/receivers/email/email-message.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
 import { messageView } from '../../../src/views/messages/message-body.ts'
-import { ruleNamed, sending } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { ruleNamed, sending } from '../../kit/notifications/delivery/sending.ts'
 import { AT, FIRING, incidentOf, messageOf, update } from '../../kit/notifications/sample.ts'
 
 /** Twelve of three hundred targets, the worst first, as one message has them. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { recipientsBy, type Route } from '../../../src/notifications/grouping.ts'
-import { AT, changeOf } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, changeOf } from '../../kit/notifications/delivery/sending.ts'
 
 const RECEIVERS = ['slack', 'webhook', 'log']
 const warning = changeOf({ name: 'A' }, 'firing', AT)

@@ -1,13 +1,12 @@
 import { firstValueFrom, NEVER, timer } from 'rxjs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { attemptsOn } from '../../../src/notifications/delivery/attempts.ts'
-import type { Delivery } from '../../../src/notifications/delivery/waiting-alert.ts'
+import { backOff } from '../../../src/notifications/delivery/back-off.ts'
 import type { Message } from '../../../src/notifications/message.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
-import { deliver } from '../../../src/notifications/delivery/deliver.ts'
+import { deliver, type Delivery } from '../../../src/notifications/delivery/deliver.ts'
 import { storeOutage } from '../../../src/notifications/store-outage.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { AT } from '../../kit/notifications/delivery/outbox-sending.ts'
+import { AT } from '../../kit/notifications/delivery/sending.ts'
 
 const FAILING_SECONDS = 30
 const FULL = 'the disk is full'
@@ -47,8 +46,11 @@ function notifying(
       if (error !== undefined) throw error
     }
     const busy = busyFor === undefined ? undefined : firstValueFrom(timer(busyFor * 1000, clock.scheduler))
-    const other = async () => busy?.then(() => undefined)
-    const rounds = [outage({ name, send }, attemptsOn(clock)), other]
+    const other = async () => {
+      await busy
+      return []
+    }
+    const rounds = [outage({ name, send }, backOff(clock)), other]
     const running = deliver(rounds, { clock, draining$: NEVER }).subscribe((delivery) => deliveries.push(delivery))
     onTestFinished(() => running.unsubscribe())
   }

@@ -17,7 +17,7 @@ async function targetWith(windows: readonly number[]) {
     ruleOn({ name: 'calls_finished', window, relativeTo: 7 * DAY, timezone: 'UTC' }, { name: `Rule ${i}` }),
   )
   const settings = { target: targetConfig(), poll: pollConfig({ lookback: DAY }), rules }
-  return openTarget({ settings, store, clock: virtualClock(CREATED), receiversOf: () => [] })
+  return openTarget({ settings, store, clock: virtualClock(CREATED) })
 }
 
 test('any number of rules may compare with earlier windows, which are read once', async () => {

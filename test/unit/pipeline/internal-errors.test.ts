@@ -60,7 +60,6 @@ async function watchingTwo() {
     random: () => 0,
     log: pino({ level: 'silent' }),
     store,
-    receiversOf: () => [],
     ownership: ALONE,
     rateLimiters: new Map(targets.map((target) => [rateLimitKey(target), UNLIMITED])),
     draining$,

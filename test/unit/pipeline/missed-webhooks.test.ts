@@ -25,7 +25,7 @@ async function listening({ webhook = true, isShared = false, hears = true, hasPo
   }
   const credentials = { username: 'vendor', password: 'p' }
   const settings = { target: targetConfig(webhook ? { webhook: credentials } : {}), poll: pollConfig(), rules: [] }
-  const open = (before?: Target) => openTarget({ settings, store, clock, receiversOf: () => [], before })
+  const open = (before?: Target) => openTarget({ settings, store, clock, before })
   let target = await open()
   /** By call, when it ended, as the service says. `next:a` is the next call of the session `a`. */
   const ends: Record<string, number> = {}

@@ -52,7 +52,7 @@ export async function running({
     maxRequestsPerMinute: Math.min(400, maxRequestsPerMinute),
   })
   const settings = { target: targetConfig(), poll, rules: [] }
-  const open = () => openTarget({ settings, store, clock, receiversOf: () => [] })
+  const open = () => openTarget({ settings, store, clock })
   const earlier = await open()
   for (const observation of before) await commitObservation(earlier, observation)
   const target = await open()

@@ -61,7 +61,7 @@ describe('the set-up of a target that was opened several times before the first 
     const clock = virtualClock(CREATED - 3 * DAY)
     const store = openSqliteStore({ path: ':memory:' })
     const settings = { target: targetConfig(), poll: pollConfig({ baseline: 'skip' }), rules: [] }
-    const open = (before?: Target) => openTarget({ settings, store, clock, receiversOf: () => [], before })
+    const open = (before?: Target) => openTarget({ settings, store, clock, before })
     const first = await open()
     await clock.advance(OUTAGE)
     clock.stepWall(3 * DAY)

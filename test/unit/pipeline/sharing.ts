@@ -90,7 +90,6 @@ export async function sharing(
       },
       ...(isShared && { cluster: { ...memoryCluster(clock).clusterStore(15), addTargets } }),
     },
-    receiversOf: () => [],
     ownership: { ...ALONE, lease$: (name) => leases.get(name)!, owns: () => service.isOwned },
     rateLimiters: new Map([[rateLimitKey(targets[0]!), shared]]),
     draining$,

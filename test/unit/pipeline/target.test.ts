@@ -12,6 +12,7 @@ import { POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { memoryCluster } from '../cluster/memory-cluster.ts'
 import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
+import { episodesIn } from '../../kit/store/place.ts'
 import { completePoll, CREATED, seen, total } from '../../kit/ledger/seen.ts'
 
 const HOUR = 3600
@@ -31,8 +32,7 @@ async function opened(wrap: (store: Store) => Store = (store) => store, rules = 
   const clock = virtualClock(CREATED)
   const memory = openSqliteStore({ path: ':memory:' })
   const settings = { target: targetConfig({ name: 'a' }), poll: pollConfig(), rules }
-  const open = (before?: Target) =>
-    openTarget({ settings, store: wrap(memory), clock, receiversOf: () => ['slack'], before })
+  const open = (before?: Target) => openTarget({ settings, store: wrap(memory), clock, before })
   return { clock, memory, open, target: await open() }
 }
 
@@ -91,7 +91,7 @@ describe('a target', () => {
     expect(notified(await commitObservation(target, completePoll(10, failed(1), failed(2))))).toEqual([
       ['firing', 'Failing'],
     ])
-    expect((await memory.waiting()).get('slack')?.pending).toBe(1)
+    expect(await episodesIn(memory)).toEqual(['Failing'])
     const again = await open()
     const second = await commitObservation(again, completePoll(25, failed(1), failed(2)))
     expect(second?.alerts.notifications).toEqual([])

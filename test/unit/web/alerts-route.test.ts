@@ -1,21 +1,9 @@
 import { expect, test } from 'vitest'
 import { alertOf } from '../../../src/alerts/alert.ts'
-import { ruleSubjectOf } from '../../../src/alerts/incidents.ts'
 import { isoTime } from '../../../src/clock/times.ts'
-import type { ToldGroup } from '../../../src/store/store.ts'
 import { eventClient } from '../../kit/web/event-client.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
-
-const TOLD: ToldGroup = {
-  at: NOW,
-  begun: NOW,
-  interval: NOW,
-  hasGrown: false,
-  begunAgain: 0,
-  targets: 1,
-  severity: 'warning',
-}
 
 const GROUPED = { ...RATIO_RULE, name: 'HighFailureRateOfMeetings', match: { mode: 'meet' } } as const
 
@@ -57,30 +45,24 @@ test('/api/v1/incidents says since when its numbers stand', async () => {
   expect(await summaryAt(at + 1)).toContain(`"unpolled":{"targets":1,"since":"${isoTime(at)}"}`)
 })
 
-test('an incident begins when the first message about it said so, in the API and on the page', async () => {
-  const target = shownTarget({ rules: [RATIO_RULE], alerts: [firing()], sync: POLLED })
-  const { url, tell } = await serve([target])
-  const { incidents } = JSON.parse(await (await fetch(`${url}/api/v1/incidents`)).text())
-  const { since } = firing()
-  expect(incidents).toMatchObject([{ since: isoTime(since), calls: { before: null } }])
-  const subject = ruleSubjectOf(alertOf({ target: 'production', instance: firing() }))
-  const tellingOf = (receiver: string, given: Partial<ToldGroup>) => ({
-    receiver,
-    group: 'HighFailureRate warning',
-    told: { ...TOLD, was: { subject, before: 0.1 }, ...given },
-  })
+test('an incident has the latest message that each receiver accepted about it, in the API and on the page', async () => {
+  const { url, tell } = await serve([shownTarget({ rules: [RATIO_RULE], alerts: [firing()], sync: POLLED })])
+  const { target, key, alert, labels, severity, firingSince } = alertOf({ target: 'production', instance: firing() })
+  const told = { target, key, alert, labels, severity, firingSince, at: NOW, thread: '1' }
+  const rowOf = (receiver: string, differing: object = {}, accepted = true) => {
+    return { id: receiver, receiver, accepted, data: JSON.stringify({ begun: [{ ...told, ...differing }], ended: [] }) }
+  }
   await tell(
-    tellingOf('slack', { since: since - 600 }),
-    tellingOf('pager', { since: since - 60, was: { subject, before: 0.2 } }),
-    // What these were told is over, or about another group.
-    tellingOf('mail', { since: since - 5000, at: since - 4000 }),
-    tellingOf('hook', { since: since - 5000, targets: 0 }),
-    { ...tellingOf('teams', { since: since - 5000 }), group: 'NoCalls warning' },
+    rowOf('slack'),
+    rowOf('ended', { ended: NOW }),
+    rowOf('of another alert', { key: 'NoCalls' }),
+    rowOf('without an answer', {}, false),
   )
-  const told = [{ since: isoTime(since - 600), calls: { before: 0.1 } }]
-  expect(JSON.parse(await (await fetch(`${url}/api/v1/incidents`)).text())).toMatchObject({ incidents: told })
+  const [incident] = JSON.parse(await (await fetch(`${url}/api/v1/incidents`)).text()).incidents
+  const line = { about: 'messages', text: expect.stringMatching(/^Last message: slack \d\d:\d\d:\d\d UTC$/) }
+  expect(incident.details).toContainEqual(line)
   const { data } = (await (await eventClient(url, undefined, '?state=true')).next())!
-  expect(data).toMatchObject({ incidents: told })
+  expect(data).toMatchObject({ incidents: [{ details: expect.arrayContaining([line]) }] })
 })
 
 async function alerts(query: string): Promise<{ alerts: { alert: string }[] }> {

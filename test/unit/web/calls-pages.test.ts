@@ -134,7 +134,6 @@ async function addFinished(
   await store.commit(target, {
     ledger: delta,
     alerts: { changed: [], ended: [], notifications: [] },
-    routedChanges: [],
   })
 }
 

@@ -63,8 +63,8 @@ const MIN_LIFETIME_SECONDS = 300
 type Posted = LiveAlert & { ended?: number }
 
 /**
- * Posts firing alerts to Alertmanager: at once after a change, and again each minute. It bypasses the outbox, because this is
- * a state and not a message: the latest accepted post is right. If callwatch dies, alerts resolve by their `endsAt`.
+ * Posts firing alerts to Alertmanager: at once after a change, and again each minute. This is a state and not a message:
+ * the latest accepted post is right. If callwatch dies, alerts resolve by their `endsAt`.
  *
  * Times are by Alertmanager's clock, as the `Date` of its answers shows it. If no recent answer shows it, or the host's
  * clock was set since, Alertmanager gets an empty list first, so that no alert is posted with a deadline that it takes for passed.

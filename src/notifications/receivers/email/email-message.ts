@@ -3,7 +3,7 @@ import type { AlertMessage, Message, TextOptions } from '../../message.ts'
 import { capital } from '../../../text/format.ts'
 import { oneLine } from '../../text/bounded.ts'
 import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
-import { groupTitle, improvementOf, isRecovering, withWhatFires } from '../../text/group-text.ts'
+import { groupTitle, improvementOf, isRecovering, unroutedText, withWhatFires } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
 import { pastBulletin } from '../../text/past-text.ts'
@@ -92,6 +92,7 @@ const asSentence = (note: string) => `${capital(note)}.`
 
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
 function subjectOf(message: AlertMessage): string {
+  if (message.about === 'unrouted') return unroutedText(message)
   const { target, severity, alerts, flapped } = message
   const improvement = flapped.length === 0 ? improvementOf(message) : undefined
   if (improvement !== undefined) return `[firing] ${severity} ${improvement}`

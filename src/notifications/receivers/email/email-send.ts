@@ -40,7 +40,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
   return async (message) => {
     const now = clock.wall()
     const { id, references } = idsOf(message, { receiver: name, domain })
-    const about = message.kind === 'alerts' ? JSON.stringify([message.group, message.begun]) : id
+    const about = message.kind === 'alerts' ? JSON.stringify([message.route, message.group]) : id
     for (const [key, { since }] of partly) if (clock.monotonic() - since > LONGEST_PARTLY_SECONDS) partly.delete(key)
     // Those who got it get no other mail on the same until the others have it or refuse it, however the message changes meanwhile.
     const earlier = partly.get(about)
@@ -186,7 +186,7 @@ function idsOf(
   const idOf = (...parts: unknown[]) => `<${hashOf(...parts)}@${domain}>`
   switch (message.kind) {
     case 'alerts': {
-      const { group, begun, alerts, flapped } = message
+      const { id, thread = id, alerts, flapped } = message
       const changes = [
         ...alerts.map(({ notification, flaps: times }) => ({ ...notification, times })),
         ...flapped.map(({ notification, times, endedAt: at }) => ({ ...notification, kind: 'flapped', at, times })),
@@ -196,7 +196,7 @@ function idsOf(
       return {
         id: idOf(receiver, ...content),
         references: [
-          idOf(receiver, 'group', group, begun),
+          idOf(receiver, 'incident', thread),
           ...new Set(firings.map((firing) => idOf(receiver, ...firing))),
         ],
       }

@@ -5,7 +5,6 @@ import { isMap, parseMap, valueAt } from '../../../schema/path.ts'
 import type { AlertMessage } from '../../message.ts'
 import { wholeGroup } from '../../text/group-text.ts'
 import type { Send, SendContext } from '../../receiver.ts'
-import { hashOf } from '../../hash.ts'
 import type { SlackMessage } from './slack-blocks.ts'
 import { slackMessage } from './slack-message.ts'
 import type { SlackConfig } from './slack.ts'
@@ -26,8 +25,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   restricted_action: 'let the bot post to the channel',
 }
 
-/** The message cannot be edited any more. */
-const GONE = ['message_not_found', 'cant_update_message', 'edit_window_closed']
+/** Somebody deleted the message, or the workspace does not let it be edited. */
+const GONE = 'message_not_found'
+const FIXED = ['cant_update_message', 'edit_window_closed']
 
 /** Slack has failed, and may have done what it was asked to do. */
 const TRANSIENT = ['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org']
@@ -44,23 +44,22 @@ const SKEW_SECONDS = 300
 
 /** The metadata by which a message is found again whose answer was lost. */
 const EVENT = 'callwatch_incident'
-/** A message is looked for among so many of the channel since its incident began. */
+/** A message is looked for among so many of the channel since it may have been sent. */
 const LOOKED_AT = 100
 
 /**
- * Posts one message for each incident, edits it while the incident lasts, and says reminders and the end in its thread. Other messages
- * are posted. Resolves to the message's time stamp, by which it is edited.
+ * Posts one message for each incident, edits it while the incident lasts, and replies to it with what changes. Other messages are
+ * posted. A message that was deleted is posted again; of one that may not be edited only the replies go on. Resolves to the time stamp of
+ * the incident's message; of an edit, to undefined if it cannot be shown.
  */
-export function slackBot(
-  config: BotConfig,
-  { clock, name }: Pick<SendContext, 'clock' | 'name'>,
-): Send<string | undefined> {
+export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock' | 'name'>): Send<string | undefined> {
   const { channel, dashboardUrl } = config
-  /** The last text of each message that is edited. An equal one is not sent again. */
+  /** The last text of each message that is edited; an equal one is not sent again. And those that may not be edited. */
   const shown = new Map<string, string>()
+  const fixed = new Set<string>()
 
   const postMessage = methodOf('chat.postMessage', config, clock)
-  const update = methodOf('chat.update', config, clock, GONE)
+  const update = methodOf('chat.update', config, clock, [GONE, ...FIXED])
   const history = methodOf('conversations.history', config, clock, UNREADABLE)
 
   async function post(message: SlackMessage, more: Record<string, unknown> = {}): Promise<string> {
@@ -68,45 +67,46 @@ export function slackBot(
     return String(ts)
   }
 
-  /** Whether the message still exists. */
-  async function edit(ts: string, message: SlackMessage): Promise<boolean> {
+  async function edit(ts: string, message: SlackMessage): Promise<'shown' | 'gone' | 'fixed'> {
     const text = JSON.stringify(message)
-    if (shown.get(ts) === text) return true
-    const { ok } = await update({ channel, ts, ...message })
+    if (fixed.has(ts)) return 'fixed'
+    if (shown.get(ts) === text) return 'shown'
+    const { ok, error } = await update({ channel, ts, ...message })
+    if (error === GONE) return 'gone'
     if (ok === true) shown.set(ts, text)
-    return ok === true
+    else fixed.add(ts)
+    return ok === true ? 'shown' : 'fixed'
   }
 
-  /** A reply whose answer is lost is not repeated: the message itself says the same. */
   async function reply(ts: string, message: AlertMessage): Promise<void> {
     const said = slackMessage(message, { now: clock.wall(), dashboardUrl })
-    const place = { thread_ts: ts, ...(message.isWorse === true && { reply_broadcast: true }) }
-    await post(said, place).catch((error: unknown) => {
-      if (!(error instanceof DeliveryError && error.mayHaveArrived)) throw error
-    })
+    await post(said, { thread_ts: ts, ...(message.about === 'worse' && { reply_broadcast: true }) })
   }
 
-  /** The newest message of an incident, if an attempt that got no answer has posted it, and the bot may read the channel. */
-  async function find(id: string, since: number): Promise<string | undefined> {
-    const asked = { channel, oldest: String(since - SKEW_SECONDS), limit: LOOKED_AT, include_all_metadata: true }
-    const { messages } = await history(asked)
+  /** The newest message of these attempts, one of which may have posted it, if the bot may read the channel. */
+  async function find(attempts: AlertMessage['unanswered']): Promise<string | undefined> {
+    if (attempts.length === 0) return undefined
+    const ids = new Set<unknown>(attempts.map(({ id }) => id))
+    const oldest = String(Math.min(...attempts.map(({ at }) => at)) - SKEW_SECONDS)
+    const { messages } = await history({ channel, oldest, limit: LOOKED_AT, include_all_metadata: true })
     const all: unknown[] = Array.isArray(messages) ? messages : []
-    const own = all.filter(isMap).filter((one) => valueAt(one, ['metadata', 'event_payload', 'id']) === id)
+    const own = all.filter(isMap).filter((one) => ids.has(valueAt(one, ['metadata', 'event_payload', 'id'])))
     return own.map(({ ts }) => String(ts)).toSorted((a, b) => Number(b) - Number(a))[0]
   }
 
-  async function showIncident(message: AlertMessage): Promise<string> {
-    const { posted, begun, isEdit, incident } = message
-    const now = isEdit === true ? Math.floor(clock.wall() / AGE_SECONDS) * AGE_SECONDS : clock.wall()
+  async function showIncident(message: AlertMessage): Promise<string | undefined> {
+    const { id, about, thread, unanswered } = message
+    const now = about === 'edit' ? Math.floor(clock.wall() / AGE_SECONDS) * AGE_SECONDS : clock.wall()
     // The message of a single target lists each alert.
     const own = slackMessage({ ...message, alerts: wholeGroup(message) }, { now, dashboardUrl })
-    // Names the incidents of a group in the metadata of their messages.
-    const id = hashOf(name, message.group)
-    const known = posted ?? (message.mayBePosted === true ? await find(id, begun) : undefined)
-    if (known === undefined || !(await edit(known, own)))
+    const known = thread ?? (await find(unanswered))
+    const state = known === undefined ? 'gone' : await edit(known, own).catch(unlessIs(about === 'edit'))
+    if (known === undefined || state === 'gone')
       return post(own, { metadata: { event_type: EVENT, event_payload: { id } } })
-    if (incident === undefined) shown.delete(known)
-    if (isEdit !== true && posted !== undefined) await reply(known, message)
+    if (about === 'edit') return state === 'shown' ? known : undefined
+    if (about === 'ended') shown.delete(known)
+    // What was found is this message.
+    if (thread !== undefined || about !== 'begins') await reply(known, message)
     return known
   }
 
@@ -115,6 +115,12 @@ export function slackBot(
     await post(slackMessage(message, { now: clock.wall(), dashboardUrl }))
     return undefined
   }
+}
+
+/** What changes is said in the thread also if the message cannot be edited now. */
+const unlessIs = (isEdit: boolean) => (error: unknown) => {
+  if (isEdit || !(error instanceof DeliveryError)) throw error
+  return 'later' as const
 }
 
 /**

@@ -3,7 +3,15 @@ import { plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
 import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
-import { groupLines, groupTitle, improvementOf, isRecovering, withWhatFires } from '../../text/group-text.ts'
+import {
+  elsewhereText,
+  groupLines,
+  groupTitle,
+  improvementOf,
+  isRecovering,
+  unroutedText,
+  withWhatFires,
+} from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
 import { pastBulletin } from '../../text/past-text.ts'
@@ -153,8 +161,17 @@ function whatIn(message: AlertMessage): string {
 
 /** `🔴 critical: HighFailureRate on production`: what a phone's lock screen shows. */
 function titleOfMessage(message: AlertMessage): string {
-  const { target, alerts, flapped } = message
+  if (message.about === 'unrouted') return `➡️ ${nameIn(unroutedText(message), 130)}`
+  const { target, elsewhere: [other] } = message // oxfmt-ignore
   if (target === undefined) return titleOfGroup(message)
+  const title = titleOnTarget(message, target)
+  if (other === undefined) return title
+  // Not all is well there.
+  return `${EMOJI[other.severity]} ${nameIn(elsewhereText(message), 70)}; ${nameIn(title.slice(title.indexOf(' ') + 1), 70)}`
+}
+
+function titleOnTarget(message: AlertMessage, target: string): string {
+  const { alerts, flapped } = message
   const on = `on ${nameIn(target, 40)}`
   const [first, second] = alerts
   if (first === undefined) return titleOfPast(flapped, on)
@@ -180,10 +197,11 @@ function titleOfPast(flapped: readonly FlappedAlert[], on: string): string {
 }
 
 function titleOfGroup(message: AlertMessage): string {
-  const { severity, incident, alerts } = message
+  const { severity, incident, alerts, elsewhere } = message
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
   const title = nameIn(groupTitle(message), 130)
-  if (incident === undefined) return `${EMOJI[hasExpired ? 'expired' : 'resolved']} ${title}`
+  const [other] = elsewhere
+  if (incident === undefined) return `${EMOJI[other?.severity ?? (hasExpired ? 'expired' : 'resolved')]} ${title}`
   return isRecovering(incident) ? `${EMOJI.ends} ${title}` : `${EMOJI[severity]} ${severity}: ${title}`
 }
 

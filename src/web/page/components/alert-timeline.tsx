@@ -69,10 +69,7 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
       return [one.since, 'escalated', `: ${named({ ...one, target: '' })}, ${one.severity}`, one.severity]
     }),
     worst !== undefined && [worst.at, breach === 'above' ? 'peak' : 'lowest', ` ${valueOf(alert, peak)}`],
-    ...alert.notified.map(({ at, receiver, kind, outcome: sent }): Step => {
-      if (sent === 'sent') return [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']
-      return [at, sent, `: ${kind} to ${receiver}`, 'warning']
-    }),
+    ...alert.notified.map(({ at, receiver, kind }): Step => [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']),
     ...failingFor(state, alert).map((one): Step => {
       const { name, failing_since: failing = since } = one
       return [failing < since ? since : failing, name, ` ${failureText(one, nowOf(state))}`, 'bad']

@@ -178,7 +178,7 @@ function callsText(alert: PastAlert | undefined, { calls }: Alert) {
 
 function notifiedFact(state: State, alert: PastAlert) {
   const now = nowOf(state)
-  const sent = alert.notified.filter(({ outcome }) => outcome === 'sent')
+  const sent = alert.notified
   const names = [...new Set(sent.map(({ receiver }) => receiver))].join(', ')
   const failing = failingFor(state, alert).map(
     ({ name, failing_since: since = now }) => `${name} fails since ${moment(since, now)}`,

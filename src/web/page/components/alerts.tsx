@@ -172,7 +172,7 @@ export function EpisodeTable(props: {
     [
       'Notified',
       (all) => {
-        const notified = all.flatMap((one) => one.notified.filter(({ outcome }) => outcome === 'sent'))
+        const notified = all.flatMap((one) => one.notified)
         const suppressed = unique(all.flatMap((one) => one.suppressed.map(({ by }) => WORDS[by])))
         return [unique(notified.map(({ receiver }) => receiver)) || '–', suppressed && [' ', soft(suppressed)]]
       },

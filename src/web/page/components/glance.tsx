@@ -139,9 +139,7 @@ function messagesState(receivers: Receiver[] | undefined, ok: string): [string, 
 const refuses = ({ failing_since: since, problem }: Receiver) => since === undefined && problem !== undefined
 
 function newestSent({ pastAlerts = [], target }: State) {
-  const sent = pastAlerts
-    .flatMap((one) => (target === '' || one.target === target ? one.notified : []))
-    .filter(({ outcome }) => outcome === 'sent')
+  const sent = pastAlerts.flatMap((one) => (target === '' || one.target === target ? one.notified : []))
   return sent.toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
 }
 

@@ -144,9 +144,7 @@ export function periodOf(alert: PastAlert | undefined) {
 export const failingFor = (state: State, { notified, until }: PastAlert) =>
   ((alertOf(state).live?.suppressed ?? []).length > 0 ? [] : (state.snapshot?.receivers ?? [])).filter(
     ({ name, failing_since: since }) =>
-      since !== undefined &&
-      (until === null || since <= until) &&
-      !notified.some(({ receiver, outcome }) => receiver === name && outcome === 'sent'),
+      since !== undefined && (until === null || since <= until) && !notified.some(({ receiver }) => receiver === name),
   )
 
 /** When the breach began, or the alert fired that has ended: of that nothing else is kept (UNIX seconds). */

@@ -87,10 +87,13 @@ function withAgesAt(target: Target, seconds: number): Target {
 /** What the past alerts were loaded for. */
 let loadedFor = ''
 
-/** Loads the alerts of the last seven days again when the alerts that fire, or the notifications that wait, are others. */
-async function loadPastAlerts({ alerts, receivers }: Snapshot) {
+/** Loads the alerts of the last seven days again when the alerts that fire, or the messages about them, are others. */
+async function loadPastAlerts({ alerts, incidents }: Snapshot) {
   const firing = alerts.map(({ target, alert, labels, firing_since }) => [target, alert, labels, firing_since])
-  const state = JSON.stringify([receivers?.map(({ pending, suppressed }) => [pending, suppressed]), ...firing])
+  const state = JSON.stringify([
+    incidents.map(({ details }) => details.find(({ about }) => about === 'messages')?.text),
+    ...firing,
+  ])
   if (state === loadedFor) return
   loadedFor = state
   try {

@@ -1,8 +1,7 @@
 import type { Observable } from 'rxjs'
 import type { Clock } from '../../../../src/clock/clock.ts'
-import { attemptsOn } from '../../../../src/notifications/delivery/attempts.ts'
-import type { Delivery } from '../../../../src/notifications/delivery/waiting-alert.ts'
-import { deliver, stateRound } from '../../../../src/notifications/delivery/deliver.ts'
+import { backOff } from '../../../../src/notifications/delivery/back-off.ts'
+import { deliver, stateRound, type Delivery } from '../../../../src/notifications/delivery/deliver.ts'
 import type { State, StateReceiver } from '../../../../src/notifications/receiver.ts'
 
 /** A receiver of the state that is brought up to date as the daemon does it. */
@@ -12,5 +11,5 @@ export function refreshing(
   { clock, draining$ }: { clock: Clock; draining$: Observable<unknown> },
 ): Observable<Delivery> {
   const whole: State = { alerts: () => [], isWorking: () => true, interval: () => 15, ...state }
-  return deliver([stateRound(receiver, attemptsOn(clock, 'state'), whole, async () => undefined)], { clock, draining$ })
+  return deliver([stateRound(receiver, backOff(clock, 'state'), whole, async () => undefined)], { clock, draining$ })
 }

@@ -1,26 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Notification } from '../../../../src/alerts/notification.ts'
-import { connect, type Connection } from '../../../../src/store/postgres/connection.ts'
-import { migrate } from '../../../../src/store/postgres/schema.ts'
-
-/**
- * Keeps a copy of all that is ever enqueued, which is deleted once it is delivered. As a table of the database, so that a
- * failover takes back of it what it takes back of the rest.
- */
-const KEEP_ENQUEUED = `
-  CREATE SCHEMA audit;
-  CREATE TABLE audit.enqueued (id bigint PRIMARY KEY, data text NOT NULL);
-  CREATE FUNCTION audit.keep() RETURNS trigger LANGUAGE plpgsql AS
-    'BEGIN INSERT INTO audit.enqueued VALUES (NEW.id, NEW.data); RETURN NULL; END';
-  CREATE TRIGGER keep AFTER INSERT ON callwatch.outbox FOR EACH ROW EXECUTE FUNCTION audit.keep()`
-
-/** Prepares an empty database for an audit, before any daemon uses it. */
-export async function prepareAudit(url: string): Promise<void> {
-  const connection = await connect(url)
-  await migrate(connection)
-  await connection.run(KEEP_ENQUEUED)
-  await connection.close()
-}
+import type { Connection } from '../../../../src/store/postgres/connection.ts'
 
 /** Everything that was ever committed, read from the store while it grows. */
 export type CommitAudit = {
@@ -32,8 +11,6 @@ export type CommitAudit = {
   commits: () => number
   /** How often targets changed hands. */
   epochs: () => number
-  /** The committed notifications, in order, by target. */
-  notifications: () => Map<string, Notification[]>
 }
 
 type Entry = { epoch: number; at: string }
@@ -42,7 +19,6 @@ type Entry = { epoch: number; at: string }
 export function auditCommits(connected: () => Promise<Connection | undefined>): CommitAudit {
   const byTarget = new Map<string, Map<number, Entry>>()
   const doubles: string[] = []
-  let enqueued: Notification[] = []
   const stopping = new AbortController()
 
   async function read(): Promise<void> {
@@ -60,9 +36,6 @@ export function auditCommits(connected: () => Promise<Connection | undefined>): 
       )
       for (const row of rows) note(String(name), known, row)
     }
-    const rows = await connection.run('SELECT data FROM audit.enqueued ORDER BY id')
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outbox has nothing else but digests
-    enqueued = rows.map(({ data }) => JSON.parse(String(data)) as Notification)
   }
 
   function note(target: string, known: Map<number, Entry>, { seq, epoch, at }: Record<string, unknown>): void {
@@ -108,7 +81,6 @@ export function auditCommits(connected: () => Promise<Connection | undefined>): 
         (sum, known) => sum + Math.max(0, ...Array.from(known.values(), ({ epoch }) => epoch)),
         0,
       ),
-    notifications: () => Map.groupBy(enqueued, ({ target }) => target),
   }
 }
 

@@ -29,7 +29,7 @@ import { reportProblems } from '../../../kit/store/report-problems.ts'
 import { rollupProblems } from '../../../kit/store/rollup-problems.ts'
 import { eventsRow } from '../compare-events.ts'
 import { startEventReader } from '../event-reader.ts'
-import { auditCommits, prepareAudit } from './commit-audit.ts'
+import { auditCommits } from './commit-audit.ts'
 import { databaseProxy } from '../../../kit/cluster/database-proxy.ts'
 import { settleCluster, statusAt } from '../../../kit/cluster/settle-cluster.ts'
 import { hooksRelay, hooksRow, WEBHOOK_FAULT, type HooksRelay } from './hooks-relay.ts'
@@ -73,7 +73,6 @@ export async function runClusterChaos({
     log('starting the database and its standby')
     const primary = await startPostgres({ durable: true })
     closing.push(primary.stop)
-    await prepareAudit(primary.url)
     const standby = await startStandby(primary)
     closing.push(standby.stop)
     const proxies = [await databaseProxy(primary.port), await databaseProxy(standby.port)] as const
@@ -157,20 +156,10 @@ export async function runClusterChaos({
     const compared = await compareTargets(run, await database.get())
     const hooks = await endsRow(run, relay)
     const views = await viewsOf(run)
-    const messages = clusterTargets.map(({ name }) =>
-      compareMessages(
-        slack.attempts.filter(({ message }) => message.target === name),
-        { committed: countChanges(audit.notifications().get(name) ?? []), left: 0 },
-      ),
-    )
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
     const most = Math.max(...clusterTargets.map(({ requests }) => mostInAMinute(requests.requests)))
-    const problems = messages.flatMap((each, i) =>
-      each.problems.map((problem) => `${clusterTargets[i]!.name}: ${problem}`),
-    )
     const differences = compared.flatMap((each) => each.differences)
     const doubles = audit.problems()
-    const duplicates = sum(messages.map((each) => each.duplicates))
     // The leader puts the last events in order.
     await eventually(async () => {
       const unordered = await (await database.get())!.run('SELECT FROM callwatch.events WHERE position IS NULL LIMIT 1')
@@ -186,6 +175,17 @@ export async function runClusterChaos({
       rollupProblems(history, names),
     ])
     const alerts = await alertHistoryRow(history, left)
+    const messages = clusterTargets.map(({ name }) =>
+      compareMessages(
+        slack.attempts.filter(({ message }) => message.target === name),
+        alerts.episodes.filter(({ target }) => target === name),
+        'slack',
+      ),
+    )
+    const problems = messages.flatMap((each, i) =>
+      each.problems.map((problem) => `${clusterTargets[i]!.name}: ${problem}`),
+    )
+    const duplicates = sum(messages.map((each) => each.duplicates))
     await left.close()
     await history.close()
     return {
@@ -221,7 +221,7 @@ export async function runClusterChaos({
         ),
         events,
         deliveries,
-        alerts,
+        alerts.row,
         hooks,
         reportRow(reported.flat()),
         row('all daemons show the same targets', `${views} views of ${run.daemons.length} daemons`, views === 1),
@@ -355,9 +355,4 @@ async function compareTargets(run: ClusterRun, connection: Connection | undefine
     compared.push({ series, differences: found })
   }
   return compared
-}
-
-/** Reminders are no changes. */
-function countChanges(notifications: readonly { kind: string }[]): number {
-  return notifications.filter(({ kind }) => kind !== 'reminder').length
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { AlertMessage, Message } from '../../../../src/notifications/message.ts'
-import { AT, sending, type Receive } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, sending, type Receive } from '../../../kit/notifications/delivery/sending.ts'
 
 const GROUPED = { groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 300, targets: 300 } as const
 const high = (n: number) => ({ name: 'HighFailureRate', target: `target ${n}` })
@@ -13,14 +13,14 @@ function board() {
   let now = () => 0
   const receive: Receive = async (message: Message) => {
     if (message.kind !== 'alerts') return undefined
-    const id = message.posted ?? `${posted.push(message)}`
+    const id = message.thread ?? `${posted.push(message)}`
     shown.set(id, { message, at: now() })
     return id
   }
   return { posted, shown, receive, on: (clock: { monotonic: () => number }) => (now = () => clock.monotonic()) }
 }
 
-test('the message of an incident is true within fifteen seconds while it grows and shrinks, and is one message', async () => {
+test('the message of an incident is true within seconds while it grows and shrinks, and is one message', async () => {
   const { posted, shown, receive, on } = board()
   const run = sending({ ...GROUPED, edits: true, receive })
   on(run.clock)
@@ -33,8 +33,8 @@ test('the message of an incident is true within fifteen seconds while it grows a
     await run.clock.advance(1)
     const message = shown.get('1')?.message
     if (message === undefined) continue
-    // What it shows was so within the last fifteen seconds.
-    expect(counts.slice(-15)).toContain(message.incident?.targets.firing)
+    // An edit is due after fifteen seconds, and looked for every other second.
+    expect(counts.slice(-17)).toContain(message.incident?.targets.firing)
   }
   for (let n = 40; n < 50; n++) await run.resolve(high(n))
   await run.clock.advance(2)
@@ -69,10 +69,10 @@ test('a process that dies after the message was posted looks for it, as the same
   await run.clock.advance(22)
   run.restart()
   await run.clock.advance(60)
-  expect(seen.length).toBeGreaterThan(1)
-  expect(seen.map(({ mayBePosted }) => mayBePosted).slice(0, 2)).toEqual([false, true])
-  expect(seen[1]!.begun).toBe(seen[0]!.begun)
-  expect(seen.slice(2).every(({ posted, isEdit }) => posted === '1' && isEdit)).toBe(true)
+  const [first, second, ...others] = seen
+  expect(second).toMatchObject({ about: 'begins', thread: undefined, unanswered: [{ id: first!.id }] })
+  expect(others.length).toBeGreaterThan(1)
+  expect(others.every(({ thread, about }) => thread === '1' && about === 'edit')).toBe(true)
 })
 
 test('a message that was posted again is edited from then on, also by the next process', async () => {
@@ -81,42 +81,19 @@ test('a message that was posted again is edited from then on, also by the next p
   await run.clock.advance(40)
   run.restart()
   await run.clock.advance(20)
-  expect(seen.map(({ posted }) => posted).slice(0, 4)).toEqual([undefined, '1', '2', '2'])
+  expect(seen.map(({ thread }) => thread).slice(0, 4)).toEqual([undefined, '1', '2', '2'])
 })
 
 test('a message that was posted again while the store is busy is not edited before the store knows it', async () => {
   const { seen, run } = answering('1', '2')
   await run.fire(high(1))
   while (seen.length === 0) await run.clock.advance(1)
-  run.broken.add('removeFromOutbox')
+  run.broken.add('writeNotified')
   await run.clock.advance(60)
-  expect(seen.map(({ posted }) => posted)).toEqual([undefined, '1'])
+  expect(seen.map(({ thread }) => thread)).toEqual([undefined, '1'])
   run.broken.clear()
   await run.clock.advance(20)
-  expect(seen.at(-1)!.posted).toBe('2')
-})
-
-test('that nothing fires any more is said later if it is refused', async () => {
-  const { shown, receive, on } = board()
-  let refusals = 1
-  const run = sending({
-    ...GROUPED,
-    edits: true,
-    receive: (message, attempt) => {
-      const isOver = message.kind === 'alerts' && message.incident === undefined
-      if (isOver && refusals-- > 0) return new DeliveryError('no', { retryable: false })
-      return receive(message, attempt)
-    },
-  })
-  on(run.clock)
-  await run.fire(high(1))
-  await run.clock.advance(30)
-  await run.store.addSilence({ match: { target: 'target 1' }, since: AT, until: AT + 7200, reason: 'deploy' })
-  await run.resolve(high(1))
-  await run.clock.advance(200)
-  expect(shown.get('1')!.message.incident).toBeDefined()
-  await run.clock.advance(200)
-  expect(shown.get('1')!.message.incident).toBeUndefined()
+  expect(seen.at(-1)!.thread).toBe('2')
 })
 
 test('the messages of thirty incidents are all edited', async () => {
@@ -131,17 +108,71 @@ test('the messages of thirty incidents are all edited', async () => {
   expect(shown.size).toBe(30)
 })
 
-test('an incident that begins again after its end was silenced is posted, and the message of the first says that it is over', async () => {
+/** An incident of which the receiver knows, and edits that fail or not. */
+async function begun(answer: (message: AlertMessage) => Error | undefined) {
+  const { posted, shown, receive, on } = board()
+  const edits: number[] = []
+  const run = sending({
+    ...GROUPED,
+    edits: true,
+    receive: (message, attempt) => {
+      if (message.kind !== 'alerts') return undefined
+      if (message.about === 'edit') edits.push(run.clock.monotonic())
+      return answer(message) ?? receive(message, attempt)
+    },
+  })
+  on(run.clock)
+  await run.fire(high(1))
+  await run.fire(high(2))
+  await run.clock.advance(22)
+  return { run, posted, shown, edits }
+}
+
+test('edits are fifteen seconds apart', async () => {
+  const { run, edits } = await begun(() => undefined)
+  await run.clock.advance(100)
+  expect(edits.length).toBeGreaterThan(5)
+  expect(edits.slice(1).every((at, i) => at - edits[i]! >= 15)).toBe(true)
+})
+
+test('edits that fail have pauses of their own, and delay no message', async () => {
+  const { run, posted, edits } = await begun(({ about }) => {
+    return about === 'edit' ? new DeliveryError('429', { retryable: true, retryAfter: 500 }) : undefined
+  })
+  await run.clock.advance(100)
+  expect(edits).toHaveLength(1)
+  const at = run.clock.monotonic()
+  await run.fire({ name: 'Other', target: 'target 3' })
+  await run.clock.advance(25)
+  expect(posted).toHaveLength(2)
+  expect(run.received.findLast(([, text]) => text === 'firing Other')![0] - at).toBeLessThanOrEqual(22)
+  await run.clock.advance(420)
+  expect(edits.length).toBeGreaterThan(1)
+})
+
+test('an edit tells what has ended, so that no message does, and not what has begun, so that one will', async () => {
+  const { run } = await begun(() => undefined)
+  await run.resolve(high(1))
+  await run.clock.advance(40)
+  await run.fire(high(3))
+  await run.clock.advance(400)
+  const told = run.messages.flatMap((message) => (message.kind === 'alerts' && message.about !== 'edit' ? message : []))
+  const of = ({ alerts }: AlertMessage) => alerts.map(({ notification: { kind, target } }) => `${kind} ${target}`)
+  expect(told.map((message) => [message.about, of(message)])).toEqual([
+    ['begins', ['firing target 1', 'firing target 2']],
+    ['changed', ['firing target 3']],
+  ])
+})
+
+test('an incident that ended while it was silenced is over in its message, and the next one is posted', async () => {
   const { posted, shown, receive, on } = board()
   const run = sending({ ...GROUPED, edits: true, receive })
   on(run.clock)
-  await run.store.addSilence({ match: { target: 'target 2' }, since: AT, until: AT + 7200, reason: 'deploy' })
   await run.fire(high(1))
-  await run.fire(high(2))
+  await run.clock.advance(400)
+  await run.store.addSilence({ match: { target: 'target 1' }, since: AT, until: AT + 7200, reason: 'deploy' })
   await run.clock.advance(400)
   await run.resolve(high(1))
-  await run.clock.advance(400)
-  await run.resolve(high(2))
   await run.clock.advance(60)
   expect(shown.get('1')!.message.incident).toBeUndefined()
   await run.clock.advance(10_000)
@@ -150,23 +181,12 @@ test('an incident that begins again after its end was silenced is posted, and th
   expect(posted).toHaveLength(2)
 })
 
-test('the outcome of an edit that is written late does not replace what another leader told since', async () => {
-  const { receive } = board()
-  const run = sending({ ...GROUPED, edits: true, receive })
-  await run.fire(high(1))
-  await run.clock.advance(31)
-  run.broken.add('removeFromOutbox')
-  await run.clock.advance(11)
-  for (const method of ['toldGroups', 'outbox', 'claimOutbox'] as const) run.broken.add(method)
-  await run.clock.advance(60)
-  // The other leader told of the end of this incident, and of another one.
-  const [group, before] = [...(await run.store.toldGroups('slack'))][0]!
-  run.live.clear()
-  await run.fire(high(2))
-  const ids = (await run.store.outbox('slack')).map(({ id }) => id)
-  const told = { ...before, at: run.clock.wall(), begun: run.clock.wall(), targets: 1, posted: 'of the other' }
-  await run.store.removeFromOutbox(ids, [], { receiver: 'slack', group, told })
-  run.broken.clear()
-  await run.clock.advance(120)
-  expect((await run.store.toldGroups('slack')).get(group)?.posted).toBe('of the other')
+test('that nothing fires any more is said later if it is refused', async () => {
+  let refusals = 1
+  const { run, shown } = await begun(({ incident }) => {
+    return incident === undefined && refusals-- > 0 ? new DeliveryError('no', { retryable: false }) : undefined
+  })
+  for (const n of [1, 2]) await run.resolve(high(n))
+  await run.clock.advance(400)
+  expect(shown.get('1')!.message.incident).toBeUndefined()
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { AlertMessage, Message } from '../../../../src/notifications/message.ts'
-import { AT, sending, type Sending } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT, sending, type Sending } from '../../../kit/notifications/delivery/sending.ts'
 
 const GROUPED = { groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 300, targets: 300 } as const
 const high = (n: number) => ({ name: 'HighFailureRate', target: `target ${n}` })
@@ -23,21 +22,6 @@ test('growth is told after a day of reminders', async () => {
   await run.clock.advance(25)
   expect(run.messages.length).toBe(before + 1)
   expect(run.received.at(-1)![0] - begun).toBeLessThanOrEqual(25)
-})
-
-test('an alert that a receiver refuses is in no other message of its group', async () => {
-  const run = sending({
-    ...GROUPED,
-    receive: (message) => {
-      const isRefused = message.kind === 'alerts' && onTargets(message).includes('target 0')
-      return isRefused ? new DeliveryError('refused', { retryable: false, status: 400 }) : undefined
-    },
-  })
-  await run.fire(high(0))
-  await run.clock.advance(60)
-  await run.fire(high(1))
-  await run.clock.advance(400)
-  expect(alertsOf(run.messages).some((message) => onTargets(message).join() === 'target 1')).toBe(true)
 })
 
 test('a muted alert is not among those that were notified', async () => {
@@ -86,7 +70,7 @@ test('an alert that flaps every minute is at most thirty messages an hour', asyn
 test('what another daemon has stamped twenty seconds too early waits all the same', async () => {
   const run = sending(GROUPED)
   await run.clock.advance(60)
-  await run.fire(high(0), { at: AT + 40 })
+  await run.fire(high(0), { at: AT + 40, firingSince: AT + 40 })
   await run.clock.advance(17)
   expect(run.messages).toEqual([])
   await run.clock.advance(5)

@@ -1,67 +1,90 @@
 import { describe, expect, test } from 'vitest'
+import { statedOf } from '../../../../src/alerts/incidents.ts'
 import { readNotes, type EpisodeNote, type Suppression } from '../../../../src/alerts/episode.ts'
-import type { Notification } from '../../../../src/alerts/notification.ts'
-import { deliveryNotes, suppressionNotes } from '../../../../src/notifications/delivery/send-message.ts'
+import { notesOf } from '../../../../src/notifications/delivery/notified.ts'
+import { suppressionNotes } from '../../../../src/notifications/delivery/suppression-notes.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
-import type { OutboxContent, OutboxEntry } from '../../../../src/store/store.ts'
-import { AT, changeOf } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { alertHistory } from '../../../kit/history/as-shown.ts'
+import {
+  AT,
+  changeOf,
+  liveAlert,
+  sending,
+  type Named,
+  type Receive,
+} from '../../../kit/notifications/delivery/sending.ts'
+import { DeliveryError } from '../../../../src/network/delivery-error.ts'
+
+/** An alert that fires, as a sender knows it. */
+const liveOf = (named: Named) => {
+  const live = liveAlert(named, changeOf(named, 'firing', AT))
+  return { alert: statedOf(live), instance: live.instance, name: named.name, episode: `${named.name} 1` }
+}
 
 const A = { name: 'A' }
 const B = { name: 'B' }
 
-/** A change of an alert that fires since so many seconds after AT. */
-const change = (kind: Notification['kind'], since = 0, name = A) =>
-  changeOf(name, kind, AT + 1000, { since: AT, firingSince: AT + since, peak: 1 })
-
-const entries = (...contents: OutboxContent[]): OutboxEntry[] =>
-  contents.map((content, id) => ({ id, content, claimed: false }))
-
-/** In short: the alert, since when it fires, and what became of its messages. */
-const inShort = (notes: readonly EpisodeNote[]) =>
-  notes.map(({ key, since, lines }) => {
-    const { notices } = readNotes(lines)
-    return `${key} ${since - AT}: ${notices.map(({ kind, outcome }) => `${kind} ${outcome}`).join(', ')}`
+test('a note of a message has the alert, since when it fires, the receiver and the time', () => {
+  const [note] = notesOf([changeOf(A, 'firing', AT)], { receiver: 'slack', kind: 'firing', at: AT + 9 })
+  expect(note).toMatchObject({ target: 'production', key: 'A', since: AT })
+  expect(readNotes(note!.lines)).toEqual({
+    notices: [{ receiver: 'slack', kind: 'firing', at: AT + 9 }],
+    suppressions: [],
   })
-const noted = (all: readonly OutboxEntry[]) =>
-  inShort(deliveryNotes(all, { receiver: 'slack', at: AT + 2000, outcome: 'sent' }))
+})
 
 describe('a message is noted', () => {
-  test('of each alert in it, with receiver, time and outcome', () => {
-    const notes = deliveryNotes(entries(change('firing'), change('firing', 0, B)), {
-      receiver: 'slack',
-      at: AT + 2000,
-      outcome: 'dropped',
+  /** What the history has of each alert, in the order in which they fired. */
+  async function noted(
+    run: (sent: ReturnType<typeof sending>) => Promise<unknown>,
+    receive: Receive = () => undefined,
+  ) {
+    const sent = sending({ receive })
+    await run(sent)
+    const { alerts } = await alertHistory(sent.store, { from: 0, to: AT + 1e6 }, { configured: [], now: AT + 1e6 })
+    return alerts
+      .map(
+        ({ key, since, notified }) =>
+          `${key} ${Date.parse(since) / 1000 - AT}: ${notified.map(({ kind }) => kind).join(', ')}`,
+      ) // oxfmt-ignore
+      .toSorted()
+  }
+
+  test('of each alert that begins or ends in it', async () => {
+    const notes = await noted(async ({ fire, resolve, expire, clock }) => {
+      await fire(A)
+      await fire(B)
+      await clock.advance(5)
+      await resolve(A)
+      await clock.advance(5)
+      await expire(B)
+      await clock.advance(5)
     })
-    expect(notes.map(({ target, key, since }) => [target, key, since])).toEqual([
-      ['production', 'A', AT],
-      ['production', 'B', AT],
-    ])
-    expect(readNotes(notes[0]!.lines).notices).toEqual([
-      { receiver: 'slack', at: AT + 2000, outcome: 'dropped', kind: 'firing' },
-    ])
+    expect(notes).toEqual(['A 0: firing, resolved', 'B 0: firing, expired'])
   })
 
-  test('once of what it says at once: that an alert began, and that it ended', () => {
-    expect(noted(entries(change('firing'), change('reminder'), change('reminder')))).toEqual(['A 0: firing sent'])
-    expect(noted(entries(change('reminder'), change('expired')))).toEqual(['A 0: reminder sent, expired sent'])
+  test('once it is accepted, not when it is tried', async () => {
+    const notes = await noted(
+      async ({ fire, clock }) => {
+        await fire(A)
+        await clock.advance(5)
+      },
+      (_message, attempt) => (attempt < 3 ? new DeliveryError('busy', { retryable: true }) : undefined),
+    )
+    expect(notes).toEqual(['A 0: firing'])
   })
 
-  test('of each time that an alert fired', () => {
-    const flapped = entries(change('firing'), change('resolved'), change('firing', 60))
-    expect(noted(flapped)).toEqual(['A 0: firing sent, resolved sent', 'A 60: firing sent'])
-  })
-
-  test('as unknown, of a beginning that a process may have sent that died, where the message says the end', () => {
-    const claimed = entries(change('firing'), change('resolved')).map((entry) => ({
-      ...entry,
-      claimed: entry.id === 0,
-    }))
-    expect(noted(claimed)).toEqual(['A 0: firing unknown, resolved sent'])
-    expect(noted(claimed.slice(0, 1))).toEqual(['A 0: firing sent'])
-  })
-
-  test('not of a digest', () => {
-    expect(noted(entries({ kind: 'digest', digest: {} }))).toEqual([])
+  test('of what began and ended before the receiver took a message', async () => {
+    const notes = await noted(
+      async ({ fire, resolve, clock }) => {
+        await fire(A)
+        await clock.advance(5)
+        await resolve(A)
+        await clock.advance(600)
+      },
+      (_message, attempt) => (attempt === 1 ? new DeliveryError('no', { retryable: false }) : undefined),
+    )
+    expect(notes).toEqual(['A 0: resolved'])
   })
 })
 
@@ -77,21 +100,17 @@ describe('why messages wait is noted', () => {
         written.push([...notes])
       },
     })
-    const suppressed = [{ change: change('firing'), by: [silence] }]
-    await expect(note(suppressed)).rejects.toThrow('full')
+    const [a, b] = [A, B].map(liveOf)
+    await expect(note([{ live: a!, by: [silence] }])).rejects.toThrow('full')
     fails = false
-    for (const at of [AT + 1, AT + 2]) await note([{ change: change('firing'), by: [{ ...silence, at }] }])
+    for (const at of [AT + 1, AT + 2]) await note([{ live: a!, by: [{ ...silence, at }] }])
     expect(written.flat().map(({ key, lines }) => [key, readNotes(lines).suppressions])).toEqual([
       ['A', [{ ...silence, at: AT + 1 }]],
     ])
-    await note([{ change: change('firing', 0, B), by: [silence] }])
-    await note([{ change: change('firing'), by: [silence, { by: 'poll_age', at: AT + 3 }] }])
-    expect(
-      written
-        .slice(1)
-        .flat()
-        .map(({ key, lines }) => [key, readNotes(lines).suppressions.map(({ by }) => by)]),
-    ).toEqual([
+    await note([{ live: b!, by: [silence] }])
+    await note([{ live: a!, by: [silence, { by: 'poll_age', at: AT + 3 }] }])
+    const later = written.slice(1).flat()
+    expect(later.map(({ key, lines }) => [key, readNotes(lines).suppressions.map(({ by }) => by)])).toEqual([
       ['B', ['silence']],
       ['A', ['poll_age']],
     ])

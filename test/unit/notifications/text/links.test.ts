@@ -3,7 +3,7 @@ import type { Signal } from '../../../../src/alerts/signals.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { callsRequest } from '../../../../src/alerts/calls-behind.ts'
 import { groupLinks, linksOf } from '../../../../src/notifications/text/links.ts'
-import { AT } from '../../../kit/notifications/delivery/outbox-sending.ts'
+import { AT } from '../../../kit/notifications/delivery/sending.ts'
 import { FIRING } from '../../../kit/notifications/sample.ts'
 
 const PAGE = 'https://callwatch.test/watch'

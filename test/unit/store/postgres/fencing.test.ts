@@ -4,11 +4,11 @@ import { connect } from '../../../../src/store/postgres/connection.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
 import { contents } from '../../../kit/ledger/seen.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
-import { DAY, instance, NO_ALERTS, notification } from '../../../kit/store/place.ts'
+import { DAY, episodesIn, instance, NO_ALERTS, notification } from '../../../kit/store/place.ts'
 import { emptied, endLease, joined, owner, replicaOf } from '../../../kit/store/postgres/daemon.ts'
 
 const STALE = { kind: 'stale' }
-const ROUTED = { routedChanges: [{ change: notification, receivers: ['slack'] }] }
+const FIRING = { alerts: { ...NO_ALERTS, notifications: [notification] } }
 const resultOf = (commit: Promise<void>) =>
   commit.then(
     () => 'kept',
@@ -37,12 +37,12 @@ inPostgres('a commit to a target', (postgres) => {
     // The heir has committed nothing yet: it is the epoch alone that refuses.
     const late = { ...stalled.next('late'), alerts: { ...NO_ALERTS, changed: [instance] } }
     await expect(stalled.commit(late)).rejects.toMatchObject(STALE)
-    await expect(stalled.commit({ ...late, ...ROUTED })).rejects.toMatchObject(STALE)
+    await expect(stalled.commit({ ...late, ...FIRING })).rejects.toMatchObject(STALE)
 
     const stored = await replicaOf(heir.store)
     expect(contents(stored.ledger)).toEqual(contents(heir.ledger))
     expect([...stored.ledger.calls.values()].map(({ id }) => id)).toEqual(['first'])
-    expect([stored.alerts.size, await heir.store.outbox('slack')]).toEqual([0, []])
+    expect([stored.alerts.size, await episodesIn(heir.store)]).toEqual([0, []])
     const log = await heir.store.rows('SELECT seq FROM callwatch.commits', [])
     expect(log.map(({ seq }) => Number(seq))).toEqual([1])
     await heir.sees('second')
@@ -104,7 +104,7 @@ inPostgres('a commit to a target', (postgres) => {
     for (let round = 0; round < 20; round++) {
       const commit = next(`call ${round}`)
       const results = await Promise.allSettled(
-        [commit, commit, { ...commit, ...ROUTED }].map((same) => store.commit('a', same)),
+        [commit, commit, { ...commit, ...FIRING }].map((same) => store.commit('a', same)),
       )
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       applyDelta(ledger, commit.ledger, DAY)

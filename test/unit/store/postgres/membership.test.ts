@@ -1,17 +1,21 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../../../src/store/postgres/connection.ts'
-import type { Store } from '../../../../src/store/store.ts'
+import type { NotifiedRow, Store } from '../../../../src/store/store.ts'
 import { CREATED } from '../../../kit/ledger/seen.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
 import { eventually } from '../../../kit/eventually.ts'
-import { DAY, instance, NO_ALERTS, notification } from '../../../kit/store/place.ts'
+import { DAY, episodesIn, instance, NO_ALERTS, notification } from '../../../kit/store/place.ts'
 import { emptied, endLease, joined, openShared, owner, replicaOf } from '../../../kit/store/postgres/daemon.ts'
 
 const named = (name: string) => ({ name, fingerprint: `of ${name}` })
-const FIRING = { ...NO_ALERTS, changed: [instance] }
+const FIRING = { ...NO_ALERTS, changed: [instance], notifications: [notification] }
 const closed = (expiredBecause: 'target removed' | 'target reset') => [
-  { change: { ...notification, kind: 'expired' as const, expiredBecause }, receivers: ['slack'] },
+  { ...notification, kind: 'expired' as const, expiredBecause },
 ]
+
+/** That a receiver was told something, in a row of its name. */
+const told = (receiver: string): NotifiedRow => ({ id: receiver, receiver, accepted: true, data: '{}' })
+const toldIn = async (store: Store) => (await store.notified()).rows.map(({ id }) => id).toSorted()
 
 /** Waits until a statement waits for a lock; cancels it, if that is asked for. */
 async function untilLocked({ rows }: Pick<Store, 'rows'>, column: '1' | 'pg_cancel_backend(pid)' = '1') {
@@ -175,34 +179,39 @@ inPostgres('the daemons on one database', (postgres) => {
     expect(await first.cluster.renew('{}')).toMatchObject({ differing: undefined, members: [{}, {}] })
   })
 
-  test('leave the outbox as it is where they are refused, and clear it where they join', async () => {
+  test('leave what receivers were told as it is where they are refused, and forget it of others where they join', async () => {
     const url = await newDatabase()
     const first = await joined(url, 'first', { settings: { notify: 'slack' }, receivers: ['slack', 'webhook'] })
-    await first.enqueueOnce(['one'], notification, ['slack', 'webhook'])
+    await first.writeNotified({ rows: [told('slack'), told('webhook')] })
     const second = await openShared(url, { receivers: ['webhook'] })
     await expect(second.cluster.join('second', '{}', { notify: 'other' })).rejects.toMatchObject({
       kind: 'unavailable',
     })
-    expect([...(await first.waiting()).keys()]).toEqual(['slack', 'webhook'])
+    expect(await toldIn(first)).toEqual(['slack', 'webhook'])
     await second.cluster.join('second', '{}', { notify: 'slack' })
-    expect([...(await first.waiting()).keys()]).toEqual(['webhook'])
+    expect(await toldIn(first)).toEqual(['webhook'])
   })
 
-  test('claim what they are about to send while they are the first of all, and only then', async () => {
+  test('write what receivers were told while they are the first of all, and only then', async () => {
     const url = await newDatabase()
     const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
-    await first.enqueueOnce(['one'], notification, ['slack'])
-    const [{ id } = { id: 0 }] = await first.outbox('slack')
     const refused = { kind: 'stale', message: expect.stringMatching(/^this daemon is not the leader/) }
-    for (const ids of [[id], []]) await expect(second.claimOutbox(ids, true)).rejects.toMatchObject(refused)
-    expect((await second.outbox('slack')).map(({ claimed }) => claimed)).toEqual([false])
-    await first.claimOutbox([], true)
-    await first.claimOutbox([id], true)
-    expect((await second.outbox('slack')).map(({ claimed }) => claimed)).toEqual([true])
+    await first.writeNotified({ rows: [told('slack')] })
+    const state = { added: CREATED, cursor: CREATED, reports: [] }
+    for (const change of [
+      {},
+      { rows: [told('webhook')] },
+      { remove: ['slack'] },
+      { receiver: { name: 'slack', state } },
+    ])
+      await expect(second.writeNotified(change)).rejects.toMatchObject(refused)
+    expect(await toldIn(second)).toEqual(['slack'])
+    expect((await second.notified()).receivers).toEqual(new Map())
     await first.cluster.leave()
-    await expect(first.claimOutbox([], true)).rejects.toMatchObject(refused)
-    await second.claimOutbox([], true)
-    await second.claimOutbox([id], false)
+    await expect(first.writeNotified({ remove: ['slack'] })).rejects.toMatchObject(refused)
+    expect(await toldIn(first)).toEqual(['slack'])
+    await second.writeNotified({ remove: ['slack'] })
+    expect(await toldIn(first)).toEqual([])
   })
 
   test('use other settings once the others have left, or one has reloaded them', async () => {
@@ -304,11 +313,9 @@ inPostgres('the daemons on one database', (postgres) => {
     const url = await newDatabase()
     const { store, next, commit } = await owner(url, 'first')
     const daemons = [store, await joined(url, 'second'), await joined(url, 'third')]
-    const routedChanges = [{ change: notification, receivers: ['slack'] }]
-    await commit({ ...next('call'), alerts: FIRING, routedChanges })
+    await commit({ ...next('call'), alerts: FIRING })
     await Promise.all(daemons.map((daemon) => daemon.expireAlerts('a', closed('target removed'))))
-    const kinds = (await daemons[1]!.outbox('slack')).map(({ content }) => content.kind)
-    expect(kinds).toEqual(['firing', 'expired'])
+    expect(await episodesIn(store)).toEqual(['NoGoodPoll target removed'])
   })
 
   test('close the alerts of a removed target for good: its owner, which does not know of that yet, commits none again', async () => {
@@ -340,13 +347,13 @@ inPostgres('the daemons on one database', (postgres) => {
     expect(await shown()).toEqual({ finished: null, removed: null })
   })
 
-  test('enqueue nothing for a reset that is refused', async () => {
+  test('end no alert in a reset that is refused', async () => {
     const url = await newDatabase()
     const { next, commit } = await owner(url)
     const other = await joined(url, 'other')
     await commit({ ...next('call'), alerts: FIRING })
     await expect(other.resetTarget('a', closed('target reset'))).rejects.toMatchObject({ kind: 'refused' })
     expect(await other.strayTargets([])).toHaveLength(1)
-    expect(await other.outbox('slack')).toEqual([])
+    expect(await episodesIn(other)).toEqual(['NoGoodPoll'])
   })
 })

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { completePoll, contents, CREATED, seen } from '../../../kit/ledger/seen.ts'
 import { cuttingProxy } from '../../../kit/postgres/cutting-proxy.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
-import { commitOf, DAY, notification, openIn } from '../../../kit/store/place.ts'
+import { commitOf, DAY, NO_ALERTS, notification, openIn } from '../../../kit/store/place.ts'
 import { owner } from '../../../kit/store/postgres/daemon.ts'
 
 inPostgres('the round trips to the database', ({ newDatabase }) => {
@@ -29,10 +29,10 @@ inPostgres('the round trips to the database', ({ newDatabase }) => {
     expect(contents((await openIn(store)).ledger)).toEqual(contents(ledger))
   })
 
-  test('are a few for a commit that enqueues notifications', async () => {
+  test('are a few for a commit with changes of alerts', async () => {
     const { next, commit, roundTrips } = await counted()
     const notifying = (call: string) =>
-      commit({ ...next(call), routedChanges: [{ change: notification, receivers: ['slack', 'webhook'] }] })
+      commit({ ...next(call), alerts: { ...NO_ALERTS, notifications: [notification] } })
     for (const call of ['b', 'c']) await notifying(call)
     expect(await roundTrips(() => notifying('last'))).toBeLessThanOrEqual(4)
   })

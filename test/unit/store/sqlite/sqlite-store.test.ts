@@ -152,7 +152,7 @@ test.each<[string, (path: string) => void]>([
   change(path)
   const writes = [
     () => see(completePoll(11, seen('c2', 'ongoing'))),
-    () => store.claimOutbox([1], true),
+    () => store.writeNotified({ rows: [{ id: '1', receiver: 'slack', accepted: true, data: '{}' }] }),
     () => store.addSilence({ match: {}, since: 1, until: 1e10, reason: '' }),
     () => store.saveWebhook({ name: 'crm', revision: 0, progress: { cursor: '0' } }),
   ]

@@ -54,7 +54,7 @@ const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   calls_url: '/api/v1/calls?target=production&status=rejected&since=2026-09-21T13:00:00Z&until=2026-09-21T14:13:20Z',
   // A chart needs a browser.
   values: [],
-  notified: [{ receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20), outcome: 'sent' }],
+  notified: [{ receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20) }],
   suppressed: [{ by: 'silence', at: isoTime(SINCE), until: isoTime(NOW), silence: 7, reason: 'a load test' }],
   blind: [],
   runbook_url: '/runbooks/HighFailureRate',
@@ -235,9 +235,9 @@ describe('the page of an alert', () => {
         values: [{ at: isoTime(SINCE + 10), value: 0.5 }],
         blind: [{ since: isoTime(SINCE + 30), until: isoTime(SINCE + 40) }],
         notified: [
-          { receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20), outcome: 'sent' },
-          { receiver: 'pager', kind: 'firing', at: isoTime(SINCE + 25), outcome: 'dropped' },
-          { receiver: 'slack', kind: 'resolved', at: isoTime(SINCE + 50), outcome: 'sent' },
+          { receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20) },
+          { receiver: 'pager', kind: 'firing', at: isoTime(SINCE + 25) },
+          { receiver: 'slack', kind: 'resolved', at: isoTime(SINCE + 50) },
         ],
         suppressed: [
           { by: 'silence', at: isoTime(SINCE), until: isoTime(NOW), silence: 7, reason: 'a load test' },
@@ -258,7 +258,7 @@ describe('the page of an alert', () => {
       '14:12:25 escalated : Worse, critical',
       '14:12:30 peak 50%',
       '14:12:40 notified slack',
-      '14:12:45 dropped : firing to pager',
+      '14:12:45 notified pager',
       '14:12:50 not seen for 10s',
       '14:13:10 notified slack: resolved',
       '14:13:15 silenced until 14:13 by bo',
@@ -276,7 +276,7 @@ describe('the page of an alert', () => {
     const failing = (differing: Partial<PastAlert>, since: number) => {
       const state = shown(fired({ notified: [], suppressed: [], ...differing }))
       const problem = 'Slack answered 503'
-      const slack = { name: 'slack', pending: 1, suppressed: 0, failing_since: isoTime(since), problem }
+      const slack = { name: 'slack', pending: 1, failing_since: isoTime(since), problem }
       state.snapshot!.receivers = [
         { ...slack, next_attempt: isoTime(NOW + 30) },
         { ...slack, name: 'pager' },

@@ -197,20 +197,20 @@ describe('the past alerts of the page', () => {
     blind: [],
     ...differing,
   })
-  const sent = { kind: 'firing', at: isoTime(NOW), outcome: 'sent' } as const
+  const sent = { kind: 'firing', at: isoTime(NOW) } as const
 
   test('show how long each fired, its peak, how it ended and who was notified', () => {
     const suppressed = [{ by: 'silence', at: isoTime(NOW) }] as const
     const notified = [
       { ...sent, receiver: 'slack' },
       { ...sent, receiver: 'slack', kind: 'resolved' as const },
-      { ...sent, receiver: 'webhook', outcome: 'dropped' as const },
+      { ...sent, receiver: 'webhook' },
     ]
     const blind = [{ since: isoTime(NOW), until: isoTime(NOW + 1) }]
     const pastAlerts = [past(NOW - 3600, { notified, suppressed: [...suppressed], blind })]
     const elements = render(PastAlerts, twoTargets({ pastAlerts }))
     expect(rowsOf(elements)[1]).toBe(
-      'HighFailureRate production, type=video 13:13:20 10m partly not seen 70% above 30% resolved warning slack silenced',
+      'HighFailureRate production, type=video 13:13:20 10m partly not seen 70% above 30% resolved warning slack, webhook silenced',
     )
     expect(elements.flatMap(({ type, props }) => (type === 'a' ? [props['href']] : []))).toEqual([
       `./?${new URLSearchParams({ target: 'production', alert: 'HighFailureRate', type: 'video', since: isoTime(NOW - 3600) })}#alert`,
@@ -370,17 +370,17 @@ describe('the tiles of polls and messages', () => {
     const set = (receivers: NonNullable<State['snapshot']>['receivers']) => (state.snapshot!.receivers = receivers)
     expect(tile('messages', state)).toEqual(['none', 'no alert was sent in 7 days'])
     expect(tile('messages', { ...state, pastAlerts: undefined })).toEqual(['–', ''])
-    const sent = { receiver: 'slack', kind: 'firing', at: isoTime(NOW - 60), outcome: 'sent' } as const
-    const dropped = { ...sent, receiver: 'pager', at: isoTime(NOW), outcome: 'dropped' } as const
+    const sent = { receiver: 'slack', kind: 'firing', at: isoTime(NOW - 60) } as const
+    const earlier = { ...sent, receiver: 'pager', at: isoTime(NOW - 120) } as const
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the tile uses of an alert
-    state.pastAlerts = [{ target: 'production', notified: [sent, dropped] }] as unknown as PastAlert[]
+    state.pastAlerts = [{ target: 'production', notified: [sent, earlier] }] as unknown as PastAlert[]
     expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20'])
-    set([{ name: 'slack', pending: 2, suppressed: 0 }])
+    set([{ name: 'slack', pending: 2 }])
     expect(tile('messages', state)).toEqual(['delivered', 'slack 14:12:20; slack: 2 to be sent'])
     expect(tile('messages', { ...state, pastAlerts: [] })).toEqual(['waiting', 'slack: 2 to be sent'])
-    const receiver = { name: 'pager', pending: 1, suppressed: 0, oldest_pending_seconds: 60 }
+    const receiver = { name: 'pager', pending: 1, oldest_pending_seconds: 60 }
     set([
-      { name: 'slack', pending: 2, suppressed: 0 },
+      { name: 'slack', pending: 2 },
       { ...receiver, failing_since: isoTime(NOW - 60), problem: 'it answered 503' },
     ])
     expect(tile('messages', { ...state, now: 5000 })).toEqual([
@@ -790,25 +790,24 @@ describe('the banner about notifications', () => {
   const failing = {
     name: 'slack',
     pending: 2,
-    suppressed: 0,
     failing_since: isoTime(NOW - 600),
     problem: 'Slack answered 503',
   }
 
   test('says since when and why a receiver gets nothing, and how many notifications wait, in each view', () => {
     const line = 'slack: no notification could be delivered since 14:03:20 UTC. Slack answered 503. (2 waiting)'
-    expect(banner([failing, { name: 'pager', pending: 1, suppressed: 0 }])).toEqual([line])
+    expect(banner([failing, { name: 'pager', pending: 1 }])).toEqual([line])
     expect(banner([failing], { view: 'calls' })).toEqual([line])
-    expect(banner([{ ...failing, pending: 0, suppressed: 0 }])).toEqual([line.replace(' (2 waiting)', '')])
+    expect(banner([{ ...failing, pending: 0 }])).toEqual([line.replace(' (2 waiting)', '')])
   })
 
   test('says on the overview that none is configured, and nothing where that is not known', () => {
     const line =
       'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
-    expect(banner([{ name: 'log', pending: 0, suppressed: 0 }])).toEqual([line])
-    expect(classOf([{ name: 'log', pending: 0, suppressed: 0 }])).toBe('banner progress')
+    expect(banner([{ name: 'log', pending: 0 }])).toEqual([line])
+    expect(classOf([{ name: 'log', pending: 0 }])).toBe('banner progress')
     expect(classOf([failing])).toBe('banner')
-    expect(banner([{ name: 'log', pending: 0, suppressed: 0 }], { view: 'calls' })).toEqual([])
+    expect(banner([{ name: 'log', pending: 0 }], { view: 'calls' })).toEqual([])
     expect(banner(undefined)).toEqual([])
   })
 
@@ -820,7 +819,7 @@ describe('the banner about notifications', () => {
 })
 
 describe('the webhooks of the page', () => {
-  const webhook = { name: 'crm', state: 'delivering', pending: 0, suppressed: 0, dead_letters: 0 } as const
+  const webhook = { name: 'crm', state: 'delivering', pending: 0, dead_letters: 0 } as const
   const shown = (given: Partial<NonNullable<State['snapshot']>['webhooks'][number]>) => {
     const state = twoTargets({ now: 5000 })
     state.snapshot!.webhooks = [{ ...webhook, ...given }]

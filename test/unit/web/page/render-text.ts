@@ -66,7 +66,7 @@ export function stateOf(
       read_only: false,
       needs_config: false,
       webhooks: [],
-      receivers: [{ name: 'slack', pending: 0, suppressed: 0 }],
+      receivers: [{ name: 'slack', pending: 0 }],
       perMinute,
       takenAt: 0,
       agesAt: 0,

@@ -4,7 +4,7 @@ import type { LiveAlert } from '../../../../../src/alerts/alert.ts'
 import { alertmanagerRefresh } from '../../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
 import type { AlertmanagerAlert } from '../../../../../src/views/messages/alertmanager.ts'
 import { refreshing } from '../../../../kit/notifications/receivers/refreshing.ts'
-import type { Delivery } from '../../../../../src/notifications/delivery/waiting-alert.ts'
+import type { Delivery } from '../../../../../src/notifications/delivery/deliver.ts'
 import { DeliveryError } from '../../../../../src/network/delivery-error.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
 import {

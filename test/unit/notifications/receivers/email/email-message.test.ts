@@ -103,8 +103,8 @@ test('of many targets a digest shows the twenty with most failed calls', () => {
 })
 
 test('a message that was delivered late says so', () => {
-  const late = emailMessage(messageOf([FIRING]), { now: AT + 600, dashboardUrl: undefined })
-  expect(late.text).toMatch(/^Made .*, delivered 10m later\.$/m)
+  const late = emailMessage(messageOf([FIRING], { failingSince: AT }), { now: AT + 600, dashboardUrl: undefined })
+  expect(late.text).toMatch(/^First tried .*, delivered 10m later\.$/m)
 })
 
 test('no text of a configuration adds a line to the subject, a tag to the HTML, or a link of another kind', () => {

@@ -55,7 +55,7 @@ describe('an e-mail', () => {
     await send(messageOf([FIRING, other]))
     await send(messageOf([{ ...REMINDER, firingSince: FIRING.firingSince, at: FIRING.at + 600 }]))
     await send(messageOf([later]))
-    await send(messageOf([{ ...FIRING, firingSince: AT + 3600, at: AT + 3600 }], { begun: AT + 3600 }))
+    await send(messageOf([{ ...FIRING, firingSince: AT + 3600, at: AT + 3600 }], { id: 'another incident' }))
     const references = inbox.map((mail) => headerOf(mail, 'References')?.split(' ') ?? [])
     expect(references.map(({ length }) => length)).toEqual([3, 2, 2, 2])
     expect(references[0]).toContain(references[1]![0])

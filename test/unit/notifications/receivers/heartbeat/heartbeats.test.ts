@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { Subject } from 'rxjs'
 import { expect, test, vi } from 'vitest'
-import type { Delivery } from '../../../../../src/notifications/delivery/waiting-alert.ts'
+import type { Delivery } from '../../../../../src/notifications/delivery/deliver.ts'
 import { SECRET, withReceivers } from '../../../../kit/notifications/receiver.ts'
 import { refreshing } from '../../../../kit/notifications/receivers/refreshing.ts'
 import { heartbeats } from '../../../../../src/notifications/receivers/heartbeat/heartbeats.ts'

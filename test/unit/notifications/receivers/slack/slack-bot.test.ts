@@ -60,11 +60,11 @@ describe('a bot', () => {
     const posted = await send(messageOf([FIRING]))
     expect(messages.get(posted!)).toMatchObject({ channel: CHANNEL, metadata: { event_type: 'callwatch_incident' } })
     const following = (alerts: Parameters<typeof messageOf>[0], given: Partial<AlertMessage> = {}) =>
-      send(messageOf(alerts, { posted: posted!, ...given }))
-    expect(await following([{ ...FIRING, value: 0.9 }], { isEdit: true })).toBe(posted)
+      send(messageOf(alerts, { thread: posted!, ...given }))
+    expect(await following([{ ...FIRING, value: 0.9 }], { about: 'edit' })).toBe(posted)
     expect(messages.size).toBe(1)
-    await following([REMINDER])
-    await following([RESOLVED])
+    await following([REMINDER], { about: 'reminder' })
+    await following([RESOLVED], { about: 'ended' })
     const [root, ...replies] = [...messages.values()]
     expect(replies.map((reply) => reply['thread_ts'])).toEqual([posted, posted])
     expect(replies.map(shown)).toEqual([expect.stringMatching(/still critical/), expect.stringMatching(/^✅/)])
@@ -83,7 +83,7 @@ describe('a bot', () => {
     const { bot, methods } = await slackApi()
     const send = bot()
     const posted = await send(messageOf([FIRING]))
-    const edit = messageOf([{ ...FIRING, value: 0.9 }], { posted: posted!, isEdit: true })
+    const edit = messageOf([{ ...FIRING, value: 0.9 }], { thread: posted!, about: 'edit' })
     for (const _time of [1, 2, 3]) await send(edit)
     expect(methods()).toEqual(['chat.postMessage', 'chat.update'])
   })
@@ -94,7 +94,7 @@ describe('a bot', () => {
     const posted = await send(messageOf([FIRING]))
     messages.clear()
     messages.set('1.0', { ts: '1.0' })
-    const again = await send(messageOf([FIRING], { posted: posted!, isEdit: true }))
+    const again = await send(messageOf([FIRING], { thread: posted!, about: 'edit' }))
     expect(again).not.toBe(posted)
     expect(messages.get(again!)).toBeDefined()
   })
@@ -102,8 +102,8 @@ describe('a bot', () => {
   test('finds the message that an attempt without an answer has posted, and edits it', async () => {
     const { bot, messages, methods } = await slackApi()
     const posted = await bot()(messageOf([FIRING]))
-    await bot()(messageOf([FIRING], { group: { target: 'other' } }))
-    expect(await bot()(messageOf([FIRING], { mayBePosted: true }))).toBe(posted)
+    await bot()(messageOf([FIRING], { id: 'another' }))
+    expect(await bot()(messageOf([FIRING], { unanswered: [{ id: 'a drawn id', at: AT }] }))).toBe(posted)
     expect(messages.size).toBe(2)
     expect(methods().slice(2)).toEqual(['conversations.history', 'chat.update'])
   })
@@ -112,7 +112,7 @@ describe('a bot', () => {
     const { bot, messages, answers } = await slackApi()
     answers.set('conversations.history', { body: { ok: false, error: 'missing_scope', needed: 'channels:history' } })
     await bot()(messageOf([FIRING]))
-    await bot()(messageOf([FIRING], { mayBePosted: true }))
+    await bot()(messageOf([FIRING], { unanswered: [{ id: 'a drawn id', at: AT }] }))
     expect(messages.size).toBe(2)
   })
 
@@ -120,7 +120,7 @@ describe('a bot', () => {
     const { bot, messages } = await slackApi()
     const send = bot()
     const posted = await send(messageOf([{ ...FIRING, severity: 'warning' }], { severity: 'warning' }))
-    await send(messageOf([FIRING], { posted: posted!, isWorse: true }))
+    await send(messageOf([FIRING], { thread: posted!, about: 'worse' }))
     expect([...messages.values()].at(-1)).toMatchObject({ thread_ts: posted, reply_broadcast: true })
   })
 
@@ -129,7 +129,7 @@ describe('a bot', () => {
     const posted = await bot()(messageOf([FIRING]))
     const long = Array.from({ length: 60 }, (_, i) => ({ ts: `${AT}.9${i}`, text: 'x'.repeat(3000) }))
     answers.set('conversations.history', { body: { ok: true, messages: [...long, ...messages.values()] } })
-    expect(await bot()(messageOf([FIRING], { mayBePosted: true }))).toBe(posted)
+    expect(await bot()(messageOf([FIRING], { unanswered: [{ id: 'a drawn id', at: AT }] }))).toBe(posted)
   })
 
   test.each([
@@ -139,17 +139,10 @@ describe('a bot', () => {
     const { bot, messages, answers } = await slackApi()
     await bot()(messageOf([FIRING]))
     answers.set('conversations.history', { status, body: { ok: false, error } })
-    expect(await failure(bot()(messageOf([FIRING], { mayBePosted: true })))).toMatchObject({ retryable: true })
+    expect(await failure(bot()(messageOf([FIRING], { unanswered: [{ id: 'a drawn id', at: AT }] })))).toMatchObject({
+      retryable: true,
+    })
     expect(messages.size).toBe(1)
-  })
-
-  test('repeats no reply whose answer is lost', async () => {
-    const { bot, methods, answers } = await slackApi()
-    const send = bot()
-    const posted = await send(messageOf([FIRING]))
-    answers.set('chat.postMessage', { status: 504, body: {} })
-    expect(await send(messageOf([RESOLVED], { posted: posted! }))).toBe(posted)
-    expect(methods()).toEqual(['chat.postMessage', 'chat.update', 'chat.postMessage'])
   })
 
   test('posts what is no incident, and edits nothing of it', async () => {
@@ -186,7 +179,7 @@ describe('a bot', () => {
     answers.set('chat.update', { status: 429, headers: { 'retry-after': '30' }, body })
     const send = bot()
     const posted = await send(messageOf([FIRING]))
-    const edit = send(messageOf([{ ...FIRING, value: 0.9 }], { posted: posted!, isEdit: true }))
+    const edit = send(messageOf([{ ...FIRING, value: 0.9 }], { thread: posted!, about: 'edit' }))
     expect(await failure(edit)).toMatchObject({ retryable: true, retryAfter: 30 })
   })
 })

@@ -74,7 +74,7 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
   ],
   'firing-warning': [messageOf([{ ...FIRING, severity: 'warning' }], { severity: 'warning' })],
   'firing-not-past-the-threshold-now': [messageOf([{ ...FIRING, value: 0.25 }])],
-  'firing-late': [messageOf([FIRING]), AT + 3 * 3600],
+  'firing-late': [messageOf([FIRING], { failingSince: AT }), AT + 3 * 3600],
   'firing-flapped': [messageOf([update(FIRING, 3)])],
   reminder: [messageOf([REMINDER])],
   resolved: [messageOf([RESOLVED])],
@@ -268,23 +268,20 @@ describe('of more alerts than there is room for', () => {
   })
 })
 
-describe('a message that waited', () => {
+describe('a message that could not be sent', () => {
   test.each([
     [120, []],
-    [121, ['made 2026-11-20 08:15:30 UTC, delivered 2m 1s later']],
-    [3 * 86_400, ['made 2026-11-20 08:15:30 UTC, delivered 3d later']],
+    [121, ['first tried 2026-11-20 08:15:30 UTC, delivered 2m 1s later']],
+    [3 * 86_400, ['first tried 2026-11-20 08:15:30 UTC, delivered 3d later']],
     [-3600, []],
-  ])('%d s says so', (waited, notes) => {
-    expect(textsOf(render(messageOf([RESOLVED]), AT + waited)).mrkdwn.filter((text) => /made/.test(text))).toEqual(
-      notes,
-    )
+  ])('for %d s says so', (waited, notes) => {
+    const { mrkdwn } = textsOf(render(messageOf([RESOLVED], { failingSince: AT }), AT + waited))
+    expect(mrkdwn.filter((text) => /first tried/.test(text))).toEqual(notes)
   })
 
-  test('with several alerts says how long the oldest waited', () => {
-    const note = (at: number) =>
-      textsOf(render(messageOf([FIRING, { ...RESOLVED, at }]), AT + 600)).mrkdwn.find((text) => /made/.test(text))
-    expect(note(AT - 60)).toBe('the oldest made 2026-11-20 08:14:30 UTC, delivered 11m later')
-    expect(note(AT + 590)).toBe('some made 2026-11-20 08:15:30 UTC, delivered 10m later')
+  test('says nothing of that if it waited on purpose', () => {
+    const { mrkdwn } = textsOf(render(messageOf([RESOLVED]), AT + 3600))
+    expect(mrkdwn.filter((text) => /later/.test(text))).toEqual([])
   })
 
   test('says of what fires how long that is by now', () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { attemptsOn } from '../../../../../src/notifications/delivery/attempts.ts'
+import { backOff } from '../../../../../src/notifications/delivery/back-off.ts'
 import { slackMessage } from '../../../../../src/notifications/receivers/slack/slack-message.ts'
 import { slackSend } from '../../../../../src/notifications/receivers/slack/slack-send.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
@@ -120,10 +120,10 @@ test('a firing alert outlives five minutes of a login page', async () => {
     request.resume().on('end', () => response.end(clock.wall() < AT + 300 ? '<html>please log in</html>' : 'ok'))
   })
   const send = slackSend({ webhookUrl: url }, { clock })
-  const attempts = attemptsOn(clock)
+  const attempts = backOff(clock)
   const outcomes: string[] = []
   for (let second = 0; second <= 300; second += 1) {
-    if (!attempts.isPaused()) outcomes.push((await attempts.attempt(() => send(MESSAGE))).outcome)
+    if (attempts.left() === 0) outcomes.push((await attempts.attempt(() => send(MESSAGE))).outcome)
     await clock.advance(1)
   }
   expect({ outcomes, requests }).toEqual({ outcomes: ['retried', 'sent'], requests: 2 })

@@ -1,0 +1,134 @@
+import { bySeverity, isMoreSevere, type Severity } from '../../alerts/match-keys.ts'
+
+/** Of what a message tells, by the table of `due`. */
+export const KINDS = ['begins', 'worse', 'more', 'changed', 'reminder', 'ended', 'was'] as const
+export type Kind = (typeof KINDS)[number]
+
+type Named = { name: string; target: string; severity: Severity }
+
+/** An alert that fires, and for how long nothing has suppressed it for the receiver (seconds). */
+export type Fires = Named & { waited: number }
+
+/** An alert of which the receiver was notified. Ages are seconds. */
+export type Heard = Named & {
+  episode: string
+  /** Since the latest message of its group. */
+  age: number
+  /** Since its end was notified; undefined: it was not. */
+  endAge: number | undefined
+}
+
+/** A message without an answer: of which alerts it may have told that they fire, and of which episodes that they ended. */
+export type Unanswered = { begun: readonly Heard[]; ended: readonly string[] }
+
+/** A group of alerts for a receiver: what fires and nothing suppresses, what fires and something does, and what the receiver knows. */
+export type Situation = {
+  firing: readonly Fires[]
+  quiet: readonly Named[]
+  heard: readonly Heard[]
+  unanswered: readonly Unanswered[]
+  /** How many episodes began and ended untold, and had waited. */
+  was: number
+  /** `group_wait`, `group_interval` and the rule's `repeat` (seconds). */
+  wait: number
+  interval: number
+  repeat: number
+  /** How many targets there are. */
+  targets: number
+  /** Whether polls of other targets are overdue, too: an outage is told whole. */
+  isSpreading: boolean
+}
+
+/** Whether an age has reached a limit (seconds). Notes when it will. */
+export type Reached = (age: number, limit: number) => boolean
+
+/** While an outage spreads, it is told so much later (seconds). */
+const SPREADING_SECONDS = 30
+/** Growth is told so long after the last message (seconds), on so many times the targets, or on all. */
+const GROWTH_SECONDS = 60
+const GROWTH = 4
+
+/**
+ * Which message about a group is due; undefined: none. Nothing else decides. Pure.
+ *
+ * | Of a group it was notified | Now fires | It gets | When |
+ * |---|---|---|---|
+ * | nothing | something | `begins` | one of them has waited, and the group's last message is an interval ago, unless this is more severe or on four times as many targets |
+ * | something | something more severe | `worse` | at once |
+ * | something | more targets than it was told: four times as many, or all that there are | `more` | a minute after the last message |
+ * | something | other alerts, more or fewer | `changed` | an interval after the last message |
+ * | something | the same | `reminder` | after the rule's `repeat` |
+ * | something | nothing | `ended` | at once |
+ * | anything | – | `was`: what began and ended untold, and had waited | with the group's next message; alone, an interval after the last |
+ *
+ * What was told fires until it has ended, whatever suppresses it. What an attempt without an answer said counts as told for whatever
+ * says the opposite.
+ */
+export function due(group: Situation, reached: Reached): Kind | undefined {
+  const { firing, quiet, heard, was, interval } = group
+  const open = heard.filter(({ endAge }) => endAge === undefined)
+  const { known, claimed } = claimsOf(group, open)
+  const told = new Set(claimed.map(({ name }) => name))
+  const fires = [...firing, ...quiet.filter(({ name }) => told.has(name))]
+  const live = new Set(fires.map(({ name }) => name))
+  const isOver = claimed.some(({ name }) => !live.has(name))
+  const last = heard.reduce((least, { age }) => Math.min(least, age), Infinity)
+  if (open.length > 0 && fires.length > 0) return whileItLasts(group, { open, known, fires, isOver, last }, reached)
+  if (open.length === 0 && firing.length > 0 && mayBegin(group, last, reached)) return 'begins'
+  if (isOver) return fires.length === 0 ? 'ended' : 'changed'
+  return open.length === 0 && firing.length === 0 && was > 0 && reached(last, interval) ? 'was' : undefined
+}
+
+/** What is told and has not ended, what of it is certain, all that fires of it and beside it, and how long ago the last message was. */
+type Lasting = {
+  open: readonly Heard[]
+  known: ReadonlySet<string>
+  fires: readonly Named[]
+  isOver: boolean
+  last: number
+}
+
+function whileItLasts(
+  group: Situation,
+  { open, known, fires, isOver, last }: Lasting,
+  reached: Reached,
+): Kind | undefined {
+  const { firing, interval, repeat, targets } = group
+  if (isWorse(firing, open)) return 'worse'
+  const [before, now] = [targetsOf(open), targetsOf(fires)]
+  const isMore = now > before && (now >= GROWTH * before || now === targets)
+  if (isMore && reached(last, GROWTH_SECONDS)) return 'more'
+  const differs = isOver || fires.length !== open.length || fires.some(({ name }) => !known.has(name))
+  if (differs) return reached(last, interval) ? 'changed' : undefined
+  return firing.length > 0 && reached(last, repeat) ? 'reminder' : undefined
+}
+
+/** What the receiver knows to fire for certain, by name; and what it knows or may know, each once. */
+export function claimsOf<One extends Heard>(
+  { unanswered }: { unanswered: readonly { begun: readonly One[]; ended: readonly string[] }[] },
+  open: readonly One[],
+) {
+  const mayHaveEnded = new Set(unanswered.flatMap(({ ended }) => ended))
+  const known = new Set(open.filter(({ episode }) => !mayHaveEnded.has(episode)).map(({ name }) => name))
+  const maybe = unanswered.flatMap(({ begun }) => begun).filter(({ name }) => !known.has(name))
+  const claimed = [...new Map([...maybe, ...open].map((one) => [one.name, one])).values()]
+  return { known, claimed, mayHaveEnded }
+}
+
+/** Whether the beginning has waited, and no message of the group was sent lately, or that one was much less. */
+function mayBegin(group: Situation, last: number, reached: Reached): boolean {
+  const { firing, heard, wait, interval, isSpreading } = group
+  const longest = firing.reduce((most, { waited }) => Math.max(most, waited), 0)
+  if (!reached(longest, isSpreading ? wait + SPREADING_SECONDS : wait)) return false
+  const recent = heard.filter(({ endAge }) => endAge !== undefined && !reached(endAge, interval))
+  if (recent.length === 0 || isWorse(firing, recent)) return true
+  const latest = recent.filter(({ age }) => age === last)
+  return targetsOf(firing) >= GROWTH * targetsOf(latest) || reached(last, interval)
+}
+
+const targetsOf = (alerts: readonly Named[]) => new Set(alerts.map(({ target }) => target)).size
+
+const worstOf = (alerts: readonly Named[]) => alerts.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
+
+const isWorse = (firing: readonly Named[], before: readonly Named[]) =>
+  firing.length > 0 && isMoreSevere(worstOf(firing), worstOf(before))

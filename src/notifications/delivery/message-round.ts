@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto'
+import type { LiveAlert } from '../../alerts/alert.ts'
+import { bySeverity } from '../../alerts/match-keys.ts'
+import type { Rule } from '../../alerts/rule.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Store } from '../../store/store.ts'
+import type { GroupOf } from '../grouping.ts'
+import type { Message } from '../message.ts'
+import type { MessageReceiver } from '../receiver.ts'
+import { isAcceptedByOthers, isOfReceiver, type Attempt, type BackOff } from './back-off.ts'
+import { compose, composeUnrouted, type ComposeOptions, type Composed } from './compose.ts'
+import { tidy } from './cursor.ts'
+import type { Delivery, Round } from './deliver.ts'
+import { due, type Kind, type Reached } from './due.ts'
+import { freeTimes, type FreeTimes } from './free-times.ts'
+import { groupsOf, type Grouped } from './groups.ts'
+import type { Notified } from './notified.ts'
+import type { Live, Now } from './now.ts'
+import type { Pauses } from './pauses.ts'
+import { suppressing, type Fired, type Inhibition, type Mute, type Suppressing } from './suppress.ts'
+import { suppressionNotes } from './suppression-notes.ts'
+import { threadOf } from './threads.ts'
+
+export type MessagesOptions = Omit<ComposeOptions, 'now' | 'suppressing' | 'receiver' | 'targets' | 'freshFrom'> & {
+  store: Pick<Store, 'noteEpisodes'>
+  clock: Clock
+  groupOf: GroupOf
+  rules: readonly Rule[]
+  mutes: readonly Mute[]
+  inhibit: readonly Inhibition[]
+  targets: () => number
+  freshFrom: () => number
+  alerts: () => readonly LiveAlert[]
+  /** What the receiver was told. @throws {StoreError} */
+  notified: () => Promise<Notified>
+  /** What is. @throws {StoreError} */
+  now: () => Promise<Now>
+}
+
+/** What a round is made with. */
+type Sender = MessagesOptions & {
+  receiver: MessageReceiver
+  pauses: Pauses
+  free: FreeTimes
+  byName: ReadonlyMap<string, Rule>
+}
+
+/** What a round finds: what is, what the receiver was told, and its groups. */
+type Found = { now: Now; notified: Notified; suppression: Suppressing } & ReturnType<typeof groupsOf>
+
+type Due = { group: Grouped; kind: Kind }
+type Begun = readonly Promise<Delivery | undefined>[]
+
+/** What is written after a message. */
+type Settle = { accepted: (posted: string | undefined) => Promise<void>; failed: () => Promise<void> }
+
+/** How many messages to a receiver are under way at most. */
+const MOST_AT_ONCE = 4
+/** The least time between two edits of a message, and between any two edits (seconds). Slack allows fifty a minute. */
+const EDIT_SECONDS = 15
+const EDIT_PACE_SECONDS = 2
+/** What a receiver was told is looked at this often at least (seconds). */
+const LOOK_SECONDS = 15
+/** How long the first alert of a group waits, unless it is configured (seconds): for the polls of all targets. */
+const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
+
+/**
+ * Begins, at most once a second, the message about a group that is due: the most severe first, of these the longest untried. Where none is
+ * due, it tells what is no longer sent here, or edits a message.
+ */
+export function messageRound(receiver: MessageReceiver, pauses: Pauses, options: MessagesOptions): Round {
+  const { clock, store, rules } = options
+  const byName = new Map(rules.map((rule) => [rule.name, rule]))
+  const sender: Sender = { ...options, receiver, pauses, free: freeTimes(clock), byName }
+  const note = suppressionNotes(store)
+  let seen = { key: '', until: -Infinity }
+
+  return async (): Promise<Begun> => {
+    const notified = await options.notified()
+    await notified.flush()
+    const now = await options.now()
+    sender.free.tick()
+    const key = JSON.stringify([now.version, notified.version(), pauses.busy.size])
+    if (key === seen.key && clock.monotonic() < seen.until) return []
+    const found = look(sender, now, notified)
+    await note(found.suppressed)
+    await tidy(notified, found.groups, now)
+    const { order, soonest } = dueAmong(sender, found)
+    pauses.due = order.length
+    const [left, isFull] = [pauses.whole.left(), pauses.busy.size >= MOST_AT_ONCE]
+    const isDue = !isFull && order.length + found.unrouted.length > 0
+    const isEdited = receiver.edits === true && notified.entries().some(({ ended }) => ended === undefined)
+    const rest = isDue ? 0 : isEdited ? Math.min(soonest, untilEdit(pauses, clock.monotonic())) : soonest
+    seen = { key, until: clock.monotonic() + Math.max(rest, left) }
+    if (left > 0 || isFull) return []
+    const [next] = order
+    if (next !== undefined) return begin(sender, next, found)
+    const told = tellUnrouted(sender, found)
+    return told.length > 0 || !isEdited ? told : edit(sender, found)
+  }
+}
+
+/** In how many seconds the next edit is due. */
+function untilEdit({ edited, edits }: Pauses, now: number): number {
+  const due = edited.values().reduce((least, at) => Math.min(least, at + EDIT_SECONDS - now), EDIT_SECONDS)
+  return Math.max(EDIT_PACE_SECONDS - 1, edits.left(), due)
+}
+
+/** All that may be told. */
+function look(sender: Sender, now: Now, notified: Notified): Found {
+  const { inhibit, isSent, groupOf, byName, clock, free } = sender
+  const suppression = now.shared(inhibit, () => suppressingAt(now, sender))(isSent)
+  const what = { now, suppressing: suppression, groupOf, isSent, rules: byName, targets: sender.targets() }
+  const known = { entries: notified.entries(), attempts: notified.attempts(), cursor: notified.state().cursor }
+  const times = { freeFor: free.look(suppression), waitOf, monotonic: clock.monotonic() }
+  return { now, notified, suppression, ...groupsOf({ ...what, ...known, ...times }) }
+}
+
+function suppressingAt({ silences, firing, ended }: Now, { mutes, inhibit }: Sender) {
+  const fired: Fired[] = firing.map(({ alert }) => alert)
+  for (const { change } of ended.values()) fired.push({ ...change, until: change.at })
+  return suppressing({ mutes, inhibit, silences, fired })
+}
+
+/** Until each target was polled, by the slowest of their polls (seconds). */
+function waitOf(alerts: readonly Live[]): number {
+  const gaps = alerts.flatMap(({ instance }) => instance.lastGaps ?? [])
+  return Math.min(WAIT.most, Math.max(WAIT.least, Math.max(0, ...gaps) + WAIT.afterPoll))
+}
+
+const unroutedKey = (group: string) => `unrouted ${group}`
+
+/** The groups that are due, in their order, and in how many seconds another one may be. Forgets the pauses of groups that are gone. */
+function dueAmong({ pauses, groupOf }: Sender, { groups, unrouted }: Found) {
+  const others = unrouted.map(({ live }) => unroutedKey(groupOf(live.alert).key))
+  pauses.keep(new Set([...groups.keys(), ...pauses.busy, ...others]))
+  let soonest = LOOK_SECONDS
+  const reached: Reached = (age, limit) => {
+    if (age < limit) soonest = Math.min(soonest, limit - age)
+    return age >= limit
+  }
+  const all = [...groups.values()].flatMap((group): Due | [] => {
+    const { key } = group.group
+    const kind = due(group, reached)
+    const left = pauses.of(key).left()
+    if (left > 0) soonest = Math.min(soonest, left)
+    return kind === undefined || left > 0 || pauses.busy.has(key) ? [] : { group, kind }
+  })
+  const triedAt = ({ group }: Due) => pauses.tried.get(group.group.key) ?? -Infinity
+  const order = all.toSorted((a, b) => bySeverity(worstOf(a.group), worstOf(b.group)) || triedAt(a) - triedAt(b))
+  return { order, soonest }
+}
+
+function worstOf({ firing, heard, untold, unanswered }: Grouped) {
+  const tried = unanswered.flatMap(({ begun, endings }) => [...begun, ...endings])
+  const all = [...firing, ...heard, ...untold.map(({ change }) => change), ...tried]
+  return all.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
+}
+
+function contextOf(sender: Sender, { now, suppression }: Found): ComposeOptions {
+  const { receiver: { name }, targets, freshFrom } = sender // oxfmt-ignore
+  return { ...sender, now, suppressing: suppression, receiver: name, targets: targets(), freshFrom: freshFrom() }
+}
+
+async function begin(sender: Sender, { group, kind }: Due, found: Found): Promise<Begun> {
+  const { pauses, clock } = sender
+  const { key } = group.group
+  const failingSince = failedSince(pauses, group)
+  const sent = { id: randomUUID(), about: kind, thread: threadOf(group, found.groups), failingSince }
+  const { message, telling } = compose(group, sent, contextOf(sender, found))
+  await found.notified.begin(telling)
+  pauses.tried.set(key, clock.monotonic())
+  const { notified } = found
+  const accepted = (posted: string | undefined) => notified.accepted(telling, posted)
+  return [send(sender, key, message, { accepted, failed: () => notified.failed(telling.id) })]
+}
+
+/** Tells that what still fires is no longer sent here. */
+function tellUnrouted(sender: Sender, found: Found): Begun {
+  const { pauses, groupOf } = sender
+  const worstFirst = found.unrouted.toSorted((a, b) => bySeverity(a.live.alert, b.live.alert))
+  const byGroup = Map.groupBy(worstFirst, ({ live }) => unroutedKey(groupOf(live.alert).key))
+  const [next] = [...byGroup].filter(([key]) => pauses.of(key).left() === 0 && !pauses.busy.has(key))
+  if (next === undefined) return []
+  const [key, own] = next
+  const entries = own.map(({ entry }) => entry)
+  const sent = { id: randomUUID(), about: 'unrouted' as const, thread: entries[0]!.thread, failingSince: undefined }
+  const message = composeUnrouted(own, sent, contextOf(sender, found))
+  const accepted = () => found.notified.unrouted(entries, sent.id)
+  return [send(sender, key, message, { accepted, failed: async () => undefined })]
+}
+
+/** Sends a message. */
+async function send({ receiver, pauses }: Sender, key: string, message: Message, settle: Settle): Promise<Delivery> {
+  pauses.busy.add(key)
+  const { posted, ...attempt } = await attemptOf(() => receiver.send(message), pauses.of(key), pauses)
+  if (attempt.outcome === 'sent') await settle.accepted(posted)
+  else if (attempt.mayHaveArrived !== true) await settle.failed()
+  pauses.busy.delete(key)
+  return { receiver: receiver.name, message, ...(attempt.outcome === 'sent' && pauses.stillFails()), ...attempt }
+}
+
+/** Attempts to send; a failure pauses the receiver or only the group. What some recipients refuse for good, and others have got, is told. */
+async function attemptOf(
+  work: () => Promise<unknown>,
+  own: BackOff,
+  { whole, accepted }: Pauses,
+): Promise<Attempt & { posted: string | undefined }> {
+  try {
+    const posted = await work()
+    accepted()
+    return { ...own.accepted(), posted: typeof posted === 'string' ? posted : undefined }
+  } catch (error) {
+    if (isAcceptedByOthers(error)) return { ...own.accepted(), refused: error.message, posted: undefined }
+    return { ...(isOfReceiver(error) ? whole : own).fail(error), posted: undefined }
+  }
+}
+
+/** Since when attempts to send this have failed (UNIX seconds), as far as this process and the store know. */
+function failedSince(pauses: Pauses, { group: { key }, unanswered }: Grouped): number | undefined {
+  const failed = [pauses.of(key), pauses.whole].map((one) => one.failed()?.since)
+  const known = [...failed, ...unanswered.map(({ attempt }) => attempt.at)].filter((at) => at !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** Edits the message of the incident that was edited least recently, so that its numbers are true. */
+function edit(sender: Sender, found: Found): Begun {
+  const { edits, edited, busy } = sender.pauses
+  const at = sender.clock.monotonic()
+  const editedAt = ({ group }: Grouped) => edited.get(group.key) ?? -Infinity
+  if (edits.left() > 0 || edited.values().some((last) => at - last < EDIT_PACE_SECONDS)) return []
+  const all = [...found.groups.values()].flatMap((group) => {
+    const thread = threadOf(group, found.groups)
+    const isDue = at - editedAt(group) >= EDIT_SECONDS && !busy.has(group.group.key)
+    return thread !== undefined && isDue ? { group, thread } : []
+  })
+  const [next] = all.toSorted((a, b) => editedAt(a.group) - editedAt(b.group))
+  if (next === undefined) return []
+  const { group, thread } = next
+  edited.set(group.group.key, at)
+  const sent = { id: randomUUID(), about: 'edit' as const, thread, failingSince: undefined }
+  return [sendEdit(sender, compose(group, sent, contextOf(sender, found)), group.group.key, found.notified)]
+}
+
+async function sendEdit(
+  { receiver, pauses }: Sender,
+  { message, telling }: Composed,
+  key: string,
+  notified: Notified,
+): Promise<Delivery | undefined> {
+  const hadFailed = pauses.edits.failed() !== undefined
+  let shown: unknown
+  pauses.busy.add(key)
+  const attempt = await pauses.edits.attempt(async () => (shown = await receiver.send(message)))
+  if (attempt.outcome === 'sent' && typeof shown === 'string') await notified.edited(telling, shown)
+  pauses.busy.delete(key)
+  return attempt.outcome === 'sent' && !hadFailed ? undefined : { receiver: receiver.name, ...attempt }
+}

@@ -1,0 +1,189 @@
+import { nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { incidentAlone, statedOf, type AlertGroup, type Incident, type Stated } from '../../alerts/incidents.ts'
+import { endOf, type EpisodeRow } from '../../alerts/episode.ts'
+import type { Silence } from '../../alerts/match.ts'
+import type { Notification } from '../../alerts/notification.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Store } from '../../store/store.ts'
+import type { GroupOf } from '../grouping.ts'
+import { isMuted, type Mute } from './suppress.ts'
+
+/** An alert as it is, and the names of it and of its episode. */
+export type Live = { alert: Stated; instance: AlertInstance; name: string; episode: string }
+/** An alert that has ended. */
+export type Ended = { change: Notification; name: string; episode: string }
+
+/** What all receivers are compared with. Times are UNIX seconds by the host's clock. */
+export type Now = {
+  at: number
+  firing: readonly Live[]
+  pending: readonly Live[]
+  /** By the names of their episodes: those that have ended not long ago, or since the cursor of a receiver. */
+  ended: ReadonlyMap<string, Ended>
+  /** The ends of an alert, the oldest first, and the alert if it fires, by its name. */
+  endsOf: (name: string) => readonly Ended[]
+  live: (name: string) => Live | undefined
+  /** All that fires in a group, also what is suppressed; undefined if nothing does. @param of how many targets there are @param freshFrom what was evaluated before (UNIX seconds) is old */
+  incident: (group: AlertGroup, groupOf: GroupOf, among: { of: number; freshFrom: number }) => Incident | undefined
+  /** What follows from this moment, computed once for all receivers. */
+  shared: <Value>(of: object, compute: () => Value) => Value
+  /** Those that are active, and those that expired in the last half hour. */
+  silences: readonly Silence[]
+  /** Changes if an alert begins, ends or becomes quiet, or a silence changes. */
+  version: number
+}
+
+/** What suppressed an alert may have ended for so long (seconds): the longest window of failed requests. */
+const PAST_SECONDS = 1800
+/** Ends become visible late, and the clocks of hosts differ, by this at most (seconds). */
+export const LATE_SECONDS = 60
+/** What was read is used for so long (seconds): by the receivers that are looked at in the same second. */
+const FRESH_SECONDS = 0.5
+
+/** Names one time that an alert fired. */
+export const episodeOf = ({ target, key, firingSince }: Pick<Alert, 'target' | 'key' | 'firingSince'>) =>
+  JSON.stringify([target, key, firingSince])
+
+export type NowOptions = {
+  clock: Clock
+  store: Pick<Store, 'rows' | 'silences'>
+  alerts: () => readonly LiveAlert[]
+  mutes: readonly Mute[]
+}
+
+/** Reads what is, once a second for all receivers. @returns a reader; `since`: from when on ends are needed */
+export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
+  const liveOf = cachedLive()
+  const ends = endsReader(store)
+  let known = { signature: '', lives: new Map<string, Live>() }
+  let version = 0
+  let last: { at: number; since: number; now: Promise<Now> } | undefined
+
+  async function read(since: number): Promise<Now> {
+    const at = clock.wall()
+    // Before the ends: what ends meanwhile is in both, and has ended.
+    const lives = alerts().map(liveOf)
+    const silences = await store.silences(at - PAST_SECONDS)
+    const ended = await ends(Math.min(since, at - PAST_SECONDS), at)
+    const firing = lives.filter(({ instance, episode }) => instance.state !== 'pending' && !ended.has(episode))
+    const pending = lives.filter(({ instance }) => instance.state === 'pending')
+    const active = [silences.filter(({ until }) => until > at), mutes.map((mute) => isMuted(mute, at))]
+    const signature = JSON.stringify([active, pending.length, ended.size, firing.length])
+    const isSame = signature === known.signature && lives.every((live) => isAsBefore(live, known.lives.get(live.name)))
+    if (!isSame) {
+      version += 1
+      known = { signature, lives: new Map(lives.map((live) => [live.name, live])) }
+    }
+    return { at, firing, pending, ended, silences, version, ...derivedFrom(firing, pending, ended) }
+  }
+
+  return (since: number): Promise<Now> => {
+    const { monotonic } = clock
+    if (last === undefined || monotonic() - last.at >= FRESH_SECONDS || since < last.since)
+      last = { at: monotonic(), since, now: read(since) }
+    return last.now
+  }
+}
+
+/** Reads the alerts that have ended since a time: at first all of them, then those that were not known yet (UNIX seconds). */
+function endsReader(store: Pick<Store, 'rows'>) {
+  const ended = new Map<string, Ended>()
+  let read = { since: Infinity, until: -Infinity }
+  return async (since: number, now: number): Promise<ReadonlyMap<string, Ended>> => {
+    const begin = since < read.since ? since : Math.max(since, Math.min(read.until, now) - LATE_SECONDS)
+    const keys = 'SELECT target, alert, since, until FROM callwatch.alert_episodes WHERE until > $1'
+    const unknown = (await store.rows(keys, [begin])).filter(
+      ({ target, alert, since: firingSince }) => !ended.has(JSON.stringify([target, alert, Number(firingSince)])),
+    )
+    const oldest = unknown.reduce((least, { until }) => Math.min(least, Number(until)), Infinity)
+    const query = `SELECT target, alert AS key, since, until, rule, severity, data
+      FROM callwatch.alert_episodes WHERE until >= $1`
+    for (const row of unknown.length === 0 ? [] : await store.rows(query, [oldest])) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the columns of the query
+      const change = endOf(row as EpisodeRow)
+      ended.set(episodeOf(change), { change, name: nameOf(change), episode: episodeOf(change) })
+    }
+    for (const [episode, { change }] of ended) if (change.at <= since) ended.delete(episode)
+    read = { since, until: now }
+    return ended
+  }
+}
+
+/** What follows from all alerts, computed when it is asked for. */
+function derivedFrom(firing: readonly Live[], pending: readonly Live[], ended: ReadonlyMap<string, Ended>) {
+  const oldestFirst = () => [...ended.values()].toSorted((a, b) => a.change.at - b.change.at)
+  const endsByName = once(() => Map.groupBy(oldestFirst(), ({ name }) => name))
+  const firingByName = once(() => new Map(firing.map((live) => [live.name, live])))
+  return {
+    endsOf: (name: string) => endsByName().get(name) ?? [],
+    live: (name: string) => firingByName().get(name),
+    incident: incidentsAmong(firing, pending),
+    shared: shared(),
+  }
+}
+
+/** The incidents of groups, each computed once. */
+function incidentsAmong(firing: readonly Live[], pending: readonly Live[]): Now['incident'] {
+  const all = [...firing, ...pending].map(({ alert }) => alert)
+  const onTarget = once(() =>
+    Map.groupBy(
+      firing.map(({ alert }) => alert),
+      ({ target }) => target,
+    ),
+  )
+  const latest = once(() => all.reduce((most, { evaluatedAt }) => Math.max(most, evaluatedAt), -Infinity))
+  const byGroup = shared()
+  const known = shared()
+  return (group, groupOf, { of, freshFrom }) => {
+    const groups = byGroup(groupOf, () => Map.groupBy(all, (alert) => groupOf(alert).key))
+    const incidents = known(groupOf, () => new Map<string, Incident | undefined>())
+    if (!incidents.has(group.key)) {
+      const at = Math.max(latest(), freshFrom)
+      const own = groups.get(group.key) ?? []
+      incidents.set(group.key, incidentAlone(group, own, { onTarget: onTarget(), of, at, freshFrom }))
+    }
+    return incidents.get(group.key)
+  }
+}
+
+function shared(): Now['shared'] {
+  const known = new WeakMap<object, { value: unknown }>()
+  return <Value>(of: object, compute: () => Value) => {
+    const before = known.get(of) ?? { value: compute() }
+    known.set(of, before)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was computed for the same
+    return before.value as Value
+  }
+}
+
+function once<T>(compute: () => T): () => T {
+  let known: { value: T } | undefined
+  return () => (known ??= { value: compute() }).value
+}
+
+/** Whether nothing changed of an alert that may make a message due. */
+function isAsBefore({ instance: one, episode }: Live, before: Live | undefined): boolean {
+  if (before?.instance === one) return true
+  const isQuiet = (of: AlertInstance) => of.evidence?.isQuiet === true
+  return (
+    before?.episode === episode &&
+    (before.instance.state === 'pending') === (one.state === 'pending') &&
+    before.instance.rule.severity === one.rule.severity &&
+    isQuiet(before.instance) === isQuiet(one)
+  )
+}
+
+/** Instances are replaced if they change, so that what follows from one is computed once. */
+function cachedLive(): (live: LiveAlert) => Live {
+  const known = new WeakMap<AlertInstance, Live>()
+  return (live) => {
+    const { instance } = live
+    const before = known.get(instance)
+    if (before?.alert.target === live.target) return before
+    const alert = statedOf(live)
+    const one = { alert, instance, name: nameOf(alert), episode: episodeOf(alert) }
+    known.set(instance, one)
+    return one
+  }
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { notifyingDaemon } from '../../../kit/notifications/notifying-daemon.ts'
+
+const NOTIFY = { group_wait: '20s', group_interval: '2m' }
+
+describe('an alert that was told and is then silenced', () => {
+  test('for hours is not told again, and its end is told once', async () => {
+    const d = await notifyingDaemon({ receivers: ['pager'], bots: ['bot'], notify: NOTIFY })
+    await d.fire(0, 'Few')
+    await d.advance(60)
+    await d.silence({ alert: 'Few' }, 7200)
+    await d.advance(5400)
+    expect(d.said('pager'), d.lines('pager')).toHaveLength(1)
+    await d.end(0, 'Few')
+    await d.advance(2400)
+    expect(
+      d.said('pager').map(({ kind }) => kind),
+      d.lines('pager'),
+    ).toEqual(['begins', 'ended'])
+    expect(d.knownTo('bot')).toEqual([])
+  })
+
+  test('ends for the channel of a bot within a minute', async () => {
+    const d = await notifyingDaemon({ bots: ['bot'], notify: NOTIFY })
+    await d.fire(0, 'Few')
+    await d.advance(60)
+    await d.silence({ alert: 'Few' }, 7200)
+    await d.end(0, 'Few')
+    await d.advance(60)
+    expect(d.channel('bot')[0]!.edits.at(-1)?.text).toMatch(/✅|fires any more/)
+  })
+
+  test('counts as one that fires while another one of its group does', async () => {
+    const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
+    await d.fire(0, 'Few')
+    await d.fire(1, 'Few')
+    await d.advance(60)
+    await d.silence({ target: 't0' }, 7200)
+    await d.advance(200)
+    expect(d.said('pager'), d.lines('pager')).toHaveLength(1)
+    await d.end(1, 'Few')
+    await d.advance(200)
+    expect(
+      d.said('pager').map(({ kind }) => kind),
+      d.lines('pager'),
+    ).toEqual(['begins', 'changed'])
+    expect(d.knownTo('pager')).toEqual(['t0/Few'])
+  })
+
+  test('is told once if it still fires when the silence is over', async () => {
+    const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
+    await d.silence({ alert: 'Few' }, 300)
+    await d.fire(0, 'Few')
+    await d.advance(299)
+    expect(d.said('pager')).toEqual([])
+    await d.advance(25)
+    expect(
+      d.said('pager').map(({ kind }) => kind),
+      d.lines('pager'),
+    ).toEqual(['begins'])
+  })
+})
+
+describe('a symptom of an outage', () => {
+  test('that ends four seconds after it is not told', async () => {
+    const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
+    await d.fire(0, 'Outage')
+    await d.advance(1)
+    await d.fire(0, 'Few')
+    await d.advance(200)
+    await d.end(0, 'Outage')
+    await d.advance(4)
+    await d.end(0, 'Few')
+    await d.advance(200)
+    const told = d.said('pager').flatMap(({ begins, ends, was }) => [...begins, ...ends, ...was])
+    expect(told, d.lines('pager')).toEqual(['t0/Outage', 't0/Outage'])
+  })
+
+  test('that lasts is told once it has waited after it', async () => {
+    const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
+    await d.fire(0, 'Outage')
+    await d.fire(0, 'Few')
+    await d.advance(200)
+    await d.end(0, 'Outage')
+    await d.advance(40)
+    const symptom = d.said('pager').filter(({ begins }) => begins.includes('t0/Few'))
+    expect(
+      symptom.map(({ at }) => at),
+      d.lines('pager'),
+    ).toEqual([expect.closeTo(221, -1)])
+  })
+
+  test('that pends and never begins is told in time', async () => {
+    const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
+    d.pend(0, 'Outage')
+    await d.fire(0, 'Few')
+    await d.advance(40)
+    expect(
+      d.said('pager').map(({ at }) => at),
+      d.lines('pager'),
+    ).toEqual([20])
+  })
+})
+
+describe('a less severe alert', () => {
+  test('is told to a receiver to which the more severe one is not sent', async () => {
+    const routes = [
+      { match: { severity: 'critical' }, notify: ['pager'] },
+      { match: { severity: 'warning' }, notify: ['chat'] },
+    ]
+    const d = await notifyingDaemon({ receivers: ['pager', 'chat'], notify: { ...NOTIFY, routes } })
+    await d.fire(0, 'High')
+    await d.fire(0, 'VeryHigh')
+    await d.advance(40)
+    expect(d.knownTo('pager')).toEqual(['t0/VeryHigh'])
+    expect(d.knownTo('chat')).toEqual(['t0/High'])
+  })
+
+  test('that still fires when the more severe one ends is told, with no word of an end of all', async () => {
+    const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
+    await d.fire(0, 'High')
+    await d.fire(0, 'VeryHigh')
+    await d.advance(40)
+    await d.end(0, 'VeryHigh')
+    await d.advance(150)
+    expect(d.knownTo('pager'), d.lines('pager')).toEqual(['t0/High'])
+    expect(
+      d.said('pager').filter(({ title }) => title.includes('✅')),
+      d.lines('pager'),
+    ).toEqual([])
+  })
+})
+
+test('a mute that begins and ends while an alert fires neither ends nor repeats it', async () => {
+  const mutes = [{ start: '17 8 * * *', duration: '5m', match: { alert: 'Few' } }]
+  const d = await notifyingDaemon({ receivers: ['pager'], notify: { ...NOTIFY, mutes } })
+  await d.fire(0, 'Few')
+  await d.advance(900)
+  expect(
+    d.said('pager').map(({ kind }) => kind),
+    d.lines('pager'),
+  ).toEqual(['begins'])
+  await d.end(0, 'Few')
+  await d.advance(5)
+  expect(d.knownTo('pager')).toEqual([])
+})
