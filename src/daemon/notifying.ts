@@ -1,9 +1,10 @@
 import { map, merge, type Observable } from 'rxjs'
+import { onceEach } from '../alerts/once-each.ts'
 import { OTHERS_STALE_INTERVALS, STALE_INTERVALS } from '../clock/intervals.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { takesMessages } from '../notifications/configured-receivers.ts'
-import { dailyDigest, MAX_LATE_SECONDS } from '../notifications/daily-digest.ts'
+import { dailyDigest } from '../notifications/daily-digest.ts'
 import { backOff, type BackOff } from '../notifications/delivery/back-off.ts'
 import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
 import { readNotified, type Receivers } from '../notifications/delivery/notified.ts'
@@ -46,7 +47,7 @@ export function newNotifying(parts: DaemonParts) {
   const { clock, receivers } = parts
   return {
     told,
-    reports: (): readonly Report[] => reports.filter(({ due }) => clock.wall() - due < MAX_LATE_SECONDS),
+    reports: (): readonly Report[] => reports.filter(({ until }) => clock.wall() < until),
     add: (report: Report | undefined) => void (report && reports.push(report)),
     /** Whether what has this key was reported to all receivers, or is about to be. */
     isReported: async () => {
@@ -185,7 +186,7 @@ function messagesOptions(
 ): (receiver: MessageReceiver) => MessagesOptions {
   const { config, clock, store, receivers, targets } = parts
   const { notify, http, alerts: rules } = config()
-  const recipients = recipientsBy(notify.routes, receivers.names())
+  const recipients = onceEach(recipientsBy(notify.routes, receivers.names()))
   const [ofRules, plain] = [grouping(notify, rules), grouping(notify, [])]
   return ({ name, isLikeAlertmanager }) => ({
     store,

@@ -21,7 +21,7 @@ export type DigestOptions = {
 const MINUTE = 60
 const DAY = 86_400
 /** A digest that is later than this (seconds) is not sent any more. */
-export const MAX_LATE_SECONDS = 12 * 3600
+const MAX_LATE_SECONDS = 12 * 3600
 /** If polls have not covered this much of the day yet (seconds), the digest waits for them, up to the limit below. */
 const MISSING_SECONDS = 3600
 const MAX_WAIT_SECONDS = 2 * 3600
@@ -56,7 +56,9 @@ export function dailyDigest(options: DigestOptions): () => Promise<Report | unde
     const digest = await digestOf(options, { timezone, due, now, mayWait: now < last })
     if (digest === undefined) return undefined
     done = due
-    return digest.targets.length === 0 ? undefined : { keys: [`digest of ${digest.day}`], due, message: digest }
+    return digest.targets.length === 0
+      ? undefined
+      : { keys: [`digest of ${digest.day}`], due, until: due + MAX_LATE_SECONDS, message: digest }
   }
 }
 

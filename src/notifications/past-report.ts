@@ -1,4 +1,5 @@
 import type { Rule } from '../alerts/rule.ts'
+import type { Clock } from '../clock/clock.ts'
 import { pastOf, type Past } from '../history/past.ts'
 import { knownSince, type SyncState } from '../ledger/state.ts'
 import type { Store } from '../store/store.ts'
@@ -19,6 +20,7 @@ export type PastReportOptions = {
   /** The time zone of hours is that of the digest. */
   settings: () => { digest: { timezone: string } | undefined; rules: readonly Rule[] }
   store: Pick<Store, 'rows' | 'openCalls'>
+  clock: Pick<Clock, 'wall'>
   /** Whether what has this key was reported to all receivers, or is about to be. */
   isReported: (key: string) => boolean
 }
@@ -35,7 +37,7 @@ const MAX_WAIT_SECONDS = 600
  * @throws {StoreError}
  */
 export async function pastReport(options: PastReportOptions): Promise<Report | undefined> {
-  const { targets, settings, store, isReported } = options
+  const { targets, settings, store, clock, isReported } = options
   const added = targets().filter(({ created, serviceNow }) => serviceNow - created < DAY)
   const keyOf = ({ name, created }: SetUpTarget) => `past of ${name} before ${created}`
   if (added.some(({ isSwept, created, serviceNow }) => !isSwept && serviceNow - created < MAX_WAIT_SECONDS))
@@ -49,7 +51,12 @@ export async function pastReport(options: PastReportOptions): Promise<Report | u
   const past = await pastOf(store, reported.map(({ name }) => name), { from, to }) // oxfmt-ignore
   const { digest: { timezone } = { timezone: 'UTC' }, rules } = settings()
   // Whoever is added on the same day gets it, too.
-  return { keys: [...due.keys()], due: Infinity, message: pastMessage(past, { timezone, rules }) }
+  return {
+    keys: [...due.keys()],
+    due: Infinity,
+    until: clock.wall() + DAY,
+    message: pastMessage(past, { timezone, rules }),
+  }
 }
 
 /** @param timezone in which the hour of most failures is named */

@@ -6,7 +6,13 @@ import type { Notified } from './notified.ts'
 import type { Pauses } from './pauses.ts'
 
 /** A report that each receiver gets once, by its keys. It became due at a time (UNIX seconds by the host's clock): who was added later gets it not. */
-export type Report = { keys: readonly string[]; due: number; message: DigestMessage | PastMessage }
+export type Report = {
+  keys: readonly string[]
+  due: number
+  /** When it is no longer sent (UNIX seconds). */
+  until: number
+  message: DigestMessage | PastMessage
+}
 
 /** How long it is remembered that a receiver got a report (seconds): longer than any is due. */
 const KEPT_SECONDS = 2 * 86_400

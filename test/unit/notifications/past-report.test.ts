@@ -39,6 +39,7 @@ function reporting(names: readonly string[], calls = YESTERDAY) {
   const report = async () => {
     const next = await pastReport({
       store,
+      clock: { wall: () => CREATED },
       targets: () => [...targets.values()],
       settings: () => ({ digest: { timezone: 'Europe/Berlin' }, rules: shippedRules() }),
       isReported: (key) => made.some(({ keys }) => keys.includes(key)),
