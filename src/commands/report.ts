@@ -1,99 +1,155 @@
+import { existsSync } from 'node:fs'
 import { systemClock } from '../clock/clock.ts'
-import { isoTime } from '../clock/times.ts'
+import type { Config } from '../config/config.ts'
 import { readServiceNow } from '../history/coverage.ts'
-import { usageReport, USAGE_KEYS, type UsageKey } from '../history/usage.ts'
+import { reportOf } from '../history/report.ts'
+import { USAGE_KEYS, usageKeys, type UsageKey } from '../history/usage.ts'
+import { knownNames } from '../schema/nearest-key.ts'
 import { isTimezone } from '../schema/timezone.ts'
-import type { PastMessage } from '../notifications/message.ts'
-import { pastBulletin } from '../notifications/text/past-text.ts'
 import { openReader } from '../store/open-store.ts'
+import type { CsvFormat } from '../text/csv.ts'
 import { formatNumber, formatSeconds, formatShare } from '../text/format.ts'
 import { plainText } from '../text/plain-text.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { cellOf, type Cell } from '../views/columns.ts'
-import { messageView } from '../views/messages/message-body.ts'
-import { REPORT_COLUMNS, reportCsv, reportView, type Report } from '../views/report.ts'
+import {
+  REPORT_COLUMNS,
+  reportCsv,
+  reportView,
+  type Report,
+  type ReportRow,
+  type ReportTotal,
+} from '../views/report.ts'
+import { coverageText, textOfReport } from '../views/report-text.ts'
 import { periodOf } from '../views/queries/parameters.ts'
-import { formatOption, jsonOption, Option, tableLines, WIDE, widthOf, type Declare } from './command.ts'
-import { liveReport } from './live-report.ts'
+import {
+  formatOption,
+  jsonOption,
+  Option,
+  tableLines,
+  WIDE,
+  widthOf,
+  type CommandContext,
+  type Declare,
+} from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names } from './options/option-values.ts'
+import { pollOnce } from './poll-once.ts'
+
+/** What is reported without a store. */
+const LAST_DAY = '1d'
 
 /** Prints what finished in a period: calls by outcome, minutes, failures, durations. */
 export const declare: Declare = (command, context) => {
-  const { configured, print, printWhole, warn, succeed } = context
+  const { configured, print, warn, succeed } = context
   command
     .option('--since <time>', 'from this date or time on, or this long ago (default: all that the store keeps)')
     .option('--until <time>', 'before this date or time (default: now)')
-    .option('--by <keys>', 'a row for each day, target, type, mode or receiver_type; repeatable', names)
+    .addOption(
+      new Option('--month <month>', 'instead: this calendar month, such as 2026-11').conflicts(['since', 'until']),
+    )
+    .option(
+      '--by <keys>',
+      'a row for each day, target, type, mode or receiver_type; repeatable; or none (default: target)',
+      names,
+    )
     .option('--target <names>', 'only these targets; repeatable', names)
     .option('--zone <name>', 'the time zone of dates and days', 'UTC')
-    .addOption(
-      new Option('--live', "report the last day from the service's list, without a store or a daemon")
-        .default(false)
-        .conflicts(['since', 'until', 'by', 'format']),
-    )
     .option(...WIDE)
     .addOption(formatOption('how to print it', 'csv', 'excel'))
     .addOption(jsonOption('print it as JSON'))
     .action(async (options) => {
-      const { zone, format, json, target: targets } = options
+      const { zone, format, json } = options
       if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
+      const by = keysOf(options.by)
       const config = await configured(options)
-      if (options.live) {
-        const { message, failed } = await liveReport(config, { targets, zone, warn })
-        if (json) print(JSON.stringify(messageView(message, message.to), undefined, 2))
-        else if (message.targets.length > 0) for (const line of liveLines(message)) print(line)
-        return succeed(failed === 0)
-      }
-      const by = keysOf(options.by ?? [])
+      const { since, until } = periodGiven(options)
+      await using source = await openSource(config, { targets: options.target, since, zone, warn })
+      const { reader, targets, isStored } = source
+      if (source.failed > 0) succeed(false)
+      if (targets?.length === 0) return
       const now = systemClock.wall()
-      const known = { configured: config.targets.map(({ name }) => name), now }
-      await using reader = await openReader(config.store)
-      const { since, until } = options
-      const period = periodOf({ since: since ?? '0', until, zone }, await readServiceNow(reader, targets, now), '--')
-      const from = since === undefined ? undefined : period.from
-      const found = reportView(await usageReport(reader, { ...period, from, by, zone, targets }, known))
-      if (json) return print(JSON.stringify(withoutNoise(found), undefined, 2))
-      const lines =
-        format === 'table'
-          ? [periodText(found), ...tableOf(found, by, widthOf(context, options))]
-          : reportCsv(found, { by, format }).trimEnd().split('\r\n')
-      lines.forEach((line) => printWhole(line))
-      gapsOf(found).forEach(warn)
+      const given = { since: since ?? (isStored ? '0' : LAST_DAY), until, zone }
+      const period = periodOf(given, await readServiceNow(reader, targets, now), '--')
+      const from = since === undefined && isStored ? undefined : period.from
+      const asked = { ...period, from, by, zone, targets }
+      const found = reportView(await reportOf(reader, asked, { configured: namesIn(config), now }))
+      if (json) print(JSON.stringify(withoutNoise(found), undefined, 2))
+      else if (format === 'table') printText(found, widthOf(context, options), context)
+      else printCsv(found, format, context)
     })
 }
 
-/** No daemon watches yet. */
-function liveLines(message: PastMessage): string[] {
-  const { title, parts } = pastBulletin(message)
-  const past = title.replace('callwatch watches ', '')
-  const told = parts.flatMap(({ name, lead, lines }, i) => [
-    `${i === 0 ? `${past}: ${name}` : 'A daemon raises'}: ${lead}`,
-    ...lines.map((line) => `  ${line}`),
-  ])
-  const { from, to, timezone: zone } = message
-  return [periodText({ since: isoTime(from), until: isoTime(to), zone }), ...told]
+function printText(report: Report, width: number, { print, printWhole }: CommandContext): void {
+  const { title, lead, lines } = textOfReport(report)
+  for (const line of [title, lead, ...lines]) print(line)
+  for (const line of tableOf(report, width)) printWhole(line)
 }
 
-/** `27 Nov 2026 00:00 to 28 Nov 2026 00:00 (UTC)`. */
-function periodText({ since, until, zone }: Pick<Report, 'since' | 'until' | 'zone'>): string {
-  const format = new Intl.DateTimeFormat('en-GB', { timeZone: zone, dateStyle: 'medium', timeStyle: 'short' })
-  const times = [since, until].map((time) => format.format(Date.parse(time)).replace(',', ''))
-  return `${times.join(' to ')} (${zone})`
+function printCsv(report: Report, format: CsvFormat, { printWhole, warn }: CommandContext): void {
+  for (const line of reportCsv(report, format).trimEnd().split('\r\n')) printWhole(line)
+  const gaps = coverageText(report)
+  if (gaps !== '') warn(gaps)
 }
 
-function keysOf(names: readonly string[]): UsageKey[] {
-  const unknown = names.find((name) => !USAGE_KEYS.some((key) => key === name))
-  if (unknown !== undefined) throw new UsageError(`--by ${unknown}: expected some of ${USAGE_KEYS.join(', ')}`)
-  return USAGE_KEYS.filter((key) => names.includes(key))
+function keysOf(given: readonly string[] | undefined): UsageKey[] {
+  const keys = usageKeys(given)
+  if (keys === undefined)
+    throw new UsageError(`--by ${given?.join()}: expected some of ${USAGE_KEYS.join(', ')}, or none`)
+  return keys
 }
 
-/** Outcomes that a table omits if no row has any. */
-const SELDOM = ['other', 'lost', 'noticed_late']
+const namesIn = ({ targets }: Config) => targets.map(({ name }) => name)
+
+type Given = { since?: string | undefined; until?: string | undefined; month?: string | undefined }
+
+/** @throws {UsageError} if the month is none */
+function periodGiven({ since, until, month }: Given): Omit<Given, 'month'> {
+  if (month === undefined) return { since, until }
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) throw new UsageError(`--month ${month}: expected a month such as 2026-11`)
+  const [year = 0, number = 0] = month.split('-').map(Number)
+  return { since: `${month}-01`, until: new Date(Date.UTC(year, number)).toISOString().slice(0, 10) }
+}
+
+type SourceOptions = {
+  targets: readonly string[] | undefined
+  since: string | undefined
+  zone: string
+  warn: (line: string) => void
+}
+
+/**
+ * The store. If its file does not exist, each target is polled once into memory.
+ *
+ * @returns also the targets that are reported, undefined for all of the store; and how many could not be read
+ * @throws {StoreError} if the store cannot be read
+ * @throws {QueryError} for an unknown target
+ */
+async function openSource(config: Config, { targets, since = LAST_DAY, zone, warn }: SourceOptions) {
+  const { store: address } = config
+  if ('url' in address || existsSync(address.path)) {
+    const reader = await openReader(address)
+    return { reader, targets, isStored: true, failed: 0, [Symbol.asyncDispose]: reader.close }
+  }
+  const unknown = targets?.find((name) => !namesIn(config).includes(name))
+  if (unknown !== undefined)
+    throw new UsageError(`there is no target ${unknown}; ${knownNames(unknown, namesIn(config))}`)
+  warn(`there is no store at ${address.path}: this is what the services list now`)
+  const wanted = config.targets.filter(({ name }) => targets?.includes(name) !== false)
+  const now = systemClock.wall()
+  const { from } = periodOf({ since, zone }, now, '--')
+  const { store, read } = await pollOnce({ ...config, targets: wanted }, now - from, warn)
+  const failed = wanted.length - read.length
+  return { reader: store, targets: read, isStored: false, failed, [Symbol.asyncDispose]: store.close }
+}
+
+/** Columns that a table omits if no row has any. */
+const SELDOM = ['other', 'lost', 'noticed_late', 'blind_seconds']
 
 /** The header of a column: durations have their unit in each cell. */
 const headerOf = (name: string) =>
   name
+    .replace('blind_seconds', 'not covered')
     .replace('_duration_seconds', '')
     .replace('minutes', 'min')
     .replace('failure_ratio', 'failed')
@@ -110,20 +166,22 @@ const GIVES_WAY = [
   'video min',
   'p95',
   'p50',
-  'user min',
+  'not covered',
   'canceled',
   'rejected',
   'unanswered',
+  'ended',
 ]
 
-function tableOf({ rows }: Report, by: readonly UsageKey[], width: number): string[] {
-  if (rows.length === 0) return ['no calls']
+function tableOf({ by, rows, total }: Report, width: number): string[] {
+  if (by.length === 0 || rows.length === 0) return []
+  const all: (ReportTotal | ReportRow)[] = rows.length === 1 ? rows : [...rows, total]
   const shown = REPORT_COLUMNS.filter(
-    (column) => !SELDOM.includes(column.name) || rows.some((row) => cellOf(row, column) !== 0),
+    (column) => !SELDOM.includes(column.name) || all.some((row) => cellOf(row, column) !== 0),
   )
   const header = [...by, ...shown.map(({ name }) => headerOf(name))]
-  const lines = rows.map((row) => [
-    ...by.map((key) => plainText(row[key]!)),
+  const lines = all.map((row) => [
+    ...by.map((key, i) => plainText(key in row ? (row as ReportRow)[key]! : i === 0 ? 'total' : '')),
     ...shown.map((column) => cellText(column.name, cellOf(row, column))),
   ])
   return tableLines(header, lines, by.length, { width, givesWay: GIVES_WAY })
@@ -134,19 +192,4 @@ function cellText(name: string, value: Cell): string {
   if (name === 'failure_ratio') return formatShare(value)
   if (name.endsWith('_seconds')) return formatSeconds(value)
   return formatNumber(value)
-}
-
-/** What the sums may lack, in sentences. */
-function gapsOf({ coverage: { blind_seconds: seconds, blind } }: Report): string[] {
-  if (blind.length === 0) return []
-  const { expired = [], now = [] } = Object.groupBy(blind, ({ kind }) => kind)
-  const names = (times: typeof blind) => times.map(({ target }) => target).join(', ')
-  const last = expired.toSorted((a, b) => b.until.localeCompare(a.until))[0]?.until
-  return [
-    `not covered: ${formatSeconds(seconds)} in which at least one target was not polled with success ` +
-      `(calls of these times are counted once they are noticed)${last ? ' or its calls have expired' : ''}; ` +
-      '--json lists them',
-    ...(last ? [`expired (store.history): calls of ${names(expired)} that finished before ${last} are missing`] : []),
-    ...(now.length === 0 ? [] : [`not polled at the end of the period: ${names(now)}`]),
-  ]
 }

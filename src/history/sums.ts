@@ -1,4 +1,5 @@
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
+import { failureCount } from '../ledger/failure-ratio.ts'
 import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { computedColumns } from '../store/call-columns.ts'
@@ -23,11 +24,17 @@ export const KEYS = { userMinutes: 56, duration: 64, answerDelay: 576, began: 10
 /** In the order of their keys. Minutes, and the duration in seconds. */
 const AMOUNTS = ['calls', 'late', 'audio', 'video', 'participant_audio', 'participant_video', 'duration'] as const
 
-const USAGE_STATUSES = [...FINAL_STATUSES, 'other', 'lost'] as const
+const COUNTED = [...FINAL_STATUSES, 'other'] as const
+const USAGE_STATUSES = [...COUNTED, 'lost'] as const
 
 /** Adds a number to the sum of a key, in place. */
 export function add(sums: Sums, key: number, n: number): void {
   sums.set(key, (sums.get(key) ?? 0) + n)
+}
+
+/** Adds sums to others, in place. */
+export function addAll(to: Sums, sums: Sums): void {
+  sums.forEach((n, key) => add(to, key, n))
 }
 
 /** The columns of a call's row that sums need. */
@@ -73,13 +80,25 @@ export function amountOf(sums: Sums, name: (typeof AMOUNTS)[number]): number {
   return all
 }
 
+/** What is compared and forecast of finished calls. */
+export type Amounts = { calls: number; failed: number; participantMinutes: number; userMinutes: number }
+
+export function amountsOf(sums: Sums): Amounts {
+  const counts = countByStatus(COUNTED.map((status) => ({ status, n: callsOf(sums, status) })))
+  return {
+    calls: counts.total,
+    failed: failureCount(counts, 'any'),
+    participantMinutes: amountOf(sums, 'participant_audio') + amountOf(sums, 'participant_video'),
+    userMinutes: userMinutesOf(sums),
+  }
+}
+
 /** Finished calls by status, and their participant minutes. */
 export type Figures = { counts: FinishedCounts; minutes: number }
 
 export function figuresOf(sums: Sums = new Map()): Figures {
-  const statuses = [...FINAL_STATUSES, 'other'] as const
   return {
-    counts: countByStatus(statuses.map((status) => ({ status, n: callsOf(sums, status) }))),
+    counts: countByStatus(COUNTED.map((status) => ({ status, n: callsOf(sums, status) }))),
     minutes: amountOf(sums, 'participant_audio') + amountOf(sums, 'participant_video'),
   }
 }

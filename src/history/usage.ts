@@ -2,21 +2,28 @@ import { knownNames } from '../schema/nearest-key.ts'
 import { labelsOfCode } from '../ledger/call-codes.ts'
 import type { RowReader } from '../store/sql.ts'
 import { daysOf, type Period } from './days.ts'
-import { historyScope, withCalls, endOf } from './history-scope.ts'
+import { historyScope, withCalls } from './history-scope.ts'
 import { QueryError } from '../schema/query-error.ts'
 import { ALL_TARGETS, readRollups } from './rollups.ts'
 import { add, KEYS, type Sums } from './sums.ts'
-import { coverageOf, readServiceNow, type Coverage } from './coverage.ts'
 
 /** The keys by which a report can be split into rows, in the order of its columns. */
 export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
 export type UsageKey = (typeof USAGE_KEYS)[number]
 
-type UsageKeys = Partial<Record<UsageKey, string>>
+/** The keys of these names in their order: by target without names, none for `none`; undefined if a name is no key. */
+export function usageKeys(names: readonly string[] = ['target']): UsageKey[] | undefined {
+  if (names.join() === 'none') return []
+  return names.every((name) => USAGE_KEYS.some((key) => key === name))
+    ? USAGE_KEYS.filter((key) => names.includes(key))
+    : undefined
+}
+
+export type UsageKeys = Partial<Record<UsageKey, string>>
 
 export type UsageRow = { keys: UsageKeys; sums: Sums }
 
-type UsageQuery = Period & {
+export type UsageQuery = Period & {
   by: readonly UsageKey[]
   /** An IANA name. Days begin and end in this time zone. */
   zone: string
@@ -71,38 +78,6 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
     },
   )
   return [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-}
-
-/** What finished in a period (UNIX seconds), and of which parts of it not all is known. */
-export type Usage = Period & { zone: string; coverage: Coverage; rows: UsageRow[] }
-
-/**
- * The report of a period. Without a start, it begins at the oldest call; without an end, it lasts until now.
- *
- * @param configured the targets of the configuration
- * @param now the host's clock (UNIX seconds)
- * @throws {QueryError} for an unknown target
- * @throws {StoreError} if the store cannot be read now
- */
-export async function usageReport(
-  store: RowReader,
-  { from: since, to, ...query }: Omit<UsageQuery, 'from' | 'to'> & { from: number | undefined; to: number | undefined },
-  { configured, now }: { configured: readonly string[]; now: number },
-): Promise<Usage> {
-  const { zone, targets } = query
-  await expectTargets(store, targets ?? [], configured)
-  const isOpen = since === undefined || to === undefined
-  const { oldest, newest } = isOpen ? await historyScope(store, { targets }, 0) : { oldest: since, newest: to }
-  const end = endOf({ newest }, await readServiceNow(store, targets, now, Math.max))
-  const from = since ?? Math.min(end, to ?? end, Math.floor(oldest))
-  const asked = { from, to: to ?? Infinity }
-  return {
-    from,
-    to: to ?? end,
-    zone,
-    coverage: await coverageOf(store, asked, { targets, configured, now }),
-    rows: await usageOf(store, { ...query, ...asked }),
-  }
 }
 
 /** @throws {QueryError} for a target that neither the configuration nor the store has */

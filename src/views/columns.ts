@@ -4,9 +4,9 @@ import { csvLine, type CsvFormat } from '../text/csv.ts'
 
 /** The name of the column of each part of a field. */
 const PARTS: Readonly<Record<string, (part: string) => string>> = {
-  calls: (status) => status,
+  calls: (status) => (status === 'total' ? 'calls' : status),
   minutes: (media) => `${media}_minutes`,
-  participant_minutes: (media) => `participant_${media}_minutes`,
+  participant_minutes: (media) => (media === 'total' ? 'participant_minutes' : `participant_${media}_minutes`),
   duration_seconds: (figure) => `${figure}_duration_seconds`,
 }
 

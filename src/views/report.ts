@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import { isoTime, wholeMilliseconds } from '../clock/times.ts'
 import { BLIND_KINDS, type Coverage } from '../history/coverage.ts'
-import { add, amountOf, callsOf, histogram, userMinutesOf, type Sums } from '../history/sums.ts'
-import type { Usage, UsageKey } from '../history/usage.ts'
+import type { PeriodReport, Reported } from '../history/report.ts'
+import { amountOf, amountsOf, callsOf, histogram, userMinutesOf, type Sums } from '../history/sums.ts'
+import { USAGE_KEYS } from '../history/usage.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import type { CsvFormat } from '../text/csv.ts'
 import { columnsOf, csvOf } from './columns.ts'
+import { severity } from './rule.ts'
 import { byOutcome, count, minutes, namedObject, namedText, outcomes, ratio, seconds, time } from './shapes.ts'
 
 const percentile = seconds.nullable()
@@ -63,74 +65,125 @@ export function coverageView({ blindSeconds, blind }: Coverage): z.output<typeof
   }
 }
 
-const summed = figures.extend({
-  noticed_late: count.describe('Calls that were noticed more than five minutes after their end'),
+/** What is compared of two periods. */
+const amounts = z.object({
+  calls: count,
+  failure_ratio: ratio.nullable().describe('Null below five calls'),
+  participant_minutes: z.number(),
+  user_minutes: z.number(),
 })
+
+const compared = z.object({
+  days: count.describe('The days of the period, counted for each target'),
+  known_days: count.describe('The days of which all calls are known, in this period and in the one before'),
+  now: amounts.describe('Of the known days'),
+  before: amounts.describe('Of the days that they are compared with'),
+})
+export type Compared = z.output<typeof compared>
+
 const row = z.object({
   day: z.iso.date().optional(),
   target: z.string().optional(),
   type: z.string().optional(),
   mode: z.string().optional(),
   receiver_type: z.string().optional(),
-  ...summed.shape,
 })
-export type ReportRow = z.output<typeof row>
+const reported = figures.extend({
+  calls: z.object({ total: count.describe('Finished calls'), ...outcomes, lost: count }),
+  participant_minutes: minutes.extend({ total: z.number() }),
+  noticed_late: count.describe('Calls that were noticed more than five minutes after their end'),
+  blind_seconds: seconds.describe('How much of the time of this row is not covered'),
+})
+const total = reported.extend({ compared })
+export type ReportTotal = z.output<typeof total>
+const reportRow = row.extend(total.shape)
+export type ReportRow = z.output<typeof reportRow>
 
 /** The calls that finished in a period, in a row for each combination of some keys. */
 export const report = namedObject('Report', {
   since: time,
   until: time,
   zone: z.string(),
+  before: z.object({ since: time, until: time }).nullable().describe('The period that it is compared with'),
   coverage,
-  rows: z.array(row),
-  total: summed.describe('Of all rows together'),
+  worst_hour: z
+    .object({ since: time, calls: count, failed: count })
+    .nullable()
+    .describe('The hour in which the largest share of calls failed; null if none is clearly worse than the period'),
+  fired: z
+    .array(z.object({ alert: z.string(), severity, times: count, targets: count, seconds }))
+    .describe('How often the alerts of each rule fired, on how many targets, and for how long on at least one'),
+  forecast: z
+    .object({ until: time, calls: count, participant_minutes: z.number(), user_minutes: z.number() })
+    .nullable()
+    .describe('Of a calendar month until its end, at the pace of its known days; null for other periods'),
+  by: z.array(z.enum(USAGE_KEYS)),
+  rows: z.array(reportRow),
+  total: total.describe('Of all rows together'),
 })
 export type Report = z.output<typeof report>
 
-const sumsView = (sums: Sums) => ({ ...figuresView(sums), noticed_late: amountOf(sums, 'late') })
-
-export function rowView({ keys, sums }: Usage['rows'][number]): ReportRow {
-  return { ...keys, ...sumsView(sums) }
+const amountsView = (sums: Sums): z.output<typeof amounts> => {
+  const { calls, failed, participantMinutes, userMinutes } = amountsOf(sums)
+  const ratio = calls < MIN_EXPORTED_CALLS ? null : failed / calls
+  return { calls, failure_ratio: ratio, participant_minutes: participantMinutes, user_minutes: userMinutes }
 }
 
-export function reportView({ from, to, zone, coverage, rows }: Usage): Report {
-  const total: Sums = new Map()
-  for (const { sums } of rows) sums.forEach((n, key) => add(total, key, n))
+function totalView({ sums, blindSeconds, compared }: Reported): ReportTotal {
+  const all = figuresView(sums)
+  const { calls, participantMinutes } = amountsOf(sums)
+  return {
+    ...all,
+    calls: { total: calls, ...all.calls },
+    participant_minutes: { ...all.participant_minutes, total: participantMinutes },
+    noticed_late: amountOf(sums, 'late'),
+    blind_seconds: blindSeconds,
+    compared: {
+      days: compared.days,
+      known_days: compared.knownDays,
+      now: amountsView(compared.now),
+      before: amountsView(compared.before),
+    },
+  }
+}
+
+export function reportView(found: PeriodReport): Report {
+  const { from, to, zone, by, before, coverage, rows, total, worstHour, fired, forecast } = found
   return {
     since: isoTime(from),
     until: isoTime(to),
     zone,
+    before: before === undefined ? null : { since: isoTime(before.from), until: isoTime(before.to) },
     coverage: coverageView(coverage),
-    rows: rows.map(rowView),
-    total: sumsView(total),
+    worst_hour: worstHour === undefined ? null : { ...worstHour, since: isoTime(worstHour.from) },
+    fired,
+    forecast:
+      forecast === undefined
+        ? null
+        : {
+            until: isoTime(forecast.until),
+            calls: Math.round(forecast.calls),
+            participant_minutes: forecast.participantMinutes,
+            user_minutes: forecast.userMinutes,
+          },
+    by: [...by],
+    rows: rows.map(({ keys, ...row }) => ({ ...keys, ...totalView(row) })),
+    total: totalView(total),
   }
 }
 
 /** The columns of a report after those of its keys. */
-export const REPORT_COLUMNS = columnsOf(summed)
+export const REPORT_COLUMNS = columnsOf(reported)
 
 export const reportText = namedText(
   'ReportCsv',
-  'The rows as CSV; format=excel: for a spreadsheet with a decimal comma',
+  'The rows and their total as CSV; format=excel: for a spreadsheet with a decimal comma',
 )
 
-/** What CSV has of a report. */
-type CsvOptions = {
-  by: readonly UsageKey[]
-  format: CsvFormat
-  /** Whether the last row is the total. The first column tells it from the others. */
-  total?: boolean | undefined
-}
-
-/**
- * The rows as CSV with a header. Each row says how much of the whole period is not covered. Without rows, an empty row says
- * so.
- */
-export function reportCsv({ rows, total, coverage }: Report, { by, format, total: hasTotal }: CsvOptions): string {
+/** The rows as CSV with a header, and their total. The first column tells it from the others. */
+export function reportCsv({ by, rows, total }: Report, format: CsvFormat): string {
   const column = (name: string) => ({ name, path: [name] })
-  const names = [...(hasTotal ? ['row'] : []), ...by]
-  const { header, line } = csvOf([...names.map(column), ...REPORT_COLUMNS, column('blind_seconds')], format)
-  const parts = rows.map((row) => ({ row: 'part', ...row }))
-  const lines = hasTotal ? [...parts, { row: 'total', ...total }] : parts.length === 0 ? [{}] : parts
-  return header + lines.map((each) => line({ ...each, blind_seconds: coverage.blind_seconds })).join('')
+  const { header, line } = csvOf([...['row', ...by].map(column), ...REPORT_COLUMNS], format)
+  const parts = by.length === 0 ? [] : rows.map((row) => ({ row: 'part', ...row }))
+  return header + [...parts, { row: 'total', ...total }].map(line).join('')
 }

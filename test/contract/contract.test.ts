@@ -50,7 +50,7 @@ test(
       ...api(),
       'Columns of call_history': columnsOf('call_history'),
       'Columns of alert_history': columnsOf('alert_history'),
-      'Columns of CSV: reports': [...USAGE_KEYS, ...REPORT_COLUMNS.map(({ name }) => name), 'blind_seconds'],
+      'Columns of CSV: reports': ['row', ...USAGE_KEYS, ...REPORT_COLUMNS.map(({ name }) => name)],
       'Columns of CSV: calls': CALL_FORMATS.csv.header.trimEnd().split(','),
     }
     const printing = sections['Commands and their options']!.filter((line) => line.endsWith(' --json'))

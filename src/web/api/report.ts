@@ -1,24 +1,19 @@
 import * as z from 'zod'
 import { coverageOf, readServiceNow } from '../../history/coverage.ts'
-import { expectTargets, usageReport, USAGE_KEYS } from '../../history/usage.ts'
+import { reportOf } from '../../history/report.ts'
+import { expectTargets, usageKeys, USAGE_KEYS } from '../../history/usage.ts'
 import { coverage, coverageView, report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
-import { flag, list, period, periodOf } from '../../views/queries/parameters.ts'
+import { list, period, periodOf } from '../../views/queries/parameters.ts'
 import { route } from './route.ts'
 
 const parameters = z.strictObject({
   ...period,
   by: list
-    .refine(
-      (names) => names.every((name) => USAGE_KEYS.some((key) => key === name)),
-      `must be some of ${USAGE_KEYS.join(', ')}`,
-    )
-    .default([])
-    .describe('A row for each of these, separated by commas'),
+    .refine((names) => usageKeys(names) !== undefined, `must be some of ${USAGE_KEYS.join(', ')}, or none`)
+    .default(['target'])
+    .describe('A row for each of these, separated by commas; or none'),
   format: z.enum(['json', 'csv', 'excel'], 'must be json, csv or excel').default('json'),
-  total: flag
-    .optional()
-    .describe('Whether CSV ends with the total; then its first column, row, is part or total. JSON always has it'),
 })
 
 /** The usage of a period. */
@@ -33,14 +28,14 @@ export const reportRoute = route(
   },
   ({ store, wall, targets }: WebOptions) =>
     async ({ query, signal: aborted }, reply) => {
-      const by = USAGE_KEYS.filter((key) => query.by.includes(key))
+      const by = usageKeys(query.by)!
       const now = wall()
       const period = periodOf(query, await readServiceNow(store, query.target, now))
       const asked = { ...period, by, zone: query.zone, targets: query.target, aborted }
-      const found = reportView(await usageReport(store, asked, { configured: targets.all(), now }))
-      const { format, total } = query
+      const found = reportView(await reportOf(store, asked, { configured: targets.all(), now }))
+      const { format } = query
       if (format === 'json') return found
-      return reply.type('text/csv; charset=utf-8').send(reportCsv(found, { by, format, total }))
+      return reply.type('text/csv; charset=utf-8').send(reportCsv(found, format))
     },
 )
 

@@ -5,8 +5,7 @@ import type { CallFilter } from '../../../src/history/call-filter.ts'
 import { listCalls, oneCall, type CallsPage } from '../../../src/history/list-calls.ts'
 import { seriesOf } from '../../kit/history/as-shown.ts'
 import { USAGE_KEYS } from '../../../src/history/usage.ts'
-import { usageReport, usageOf } from '../../kit/history/as-shown.ts'
-import type { ReportRow } from '../../../src/views/report.ts'
+import { reportShown, usageOf } from '../../kit/history/as-shown.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
 import { MODES, RECEIVER_TYPES, TYPES, type SeenCall } from '../../../src/ledger/call.ts'
@@ -123,7 +122,7 @@ function plainUsage(calls: readonly Drawn[], by: readonly (typeof USAGE_KEYS)[nu
   )
 }
 
-function reported(rows: readonly ReportRow[], by: readonly (typeof USAGE_KEYS)[number][]) {
+function reported(rows: Awaited<ReturnType<typeof usageOf>>, by: readonly (typeof USAGE_KEYS)[number][]) {
   return Object.fromEntries(
     rows.map((row) => [
       by.map((key) => row[key]).join(' '),
@@ -277,8 +276,8 @@ export function queriesContract(newPlace: NewPlace, seeds = [1, 2, 3]): void {
       const series = await seriesOf(store, { from, to: undefined, step: 60 }, now)
       expect(series.points.reduce((sum, { calls }) => sum + calls.ended, 0)).toBe(1)
       expect(Date.parse(series.until) / 1000).toBeGreaterThan(endedAt)
-      const period = { from, to: undefined, by: [], zone: 'UTC' }
-      const report = await usageReport(store, period, { configured: ['a'], now })
+      const period = { from, to: undefined, by: [], zone: 'UTC' } as const
+      const report = await reportShown(store, period, { configured: ['a'], now })
       expect(report.rows.map(({ calls }) => calls.ended)).toEqual([1])
       expect(Date.parse(report.until) / 1000).toBeGreaterThan(endedAt)
       const unheard = await seriesOf(store, { from, to: undefined, targets: ['b'], step: 60 }, now)

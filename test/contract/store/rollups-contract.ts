@@ -14,7 +14,6 @@ import type { SeriesPoint } from '../../../src/views/series.ts'
 import { add, histogram, KEYS, sumCall, type Sums, type AddToSum } from '../../../src/history/sums.ts'
 import { USAGE_KEYS } from '../../../src/history/usage.ts'
 import { usageOf } from '../../kit/history/as-shown.ts'
-import type { ReportRow } from '../../../src/views/report.ts'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
@@ -71,7 +70,7 @@ function sumsOf({
   minutes,
   participant_minutes: participants,
   user_minutes: user,
-}: ReportRow | SeriesPoint): Expected {
+}: Awaited<ReturnType<typeof usageOf>>[number] | SeriesPoint): Expected {
   const finished = Object.values(calls).reduce((sum, n) => sum + n, 0)
   return { calls: finished, lost, audio: minutes.audio, participantVideo: participants.video, user, late: 0 }
 }

@@ -13,6 +13,7 @@ import type { NewPlace } from '../../kit/store/place.ts'
 import { queriesContract } from './queries-contract.ts'
 import { removedContract } from './removed-contract.ts'
 import { renamedContract } from './renamed-contract.ts'
+import { reportContract } from './report-contract.ts'
 import { rollupsContract } from './rollups-contract.ts'
 import { readerContract } from './reader-contract.ts'
 import { targetContract } from './target-contract.ts'
@@ -38,6 +39,7 @@ export function storeContract(newPlace: NewPlace, { runs, seeds, expired }: Exte
   noticeContract(newPlace)
   balanceContract(newPlace)
   queriesContract(newPlace, seeds)
+  reportContract(newPlace)
   rollupsContract(newPlace, runs)
   removedContract(newPlace)
   renamedContract(newPlace)

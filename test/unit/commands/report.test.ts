@@ -44,28 +44,33 @@ test('report prints a table, and what it does not cover', async () => {
   expect(code).toBe(0)
   expect(stdout).toBe(
     [
-      '21 Sept 2026 14:13 to 21 Sept 2026 20:13 (UTC)',
-      'target      type   ended  unanswered  rejected  canceled  audio min  video min  participant audio min  participant video min  user min  failed  mean  p50  p95  late',
-      'production  audio      0           0         3         0          0          0                      0                      0         0       -     -    -    -     3',
-      'production  video      2           0         0         0          0          2                      0                      4         4       -    1m   1m   1m     2',
-      'staging     video      1           0         0         0          0          1                      0                      2         2       -    1m   1m   1m     1',
+      'Calls from 2026-09-21 14:13 to 2026-09-21 20:13 (UTC)',
+      '6 calls, 6 participant minutes, 6 user minutes, 50% failed',
+      'ended 3, unanswered 0, rejected 3, canceled 0',
+      'Not covered: 5h (not polled, so that calls were noticed late: production)',
+      'Not compared: not all calls of 2026-09-14 14:13 to 2026-09-14 20:13 are known',
+      'target      type   calls  ended  unanswered  rejected  canceled  audio min  video min  participant audio min  participant video min  participant min  user min  failed  mean  p50  p95  late  not covered',
+      'production  audio      3      0           0         3         0          0          0                      0                      0                0         0       -     -    -    -     3           5h',
+      'production  video      2      2           0         0         0          0          2                      0                      4                4         4       -    1m   1m   1m     2           5h',
+      'staging     video      1      1           0         0         0          0          1                      0                      2                2         2       -    1m   1m   1m     1           0s',
+      'total                  6      3           0         3         0          0          3                      0                      6                6         6     50%    1m   1m   1m     6           5h',
       '',
     ].join('\n'),
   )
-  expect(stderr).toBe(
-    'not covered: 5h in which at least one target was not polled with success (calls of these times are counted once they are noticed); --json lists them\n',
-  )
+  expect(stderr).toBe('')
 })
 
 test('report fits a terminal of 80 to 120 columns, and prints all of the table with --wide', async () => {
   const header = async (columns: number, ...args: string[]) =>
-    (await reportIn(columns, ...PERIOD, '--by', 'day,target,type', ...args)).stdout.split('\n')[1]
+    (await reportIn(columns, ...PERIOD, '--by', 'day,target,type', ...args)).stdout.match(/^day .*$/m)?.[0]
   const keys = 'day         target      type   '
   expect(await header(120)).toBe(
-    `${keys}ended  unanswered  rejected  canceled  audio min  video min  user min  failed  p50  p95`,
+    `${keys}calls  ended  unanswered  rejected  canceled  participant min  user min  failed`,
   )
-  expect(await header(100)).toBe(`${keys}ended  unanswered  rejected  canceled  user min  failed  p50  p95`)
-  expect(await header(80)).toBe(`${keys}ended  unanswered  rejected  canceled  failed`)
+  expect(await header(100)).toBe(`${keys}calls  ended  unanswered  rejected  participant min  user min  failed`)
+  expect(await header(80)).toBe(`${keys}calls  ended  participant min  user min  failed`)
+  const { stdout } = await reportIn(80, ...PERIOD, '--by', 'day,target,type')
+  expect(stdout.replaceAll(/\n\s+/g, ' ')).toMatch(/\n--wide also prints: unanswered, .*, late, not covered\n$/)
   expect(await header(80, '--wide')).toContain('participant audio min')
 })
 
@@ -85,16 +90,27 @@ test('report prints JSON with the days of a time zone', async () => {
   })
 })
 
-test('report without keys is one row, also where nothing finished', async () => {
-  const { stdout } = await report('--since', '2026-09-01', '--until', '2026-09-02', '--format', 'csv')
-  expect(stdout.split('\n')[1]).toMatch(/^0,0,0,0,0,0,0,0,0,0,0,,,,,0,86400$/)
+test('report --by none has only the total, also where nothing finished', async () => {
+  const { stdout } = await report('--since', '2026-09-01', '--until', '2026-09-02', '--by', 'none', '--format', 'csv')
+  expect(stdout.split('\n').slice(1)).toEqual(['total,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,0,86400', ''])
 })
 
 test('report --format excel begins with a byte order mark, and has semicolons and decimal commas', async () => {
   const { stdout } = await report(...PERIOD, '--by', 'target', '--format', 'excel')
   const [names, row] = stdout.split('\n')
-  expect(names).toMatch(/^\uFEFFtarget;ended;.*;blind_seconds$/)
-  expect(row).toMatch(/^production;\d+;[^.]*;18000$/)
+  expect(names).toMatch(/^\uFEFFrow;target;calls;ended;.*;blind_seconds$/)
+  expect(row).toMatch(/^part;production;\d+;[^.]*;18000$/)
+})
+
+test('report --month has the month in its zone, and is that of its first and last day', async () => {
+  const zone = ['--zone', 'Europe/Berlin', '--json']
+  const [month, dates] = await Promise.all([
+    report('--month', '2026-09', ...zone),
+    report('--since', '2026-09-01', '--until', '2026-10-01', ...zone),
+  ])
+  expect(month.stdout).toBe(dates.stdout)
+  const { since, until } = JSON.parse(month.stdout)
+  expect([since, until]).toEqual(['2026-08-31T22:00:00.000Z', '2026-09-30T22:00:00.000Z'])
 })
 
 test('report of all that the store keeps begins with its oldest call, and says that nothing is polled any more', async () => {
@@ -112,10 +128,14 @@ test('report says in every format that a period begins before what is kept', asy
   const reported = (...format: string[]) => callwatch([...command, '2026-09-21T14:40Z', ...format])
   const [table, csv, json] = [await reported(), await reported('--format', 'csv'), await reported('--json')]
   const sentence =
-    'expired (store.history): calls of production that finished before 2026-09-21T14:13:22.000Z are missing\n'
-  for (const { stderr } of [table, csv]) expect(stderr.endsWith(sentence)).toBe(true)
+    'Not covered: 13m 22s (before the set-up of production, until 2026-09-21 14:13; expired (store.history): production, until 2026-09-21 14:13)\n'
+  expect([table.stdout.includes(sentence), csv.stderr]).toEqual([true, sentence])
   expect(csv.stdout.split('\n')[0]).toMatch(/,noticed_late,blind_seconds$/)
-  expect(csv.stdout.split('\n')[1]).toMatch(/,802$/)
+  expect(csv.stdout.split('\n').slice(1)).toEqual([
+    expect.stringMatching(/^part.*,802$/),
+    expect.stringMatching(/^total.*,802$/),
+    '',
+  ])
   expect(JSON.parse(json.stdout).coverage).toMatchObject({
     blind_seconds: 802,
     blind: [
@@ -165,7 +185,9 @@ test.each([
   [['--since', '2026-13-01'], '--since 2026-13-01: expected a date'],
   [['--until', 'x'], '--until x: expected a date'],
   [['--since', '2026-09-02', '--until', '2026-09-02'], '--since must be before --until'],
-  [['--by', 'hour'], '--by hour: expected some of day, target, type, mode, receiver_type'],
+  [['--by', 'hour'], '--by hour: expected some of day, target, type, mode, receiver_type, or none'],
+  [['--month', '2026-13'], '--month 2026-13: expected a month such as 2026-11'],
+  [['--month', '2026-11', '--since', '1d'], "option '--month <month>' cannot be used with option '--since <time>'"],
   [['--zone', 'Mars/Base'], '--zone Mars/Base: expected a time zone such as Europe/Berlin, or UTC'],
   [['--target', 'nope'], 'there is no target nope; there is: production, staging'],
   [['--since', '2026-11-20T08:00:00[Asia/Tokyo]'], 'expected a date'],

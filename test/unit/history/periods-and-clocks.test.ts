@@ -1,45 +1,22 @@
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
-import { computeDelta } from '../../../src/ledger/delta/compute-delta.ts'
 import { notificationOf } from '../../../src/alerts/notification.ts'
 import { RATIO } from '../../kit/alerts/sample-rules.ts'
-import { usageReport, alertHistory } from '../../kit/history/as-shown.ts'
-import { pastOf } from '../../../src/history/past.ts'
+import { reportShown, alertHistory } from '../../kit/history/as-shown.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
-import { commitOf, DAY, openIn, OPTIONS, instance, NO_ALERTS } from '../../kit/store/place.ts'
+import { commitOf, DAY, openIn, instance, NO_ALERTS } from '../../kit/store/place.ts'
 
 const HOUR = 3600
 test('a report that ends before the oldest call does not begin after its end', async () => {
   const store = openSqliteStore({ path: ':memory:' })
   const { see } = await openIn(store)
   await see(completePoll(3600, seen('a', 'ended', { endedAt: CREATED + 1800 })))
-  const found = await usageReport(
+  const found = await reportShown(
     store,
     { from: undefined, to: CREATED - 30 * DAY, by: [], zone: 'UTC' },
     { configured: ['a'], now: CREATED + 4000 },
   )
   expect(Date.parse(found.since)).toBeLessThanOrEqual(Date.parse(found.until))
-})
-
-test('the worst hour has only calls of the period', async () => {
-  const store = openSqliteStore({ path: ':memory:' })
-  const { ledger } = await store.openTarget({ name: 'a', fingerprint: '' }, CREATED, DAY)
-  const to = CREATED + 30
-  const from = to - DAY // at 13 min 50 s past the hour
-  const before = Array.from({ length: 30 }, (_, i) => seen(`b${i}`, 'rejected', { endedAt: from - 60 - i }))
-  const calls = Array.from({ length: 12 }, (_, i) => seen(`d${i}`, 'ended', { endedAt: from + 3 * HOUR + i }))
-  await store.commit(
-    'a',
-    commitOf(
-      computeDelta(ledger, completePoll(20, ...before, ...calls), {
-        ...OPTIONS,
-        baseline: 'count',
-        lookback: 2 * DAY,
-      })!,
-    ),
-  )
-  const past = await pastOf(store, ['a'], { from, to })
-  expect(past.worstHour).toBeUndefined()
 })
 
 test('past alerts are blind when the target was not seen, by the same clock', async () => {

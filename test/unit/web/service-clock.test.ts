@@ -21,10 +21,10 @@ async function lastHour(clockSkews: Record<string, number>, more = '') {
     await ask('calls'),
   ]
   return {
-    report: [report.since, report.until, report.rows[0].calls.ended],
+    report: [report.since, report.until, report.total.calls.ended],
     series: [
       series.until,
-      series.points.reduce((sum: number, point: (typeof report.rows)[0]) => sum + point.calls.ended, 0),
+      series.points.reduce((sum: number, point: typeof report.total) => sum + point.calls.ended, 0),
     ],
     coverage: coverage.blind.map(({ until }: { until: string }) => until),
     calls: calls.map(({ target }: { target: string }) => target),

@@ -26,7 +26,7 @@ export function Usage({ state }: { state: State }) {
     const keys = KEYS.filter((one) => by.includes(one) !== (one === key))
     changeAddress({ by: keys.join() || 'none' })
   }
-  const download = <Download request={`report?${request}&total=true`} format="csv" name="usage" />
+  const download = <Download request={`report?${request}`} format="csv" name="usage" />
   return (
     <>
       <Section id="usage-report" title="Usage" note={download}>

@@ -26,8 +26,7 @@ export function usageRequest(query: URLSearchParams, now: number) {
   const since = query.get('since') || presetPeriod('month', now).since
   const until = query.get('until')
   const request = new URLSearchParams({ since, ...(until && { until }), zone: zoneName() })
-  const by = keysOf(query)
-  if (by.length > 0) request.set('by', by.join(','))
+  request.set('by', keysOf(query).join(',') || 'none')
   return addFilters(request, query).toString()
 }
 

@@ -61,17 +61,20 @@ const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   ...differing,
 })
 
+const NO_AMOUNTS = { calls: 0, failure_ratio: null, participant_minutes: 0, user_minutes: 0 }
 const row = (type: string, ended: number, rejected: number): Row => ({
   type,
   mode: 'call',
   receiver_type: 'user',
-  calls: { ended, unanswered: 0, rejected, canceled: 0, other: 0, lost: 0 },
+  calls: { total: ended + rejected, ended, unanswered: 0, rejected, canceled: 0, other: 0, lost: 0 },
   minutes: { audio: 0, video: 0 },
   user_minutes: 0,
-  participant_minutes: { audio: 0, video: 0 },
+  participant_minutes: { audio: 0, video: 0, total: 0 },
   duration_seconds: { mean: null, p50: null, p95: null },
   failure_ratio: rejected / (ended + rejected),
   noticed_late: 0,
+  blind_seconds: 0,
+  compared: { days: 0, known_days: 0, now: NO_AMOUNTS, before: NO_AMOUNTS },
 })
 
 const besides = (now: Row[], lastWeek: Row[] = [], isPart = false): Breakdown => ({ now, lastWeek, isPart })

@@ -128,7 +128,7 @@ describe('the request of the usage', () => {
   test.each([
     ['', 'since=2026-09-01&zone=Europe/Berlin&by=target'],
     ['zone=UTC&by=type,day', 'since=2026-09-01&zone=UTC&by=day,type'],
-    ['since=7d&by=none', 'since=7d&zone=Europe/Berlin'],
+    ['since=7d&by=none', 'since=7d&zone=Europe/Berlin&by=none'],
     [
       'since=2026-01-01&until=2026-02-01&target=a',
       'since=2026-01-01&until=2026-02-01&zone=Europe/Berlin&by=target&target=a',
@@ -203,7 +203,7 @@ describe('the time before a period', () => {
 })
 
 describe('the chart of the usage by day', () => {
-  const minutes = { audio: 1, video: 2 }
+  const minutes = { audio: 1, video: 2, total: 3 }
   const by = (day: string) => ({ ...row, target: undefined, day, participant_minutes: minutes })
   const unseen = (since: string, until: string): Report['coverage'] => {
     return { blind_seconds: 1, blind: [{ target: 'production', kind: 'now', since, until }] }
@@ -244,24 +244,32 @@ describe('the chart of the usage by day', () => {
 })
 
 const media = { audio: 1, video: 2 }
+const amounts = { calls: 5, failure_ratio: 0.2, participant_minutes: 7.25, user_minutes: 7.5 }
 const row: Report['total'] & { target: string } = {
   target: 'production',
-  calls: { ended: 4, unanswered: 1, rejected: 0, canceled: 0, other: 0, lost: 1 },
+  calls: { total: 5, ended: 4, unanswered: 1, rejected: 0, canceled: 0, other: 0, lost: 1 },
   minutes: media,
-  participant_minutes: { audio: 3, video: 4.25 },
+  participant_minutes: { audio: 3, video: 4.25, total: 7.25 },
   user_minutes: 7.5,
   failure_ratio: 0.2,
   duration_seconds: { mean: 60, p50: null, p95: null },
   noticed_late: 2,
+  blind_seconds: 0,
+  compared: { days: 0, known_days: 0, now: amounts, before: amounts },
 }
 const total = { ...row, target: undefined, user_minutes: 15, failure_ratio: 0.25 }
-const none = { ...total, calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 } }
+const none = { ...total, calls: { total: 0, ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 } }
 
 const reportOf = (differing: Partial<Report> = {}): Report => ({
   since: isoTime(NOW - 86_400),
   until: isoTime(NOW),
   zone: 'UTC',
+  before: null,
   coverage: { blind_seconds: 0, blind: [] },
+  worst_hour: null,
+  fired: [],
+  forecast: null,
+  by: ['target'],
   rows: [row, { ...row, target: 'staging' }],
   total,
   ...differing,
@@ -313,7 +321,12 @@ describe('the usage', () => {
   })
 
   test('begins with the totals, each next to that of the month before, and the difference', () => {
-    const past = { ...total, participant_minutes: { audio: 8, video: 0 }, user_minutes: 10.5, failure_ratio: 0.3 }
+    const past = {
+      ...total,
+      participant_minutes: { audio: 8, video: 0, total: 8 },
+      user_minutes: 10.5,
+      failure_ratio: 0.3,
+    }
     // A chart needs a browser, and a day has none.
     const month = { since: '2026-09-01T00:00:00.000Z', until: '2026-09-01T14:13:20Z' }
     const before = { ...reportOf({ since: '2026-08-01T00:00:00Z', until: '2026-08-01T14:13:20Z' }), total: past }

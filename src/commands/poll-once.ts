@@ -3,11 +3,7 @@ import { interval, NEVER } from 'rxjs'
 import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { secretsOf } from '../config/secrets.ts'
-import { readServiceNow } from '../history/coverage.ts'
-import { pastOf } from '../history/past.ts'
-import { expectTargets } from '../history/usage.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
-import { pastMessage } from '../notifications/past-report.ts'
 import { connect } from '../pipeline/connection.ts'
 import { runPoll } from '../pipeline/pipeline.ts'
 import { requestLimits } from '../pipeline/request-limits.ts'
@@ -16,30 +12,27 @@ import type { PollReport } from '../polling/poll-report.ts'
 import { openSqliteStore } from '../store/open-sqlite.ts'
 import { formatSync } from '../text/format.ts'
 
-const DAY = 86_400
 const PROGRESS_MS = 5000
 /** A poll may be partial because the service's clock is not known yet. */
 const MOST_POLLS = 6
 
-type LiveOptions = { targets: readonly string[] | undefined; zone: string; warn: (line: string) => void }
-
 /**
- * Counts what the lists of targets show of the last day, in memory.
+ * Polls each target once into a store in memory.
  *
- * @throws {QueryError} for an unknown target
- * @returns what happened, and how many targets could not be read, of each of which `warn` gets the problem
+ * @param config only its targets are polled
+ * @param lookback how far back calls are counted (seconds)
+ * @param warn gets the progress, and the problem of each target that could not be read
+ * @returns the store, and the names of the targets that were read
  */
-export async function liveReport(config: Config, { targets, zone, warn }: LiveOptions) {
+export async function pollOnce(config: Config, lookback: number, warn: (line: string) => void) {
   const store = openSqliteStore({ path: ':memory:' })
-  await expectTargets(store, targets ?? [], config.targets.map(({ name }) => name)) // oxfmt-ignore
   const given = { store, clock: systemClock }
   const limits = requestLimits({ ...given, members: () => [], draining$: NEVER })
   const mask = maskSecrets(secretsOf(config))
   const read: string[] = []
-  const wanted = config.targets.filter(({ name }) => targets?.includes(name) !== false)
-  for (const target of wanted) {
+  for (const target of config.targets) {
     const { name } = target
-    const settings: TargetSettings = { target, poll: { ...config.poll, baseline: 'count', lookback: DAY }, rules: [] }
+    const settings: TargetSettings = { target, poll: { ...config.poll, baseline: 'count', lookback }, rules: [] }
     const loaded = await openTarget({ ...given, settings })
     loaded.rateLimiter = await limits.rateLimiterOf(settings)
     const progress = interval(PROGRESS_MS).subscribe(() => {
@@ -59,8 +52,5 @@ export async function liveReport(config: Config, { targets, zone, warn }: LiveOp
     if (report?.successful === true) read.push(name)
     else warn(`${name}: ${report?.problem ?? 'the list was not read'}`)
   }
-  const to = await readServiceNow(store, read, systemClock.wall())
-  const past = await pastOf(store, read, { from: to - DAY, to })
-  await store.close()
-  return { message: pastMessage(past, { timezone: zone, rules: config.alerts }), failed: wanted.length - read.length }
+  return { store, read }
 }
