@@ -3,8 +3,29 @@ import { Cron } from 'croner'
 /** Start and end of the calendar month of a time, in a time zone (UNIX seconds; an IANA name). */
 export function monthOf(time: number, timezone: string): { from: number; to: number } {
   const first = zoned(time, timezone).toPlainDate().with({ day: 1 })
-  const beginOf = (date: Temporal.PlainDate) => date.toZonedDateTime(timezone).epochMilliseconds / 1000
-  return { from: beginOf(first), to: beginOf(first.add({ months: 1 })) }
+  return { from: beginOf(first, timezone), to: beginOf(first.add({ months: 1 }), timezone) }
+}
+
+export const PERIODS = ['day', 'week', 'month'] as const
+/** A period of the calendar. A week begins on Monday. */
+export type CalendarPeriod = (typeof PERIODS)[number]
+
+/**
+ * The last period whose report is due: it is sent on the day after the period, at a time of the day.
+ *
+ * @param at `HH:MM`
+ * @param timezone an IANA name
+ * @param now UNIX seconds, as all times that it returns
+ */
+export function lastDue(every: CalendarPeriod, at: string, timezone: string, now: number) {
+  const date = zoned(now, timezone).toPlainDate()
+  const begun = { day: 0, week: date.dayOfWeek - 1, month: date.day - 1 }[every]
+  const one = { [`${every}s`]: 1 }
+  const dueOn = (day: Temporal.PlainDate) =>
+    day.toZonedDateTime({ timeZone: timezone, plainTime: Temporal.PlainTime.from(at) }).epochMilliseconds / 1000
+  const current = date.subtract({ days: begun })
+  const end = dueOn(current) > now ? current.subtract(one) : current
+  return { from: beginOf(end.subtract(one), timezone), to: beginOf(end, timezone), due: dueOn(end) }
 }
 
 /**
@@ -29,6 +50,10 @@ export function earlierBy(time: number, offset: number, timezone = Temporal.Now.
   const at = zoned(time, timezone.replace('Etc/Unknown', 'UTC'))
   const passed = at.epochMilliseconds - at.subtract({ days }).epochMilliseconds
   return time - passed / 1000 - (offset - days * 86_400)
+}
+
+function beginOf(date: Temporal.PlainDate, timezone: string): number {
+  return date.toZonedDateTime(timezone).epochMilliseconds / 1000
 }
 
 function zoned(time: number, timezone: string): Temporal.ZonedDateTime {

@@ -16,17 +16,18 @@ import { targetSection } from '../service/target-section.ts'
 import { storeSection } from '../store/store-section.ts'
 import { httpSection, type Certificate, type HttpConfig } from '../web/http-section.ts'
 
-/** How much history a digest needs: yesterday and the same weekday a week earlier, both whole days (seconds). */
-const DIGEST_HISTORY_SECONDS = 9 * 86_400
+/** How much history a report needs: its days, and that on which it is sent (seconds). */
+const REPORT_SECONDS = { day: 2 * 86_400, week: 8 * 86_400, month: 32 * 86_400 } as const
 
-/** Cross-checks how far back the digest reads against how long finished calls are kept (seconds). */
-function checkDigest(notify: unknown, history: unknown, report: ReportProblem): void {
-  if (typeof history !== 'number' || history >= DIGEST_HISTORY_SECONDS || !isMap(valueAt(notify, ['digest']))) return
-  report(
-    ['store', 'history'],
-    `found ${formatDuration(history)}, but \`notify.digest\` compares yesterday with the same weekday a week before; ` +
-      `expected at least ${formatDuration(DIGEST_HISTORY_SECONDS)}`,
-  )
+/** Cross-checks how far back reports read against how long finished calls are kept (seconds). */
+function checkReports(notify: unknown, history: unknown, report: ReportProblem): void {
+  if (typeof history !== 'number') return
+  for (const [kind, seconds] of Object.entries(REPORT_SECONDS))
+    if (history < seconds && mapsIn(valueAt(notify, ['reports'])).some(({ every }) => every === kind))
+      report(
+        ['store', 'history'],
+        `found ${formatDuration(history)}, but \`notify.reports\` has one of each ${kind}; expected at least ${formatDuration(seconds)}`,
+      )
 }
 
 /** The matches of alerts, by keys as the program sees them; `*` is any position in a list. */
@@ -102,7 +103,7 @@ export const configSchema = section(
     expectOwnNames(['events', 'webhooks'], webhooks.map(nameOf))
     const history = valueAt(file, ['store', 'history'])
     checkWindows(rules, history, report, valueAt(file, ['poll', 'lookback']))
-    checkDigest(file.notify, history, report)
+    checkReports(file.notify, history, report)
     checkNames(file, names, report)
     checkParticipants(file, report)
     checkInterval(file.poll, targets, report)

@@ -6,7 +6,7 @@ import type { DaemonEvent } from './daemon-event.ts'
 import { eventWebhooks } from './event-webhooks.ts'
 import { initialSyncs } from './initial-syncs.ts'
 import { runJobs, type Job } from './jobs.ts'
-import { newNotifying, notifying, reportJobs } from './notifying.ts'
+import { notifying } from './notifying.ts'
 import { openParts, type DaemonOptions } from './open-parts.ts'
 import { reloads } from './reload.ts'
 import { rollups } from './rollups.ts'
@@ -30,14 +30,12 @@ export async function startDaemon(options: DaemonOptions) {
   const parts = await openParts(options)
   const { targets, ownership, overviews, hints, retention, health, web } = parts
   const { config$, reloads$ } = reloads(parts, readings$)
-  const notified = newNotifying(parts)
   const common = { ...parts, retentionNow: retention.now }
   const jobs: Job[] = [
     { every: LOG_SECONDS, leaderOnly: false, run: async () => [{ kind: 'time' }] },
     retention.job,
     initialSyncs(targets),
     rollups(common),
-    ...reportJobs(parts, notified),
   ]
   const clusterJobs: Job[] = [
     ...overviews.jobs,
@@ -45,7 +43,7 @@ export async function startDaemon(options: DaemonOptions) {
   ]
 
   /** Polls and sends notifications. */
-  const work$ = merge(targets.run(config$), notifying(parts, config$, notified), eventWebhooks(common, config$))
+  const work$ = merge(targets.run(config$), notifying(parts, config$), eventWebhooks(common, config$))
   /** Keeps the leases while anything is polled or sent. */
   const cluster$ = (ended$: Observable<unknown>) =>
     merge(

@@ -4,17 +4,16 @@ import { OTHERS_STALE_INTERVALS, STALE_INTERVALS } from '../clock/intervals.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { takesMessages } from '../notifications/configured-receivers.ts'
-import { dailyDigest } from '../notifications/daily-digest.ts'
 import { backOff, type BackOff } from '../notifications/delivery/back-off.ts'
 import { deliver, stateRound, type Round } from '../notifications/delivery/deliver.ts'
 import { readNotified, type Receivers } from '../notifications/delivery/notified.ts'
 import { nowReader } from '../notifications/delivery/now.ts'
 import { messageRound, type MessagesOptions } from '../notifications/delivery/message-round.ts'
 import { newPauses, type Pauses } from '../notifications/delivery/pauses.ts'
-import { hasGot, reportRound, type Report } from '../notifications/delivery/reports.ts'
+import { reportRound } from '../notifications/delivery/reports.ts'
 import { grouping, recipientsBy, type Routable } from '../notifications/grouping.ts'
 import type { MessageReceiver, Receiver, Send, State } from '../notifications/receiver.ts'
-import { pastReport } from '../notifications/past-report.ts'
+import { reportMaker } from '../notifications/report-maker.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
 import { runWhile } from '../rx/run-while.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -22,13 +21,9 @@ import type { Failure } from '../views/receiver-status.ts'
 import { setUpOf } from '../views/target.ts'
 import { liveAlerts } from '../web/api/alerts.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import type { Job } from './jobs.ts'
 import type { DaemonParts } from './open-parts.ts'
 
-/** How often new targets are looked for. */
-const PAST_REPORT_SECONDS = 5
-
-/** A leader that does not know all targets yet would miss alerts that suppress others, and targets of the digest. */
+/** A leader that does not know all targets yet would miss alerts that suppress others, and targets of a report. */
 const notifies = ({ ownership, overviews }: DaemonParts) => ownership.isLeader() && overviews.isComplete()
 
 /** What was evaluated before this time (UNIX seconds) is old. */
@@ -37,36 +32,11 @@ export const freshFrom =
   () =>
     clock.wall() - STALE_INTERVALS * config().poll.interval
 
-/** What receivers are notified of, and the reports that jobs make. */
-export type Notifying = ReturnType<typeof newNotifying>
-
-export function newNotifying(parts: DaemonParts) {
-  const told = toldReceivers(parts)
-  const reports: Report[] = []
-  const takesReports = (one: Receiver): one is MessageReceiver => takesMessages(one) && one.isLikeAlertmanager !== true
-  const { clock, receivers } = parts
-  return {
-    told,
-    reports: (): readonly Report[] => reports.filter(({ until }) => clock.wall() < until),
-    add: (report: Report | undefined) => void (report && reports.push(report)),
-    /** Whether what has this key was reported to all receivers, or is about to be. */
-    isReported: async () => {
-      const known = await told.all()
-      const all = receivers.all().filter(takesReports)
-      return (key: string) =>
-        reports.some(({ keys }) => keys.includes(key)) || all.every(({ name }) => hasGot(known.get(name)!, key))
-    },
-  }
-}
-
 /** Delivers to all receivers of the active configuration. */
-export function notifying(
-  parts: DaemonParts,
-  config$: Observable<Config>,
-  notified = newNotifying(parts),
-): Observable<DaemonEvent> {
+export function notifying(parts: DaemonParts, config$: Observable<Config>): Observable<DaemonEvent> {
   const { clock, receivers, draining$: daemonDraining$ } = parts
-  const roundsOf = rounds(parts, notified)
+  const told = toldReceivers(parts)
+  const roundsOf = rounds(parts, told)
   const part$ = config$.pipe(
     map(({ notify, alerts, http, targets }) => {
       return { notify, alerts, publicUrl: http.publicUrl, targets: targets.map(({ name }) => name) }
@@ -74,7 +44,7 @@ export function notifying(
   )
   return runWhile(part$, (_part, settingsDraining$) => {
     const draining$ = merge(settingsDraining$, daemonDraining$)
-    notified.told.forget()
+    told.forget()
     const roundsNow = roundsOf()
     return merge(...receivers.all().map((receiver) => deliver(roundsNow(receiver), { clock, draining$ })))
   }).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })))
@@ -109,14 +79,18 @@ function toldReceivers({ clock, store, receivers, ownership }: DaemonParts) {
   }
 }
 
+/** What the receivers of the daemon were told. */
+type Told = ReturnType<typeof toldReceivers>
+
 /** What is delivered to a receiver, most urgent first. */
-function rounds(parts: DaemonParts, notified: Notifying): () => (receiver: Receiver) => Round[] {
+function rounds(parts: DaemonParts, told: Told): () => (receiver: Receiver) => Round[] {
   const { config, clock, store, ownership, health, failures } = parts
-  const { told } = notified
   const pausesOf = new WeakMap<Receiver, Pauses>()
   const pauseOf = new WeakMap<Receiver, BackOff>()
   const state = alertState(parts)
   const outage = storeOutage({ problem: health.latest, clock, after: () => 2 * config().poll.interval })
+  const make = reportMaker({ clock, store, targets: parts.targets.all })
+  const setUps = () => [...parts.targets.loaded().map(setUpOf), ...parts.overviews.others()]
 
   /** What is stale is read again. */
   const whileLeader =
@@ -142,7 +116,7 @@ function rounds(parts: DaemonParts, notified: Notifying): () => (receiver: Recei
     const { notify } = config()
     const read = nowReader({ clock, store, alerts: state.alerts, mutes: notify.mutes })
     const now = async () => read(Math.min(...(await told.all()).values().map((one) => one.state().cursor)))
-    const optionsOf = messagesOptions(parts, notified, { state, now })
+    const optionsOf = messagesOptions(parts, told, { state, now })
     return (receiver) => {
       if (!takesMessages(receiver)) {
         const pause = kept(pauseOf, receiver, () => backOff(clock, 'state'))
@@ -153,7 +127,8 @@ function rounds(parts: DaemonParts, notified: Notifying): () => (receiver: Recei
       const sender = { ...receiver, send: leaderOnly(receiver.send, ownership) }
       const options = optionsOf(receiver)
       const messages = messageRound(sender, pauses, options)
-      const reports = reportRound(sender, pauses, { ...options, reports: notified.reports })
+      const { notified } = options
+      const reports = reportRound(sender, pauses, { clock, reports: notify.reports, targets: setUps, make, notified })
       return [
         watched(receiver, pauses.failure),
         outage(receiver, pauses.outage),
@@ -181,7 +156,7 @@ function leaderOnly(send: Send, { isLeader }: DaemonParts['ownership']): Send {
 /** What the messages to a receiver are made with, by the configuration of now. */
 function messagesOptions(
   parts: DaemonParts,
-  { told }: Notifying,
+  told: Told,
   { state, now }: { state: State; now: MessagesOptions['now'] },
 ): (receiver: MessageReceiver) => MessagesOptions {
   const { config, clock, store, receivers, targets } = parts
@@ -208,25 +183,6 @@ function messagesOptions(
 function failureOf(pause: BackOff, now: number): Failure | undefined {
   const failed = pause.failed()
   return failed && { ...failed, next: now + pause.left(), pending: 1, oldest: failed.since }
-}
-
-/** Makes the daily digests, and the report of what happened before targets were set up. */
-export function reportJobs(parts: DaemonParts, { add, isReported }: Notifying): Job[] {
-  const { config, clock, store, targets, overviews } = parts
-  const options = {
-    clock,
-    store,
-    targets: () => [...targets.loaded().map(setUpOf), ...overviews.others()],
-    settings: () => {
-      const { notify, alerts } = config()
-      return { digest: notify.digest, rules: alerts }
-    },
-  }
-  const jobOf = (every: number, make: () => Promise<Report | undefined>): Job => {
-    return { every, first: 0, leaderOnly: true, run: async () => (notifies(parts) ? add(await make()) : undefined) }
-  }
-  const past = async () => pastReport({ ...options, isReported: await isReported() })
-  return [jobOf(60, dailyDigest(options)), jobOf(PAST_REPORT_SECONDS, past)]
 }
 
 /** The state of all targets, including those of other daemons. */

@@ -12,7 +12,7 @@ import { targetFingerprint } from '../pipeline/target.ts'
 export function sharedSettings(config: Config): Settings {
   const { targets, alerts } = config
   const { poll = {}, notify = {}, store = {}, events = {} } = z.encode(configSchema, config)
-  const { digest, receivers = [], ...others } = notify
+  const { receivers = [], ...others } = notify
   // Of a receiver, only its name and type. Each daemon may use another address and key.
   const named = receivers.map((item) => [item.name, namedReceiverNames.find((type) => item[type] !== undefined)])
   const areSet = receiverNames.map((name) => [name, isSet(notify[name])])
@@ -26,7 +26,6 @@ export function sharedSettings(config: Config): Settings {
       ...others,
       ...Object.fromEntries(areSet),
       receivers: named,
-      digest: digest ?? isSet(digest),
     }),
     ...inSection('store', { history: store.history }),
     ...inSection('events', events),

@@ -1,9 +1,8 @@
 import type { Notification } from '../alerts/notification.ts'
-import { digestLine } from './text/digest-text.ts'
+import { bulletinLine } from './text/bulletin.ts'
 import type { AlertMessage, Message } from './message.ts'
 import { detailsOf, titleOf, flappedText } from './text/notification-text.ts'
 import type { MessageReceiver } from './receiver.ts'
-import { pastSummary } from './text/past-text.ts'
 import { storeText } from './text/store-text.ts'
 
 /** A line for the log: its text, and the fields to filter by. Default level: warn. */
@@ -12,7 +11,7 @@ export type LogLine = { fields: Record<string, string>; text: string; level?: 'i
 /** The log's name as a receiver. */
 export const LOG = 'log'
 
-/** Logs messages if no receiver of messages is configured: one line per alert, or per target of a digest. */
+/** Logs messages if no receiver of messages is configured: one line per alert or report. */
 export function logReceiver(log: (line: LogLine) => void): MessageReceiver {
   return {
     name: LOG,
@@ -24,13 +23,8 @@ function linesOf(message: Message): LogLine[] {
   switch (message.kind) {
     case 'alerts':
       return alertLines(message)
-    case 'digest':
-      return message.targets.map((each) => ({
-        fields: { target: each.target, day: message.day },
-        text: `digest of ${message.day}: ${digestLine(each)}`,
-      }))
-    case 'past':
-      return [{ fields: {}, text: pastSummary(message), level: 'info' }]
+    case 'report':
+      return [{ fields: {}, text: bulletinLine(message), level: 'info' }]
     default: {
       const { title, line } = storeText(message)
       return [{ fields: { state: message.state }, text: `${title}. ${line}` }]

@@ -1,14 +1,14 @@
-import type { Past } from '../history/past.ts'
-import type { Figures } from '../history/sums.ts'
+import type { CalendarPeriod } from '../clock/calendar.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import type { Alert } from '../alerts/alert.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { AlertMatch, Severity } from '../alerts/match-keys.ts'
+import type { Report } from '../views/report.ts'
 import type { Kind } from './delivery/due.ts'
 import type { AlertLinks, groupLinks } from './text/links.ts'
 
 /** A message to a receiver. Times are UNIX seconds. */
-export type Message = AlertMessage | DigestMessage | PastMessage | StoreMessage
+export type Message = AlertMessage | ReportMessage | StoreMessage
 
 /** What the text of a message depends on next to the message. */
 export type TextOptions = {
@@ -89,24 +89,16 @@ export type InhibitedAlert = { alert: string; target: string; severity: Severity
 
 export type SilencedAlert = { alert: string; target: string; until: number; reason: string; author?: string }
 
-/** A day, target by target, compared with the same weekday of the week before. */
-export type DigestMessage = {
-  kind: 'digest'
-  /** `2026-11-19` */
-  day: string
-  timezone: string
-  targets: { target: string; day: DayFigures; weekBefore: DayFigures | undefined }[]
-}
-
-/** A day of a target, and how much of it is not covered (history/coverage.ts). */
-export type DayFigures = Figures & { blindSeconds: number }
-
-/** What happened before some targets were set up. It is sent once, when their lists were read. */
-export type PastMessage = Past & {
-  kind: 'past'
-  timezone: string
-  /** What raises alerts from now on. */
-  rules: readonly string[]
+/** The numbers of a period. */
+export type ReportMessage = {
+  kind: 'report'
+  report: Report
+  /** How often it is sent; undefined for the first one, which is sent once. */
+  every: CalendarPeriod | undefined
+  /** The targets of the first one, which were set up. */
+  setUp?: readonly string[]
+  /** Whether a mail has it as CSV. */
+  csv: boolean
 }
 
 /** The store cannot be written, or can be written again. What receivers were told cannot be written either. */

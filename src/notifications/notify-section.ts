@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PERIODS } from '../clock/calendar.ts'
 import { text, eachOnce, nameText, oneOf, timeOfDay, timezone } from '../schema/scalars.ts'
 import { mapsIn } from '../schema/path.ts'
 import { unknownName } from '../schema/nearest-key.ts'
@@ -30,11 +31,32 @@ function checkReceivers(notify: AnyMap, report: ReportProblem): void {
     if (problem !== undefined) report(['receivers', index, 'name'], `${problem}; expected a name of its own`)
     else taken.set(name, `the same name as \`receivers[${index}]\``)
   })
-  for (const [index, route] of mapsIn(notify['routes']).entries()) {
-    for (const [position, name] of listIn(route['notify']).entries()) {
-      const problem = isName(name) ? routeProblem(name, all) : undefined
-      if (problem !== undefined) report(['routes', index, 'notify', position], problem)
-    }
+  for (const [list, key] of [
+    ['routes', 'notify'],
+    ['reports', 'receivers'],
+  ] as const)
+    for (const [index, item] of mapsIn(notify[list]).entries())
+      for (const [position, name] of listIn(item[key]).entries()) {
+        const problem = isName(name) ? routeProblem(name, all) : undefined
+        if (problem !== undefined) report([list, index, key, position], problem)
+      }
+  checkReports(mapsIn(notify['reports']), report)
+}
+
+/** A receiver remembers the latest report of each kind, so it can get one of each kind only. */
+function checkReports(reports: readonly AnyMap[], report: ReportProblem): void {
+  for (const [index, { every, receivers }] of reports.entries()) {
+    const before = reports.slice(0, index).findIndex((other) => {
+      const names = listIn(other['receivers'])
+      const isShared =
+        receivers === undefined ||
+        other['receivers'] === undefined ||
+        names.some((name) => listIn(receivers).includes(name))
+      return other['every'] === every && isShared
+    })
+    if (before === -1) continue
+    const expected = 'expected other `receivers`, since each gets one report of a kind'
+    report(['reports', index], `\`reports[${before}]\` has the same \`every\` for the same receiver; ${expected}`)
   }
 }
 
@@ -57,9 +79,14 @@ function notRouted(receiver: AnyMap): string | undefined {
   return type?.notRouted
 }
 
-const digest = section({
-  at: timeOfDay().describe('When the summary of the day before is sent, HH:MM'),
-  timezone: timezone().prefault('UTC').describe('Time zone of `at` and of the day (IANA name)'),
+const report = section({
+  every: oneOf(PERIODS).describe('Of the day, the week (from Monday on) or the month before'),
+  at: timeOfDay().describe('When it is sent, HH:MM: each day, on Mondays, or on the first of the month'),
+  timezone: timezone().prefault('UTC').describe('Time zone of `at` and of the days (IANA name)'),
+  receivers: eachOnce(text('the name of a receiver'))
+    .optional()
+    .describe('Names of the receivers that get it; default: all but Alertmanager and webhooks in its format'),
+  csv: z.boolean().prefault(true).describe('Whether e-mails have it attached as CSV'),
 })
 
 /** Selects alerts. Each given value must equal the alert's, or be an expression that matches it. */
@@ -159,7 +186,7 @@ const notifyKeys = section(
     receivers: listOf(namedReceiver).describe(
       'More receivers, each with a name of your choice; a key such as `slack` is short for one of that name',
     ),
-    digest: digest.optional().describe('A daily summary; default: none'),
+    reports: listOf(report).describe('Daily, weekly and monthly reports; one of each kind for a receiver'),
     routes: listOf(route).describe(
       'Which receivers are notified of which alerts: the first route that matches decides; without one, all receivers are',
     ),

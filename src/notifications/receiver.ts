@@ -30,7 +30,7 @@ export type MessageReceiver = {
   send: Send
   /** It edits the message of an incident while the incident lasts; default: no. */
   edits?: boolean
-  /** It gets what Alertmanager would send: a group for each rule, and no digest; default: no. */
+  /** It gets what Alertmanager would send: a group for each rule, and no report; default: no. */
   isLikeAlertmanager?: boolean
 }
 

@@ -16,7 +16,7 @@ type Renaming = (text: string, rename: Rename) => string
  */
 const NAMES: readonly (readonly [table: TableName, column: string, renaming: Renaming])[] = [
   ['notified', 'data', inJson],
-  ['receivers', 'data', inReports],
+  ['receivers', 'data', inSetUps],
   ['alert_episodes', 'target', asName],
   ['alert_episodes', 'notes', (text, rename) => text.replaceAll(/^.+$/gm, (line) => inJson(line, rename))],
   ['silences', 'data', (text, rename) => inJson(text, rename, asMatched)],
@@ -107,14 +107,11 @@ function inJson(text: string, rename: Rename, nameIn: Renaming = asName): string
   return JSON.stringify(renamed(JSON.parse(text), false))
 }
 
-/** The reports of its past that receivers got: the keys of notifications/past-report.ts. */
-function inReports(text: string, { name, formerly }: Rename): string {
-  const state = parse<ReceiverState>(text)
-  const reports = state.reports.map(({ id, at }) => {
-    const [, of, before] = /^past of (.*) before (\S+)$/s.exec(id) ?? []
-    return { id: of === formerly ? `past of ${name} before ${before}` : id, at }
-  })
-  return JSON.stringify({ ...state, reports })
+/** Of which targets a receiver got the first report. */
+function inSetUps(text: string, { name, formerly }: Rename): string {
+  const { setUps, ...state } = parse<ReceiverState>(text)
+  const renamed = Object.entries(setUps).map(([of, created]) => [of === formerly ? name : of, created])
+  return JSON.stringify({ ...state, setUps: Object.fromEntries(renamed) })
 }
 
 /** A regular expression that matched the old name also matches the new one. */

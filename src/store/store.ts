@@ -4,6 +4,7 @@ import type { AlertDelta } from '../alerts/evaluate.ts'
 import type { Silence } from '../alerts/match.ts'
 import type { EvaluationRecord } from '../alerts/trigger.ts'
 import type { Notification } from '../alerts/notification.ts'
+import type { CalendarPeriod } from '../clock/calendar.ts'
 import type { FinalStatus } from '../ledger/call.ts'
 import type { EarlierCalls, KeptFinishes, Period } from '../ledger/finished-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
@@ -257,8 +258,10 @@ export type ReceiverState = {
   added: number
   /** Ends until then need no word any more. */
   cursor: number
-  /** The reports that it got in the last days, and when. */
-  reports: readonly { id: string; at: number }[]
+  /** When the latest report of each kind that it got was due. */
+  reports: Readonly<Partial<Record<CalendarPeriod, number>>>
+  /** The targets that were set up in the last days and of which it got the first report: since when each is counted (service's clock). */
+  setUps: Readonly<Record<string, number>>
 }
 
 /** What changes of what receivers were told. */

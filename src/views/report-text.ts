@@ -180,6 +180,9 @@ function beforeText({ since, until }: NonNullable<Report['before']>, zone: strin
   return `${from.date} ${from.time} to ${to.date} ${to.time}`
 }
 
+/** The date of the first day of a report, by its zone: `2026-11-19`. */
+export const firstDayOf = ({ since, zone }: Pick<Report, 'since' | 'zone'>) => local(since, zone).date
+
 type Local = ReturnType<typeof local>
 
 const isMonth = (from: Local, to: Local) =>

@@ -65,7 +65,7 @@ async function fillStore(): Promise<Uint8Array> {
       rows: [{ id: `é ${i}`, receiver, accepted, data: JSON.stringify({ begun: [told], ended: [] }) }],
       receiver: {
         name: receiver,
-        state: { added: CREATED + 0.1, cursor: NOW + 0.1 + 0.2, reports: [{ id: 'é', at: NOW }] },
+        state: { added: CREATED + 0.1, cursor: NOW + 0.1 + 0.2, reports: { day: NOW }, setUps: { é: NOW } },
       },
     })
   }

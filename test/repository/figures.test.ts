@@ -103,7 +103,6 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['page', /reloaded every (\d+) seconds/, () => constant('web/page/model/charts.ts', 'REFRESH_MS') / 1000],
   ['alerting', /with at most (\d+) characters/, () => constant('alerts/match.ts', 'MAX_PATTERN_LENGTH')],
   ['alerting', /does not answer within (\d+) s, the message/, () => constant('notifications/receivers/email/email-send.ts', 'TIMEOUT_SECONDS')],
-  ['alerting', /not be made within (\d+) hours/, () => constant('notifications/daily-digest.ts', 'MAX_LATE_SECONDS') / 3600],
   ['alerting', /the last (\w+) windows/, () => constant('alerts/evidence.ts', 'TREND_WINDOWS')],
   ['alerting', /`endsAt` (\w+) intervals/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'LIFETIME_POLLS')],
   ['alerting', /\(at least (\d+) min\)/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'MIN_LIFETIME_SECONDS') / 60],

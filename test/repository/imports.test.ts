@@ -16,7 +16,7 @@ const SECTIONS = [
   'web/http-section.ts',
 ]
 /** Sentences that messages have as text and as JSON. */
-const TEXTS = ['digest-text', 'group-text', 'links', 'notification-text', 'past-text', 'store-text'].map(
+const TEXTS = ['bulletin', 'group-text', 'links', 'notification-text', 'store-text'].map(
   (name) => `notifications/text/${name}.ts`,
 )
 // Imports run one way. `types`

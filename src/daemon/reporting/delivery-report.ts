@@ -81,8 +81,7 @@ export function reportWebhook(
 
 /** The fields that say what a message is about. */
 function fieldsOf(message: Message): object {
-  if (message.kind === 'digest') return { digest: message.day }
-  if (message.kind === 'past') return { past: message.targets.length }
+  if (message.kind === 'report') return { report: message.every ?? 'first' }
   if (message.kind === 'store') return { store: message.state }
   const { target, severity, alerts, flapped } = message
   return {

@@ -73,7 +73,7 @@ export class Notified {
     this.#receiver = receiver
     this.#options = options
     const now = options.clock.wall()
-    this.#state = state ?? { added: now, cursor: now, reports: [] }
+    this.#state = state ?? { added: now, cursor: now, reports: {}, setUps: {} }
     if (state === undefined) this.#unwritten.push({ receiver: { name: receiver, state: this.#state } })
     const read = rows.map(({ id, accepted, data }) => ({ id, accepted, told: parse<Told>(data) }))
     const known = (id: string, list: readonly Entry[]) => list.map((one) => this.#stamp(one, id))

@@ -94,7 +94,7 @@ const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 /**
  * A message in the form of Alertmanager's webhook, with all alerts of its group, at most `most` of them. Alerts that fired and resolved between deliveries are resolved ones.
- * A problem of the store is an alert of callwatch itself. Undefined for a digest or a report of the past, which Alertmanager does not have, and for a message
+ * A problem of the store is an alert of callwatch itself. Undefined for a report, which Alertmanager does not have, and for a message
  * without alerts.
  */
 export function alertmanagerView(message: Message, sources: Sources, most = Infinity): AlertmanagerView | undefined {

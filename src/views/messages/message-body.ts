@@ -1,18 +1,17 @@
 import * as z from 'zod'
 import { failuresOf, type Notification } from '../../alerts/notification.ts'
 import { CHANGES, sum, windowOf } from '../../alerts/signal.ts'
+import { PERIODS } from '../../clock/calendar.ts'
 import { isoTime } from '../../clock/times.ts'
-import type { Figures } from '../../history/sums.ts'
-import { failureRatio } from '../../ledger/failure-ratio.ts'
-import type { FlappedAlert, Message, PastMessage } from '../../notifications/message.ts'
-import { digestLine } from '../../notifications/text/digest-text.ts'
+import type { FlappedAlert, Message } from '../../notifications/message.ts'
+import { bulletinLine } from '../../notifications/text/bulletin.ts'
 import { descriptionOf, flappedText, summaryOf } from '../../notifications/text/notification-text.ts'
-import { pastSummary } from '../../notifications/text/past-text.ts'
 import { storeText } from '../../notifications/text/store-text.ts'
 import { alertChange, alertData } from '../alert.ts'
 import { incident, incidentView } from '../incident.ts'
+import { report } from '../report.ts'
 import { labels, measured, severity } from '../rule.ts'
-import { count, finite, finiteOf, outcomes, ratio, time } from '../shapes.ts'
+import { count, finite, finiteOf, outcomes, time } from '../shapes.ts'
 import { silence } from '../silence.ts'
 
 const counts = z.object({ ...outcomes, total: count })
@@ -51,10 +50,7 @@ const alert = alertChange.extend({
 })
 
 const every = { version: z.literal(1), sent_at: time }
-const day = z.object({ calls: counts, minutes: finite, failure_ratio: ratio.nullable() })
 const links = z.object({ alert: z.string(), calls: z.string().exactOptional(), silence: z.string() })
-/** Names of targets in the report of what happened before their set-up. */
-const MOST_NAMES = 20
 const suppressed = z.object({ alert: z.string(), target: z.string() })
 
 /**
@@ -81,23 +77,12 @@ export const message = z.discriminatedUnion('kind', [
     inhibited: z.array(suppressed.extend({ severity })),
   }),
   z.object({
-    kind: z.literal('digest'),
+    kind: z.literal('report'),
     ...every,
-    day: z.string(),
-    timezone: z.string(),
-    targets: z.array(z.object({ target: z.string(), summary: z.string(), day, week_before: day.nullable() })),
-  }),
-  z.object({
-    kind: z.literal('past'),
-    ...every,
-    since: time,
-    until: time,
-    targets: z.array(z.string()).describe(`The first ${MOST_NAMES} of them`),
-    target_count: count,
+    every: z.enum(PERIODS).nullable().describe('Null for the first report of targets that were set up'),
     summary: z.string(),
-    ...day.shape,
-    worst_hour: z.object({ since: time, calls: counts }).nullable(),
-    open_for_hours: z.object({ calls: count, oldest_seconds: count }),
+    truncated_rows: count.describe('How many rows are left out, because the body would be too large'),
+    report,
   }),
   z.object({
     kind: z.literal('store'),
@@ -113,7 +98,7 @@ export type MessageView = z.output<typeof message>
 
 /**
  * @param now the host's clock (UNIX seconds)
- * @param most how many entries a list of alerts has at most
+ * @param most how many entries a list has at most
  */
 export function messageView(message: Message, now: number, most = Infinity): MessageView {
   const common = { version: 1, sent_at: isoTime(now) } as const
@@ -139,43 +124,27 @@ export function messageView(message: Message, now: number, most = Infinity): Mes
         inhibited: inhibited.slice(0, most),
       }
     }
-    case 'digest': {
-      const { kind, day, timezone, targets } = message
+    case 'report': {
+      const { kind, every = null, report } = message
+      const { rows, coverage } = report
       return {
         ...common,
         kind,
-        day,
-        timezone,
-        targets: targets.map((each) => ({
-          target: each.target,
-          summary: digestLine(each),
-          day: dayView(each.day),
-          week_before: each.weekBefore === undefined ? null : dayView(each.weekBefore),
-        })),
+        every,
+        summary: bulletinLine(message),
+        truncated_rows: Math.max(0, rows.length - most),
+        report: {
+          ...report,
+          rows: rows.slice(0, most),
+          coverage: { ...coverage, blind: coverage.blind.slice(0, most) },
+        },
       }
     }
-    case 'past':
-      return { ...common, ...pastView(message) }
     default: {
       const { kind, state, problem, since, at } = message
       const { title, line } = storeText(message)
       return { ...common, kind, state, summary: `${title}. ${line}`, problem, since: isoTime(since), at: isoTime(at) }
     }
-  }
-}
-
-function pastView(message: PastMessage) {
-  const { kind, from, to, targets, worstHour, open } = message
-  return {
-    kind,
-    since: isoTime(from),
-    until: isoTime(to),
-    targets: targets.slice(0, MOST_NAMES),
-    target_count: targets.length,
-    summary: pastSummary(message),
-    ...dayView(message),
-    worst_hour: worstHour ? { since: isoTime(worstHour.from), calls: worstHour.counts } : null,
-    open_for_hours: { calls: open.calls, oldest_seconds: Math.round(open.oldest) },
   }
 }
 
@@ -222,9 +191,4 @@ function viewOf(notification: Notification): z.output<typeof alert> {
 
 function contributorView({ ofFailures, ofCalls, ...contributor }: NonNullable<Notification['contributor']>) {
   return { ...contributor, of_failures: ofFailures, of_calls: ofCalls }
-}
-
-/** Finished calls, participant minutes, and the share of the calls that failed (null of none). */
-function dayView({ counts, minutes }: Figures) {
-  return { calls: counts, minutes: finiteOf(minutes), failure_ratio: finiteOf(failureRatio(counts, 'any')) }
 }

@@ -7,7 +7,7 @@ import { notification, openAt, type NewPlace } from '../../kit/store/place.ts'
 const row = (id: string, receiver = 'slack', differing: Partial<NotifiedRow> = {}): NotifiedRow => {
   return { id, receiver, accepted: false, data: `{"é\\u2028":"${id}"}`, ...differing }
 }
-const state = (at: number): ReceiverState => ({ added: at, cursor: at + 1, reports: [{ id: 'report:day', at }] })
+const state = (at: number): ReceiverState => ({ added: at, cursor: at + 1, reports: { day: at }, setUps: { a: at } })
 const note: EpisodeNote = { target: 'a', key: notification.key, since: CREATED, lines: '{"receiver":"slack"}\n' }
 
 /** What a store promises of what receivers were told. */

@@ -1,6 +1,6 @@
 import type { Report, ReportRow } from '../../../src/views/report.ts'
 
-const none = { calls: 0, failure_ratio: null, participant_minutes: 0, user_minutes: 0 }
+export const NO_AMOUNTS = { calls: 0, failure_ratio: null, participant_minutes: 0, user_minutes: 0 }
 const durations = { duration_seconds: { mean: 300, p50: 240, p95: 900 } }
 
 const NOW = { calls: 1204, failure_ratio: 0.042, participant_minutes: 8310.4, user_minutes: 9008 }
@@ -47,7 +47,7 @@ export const REPORT: Report = {
       user_minutes: 4,
       failure_ratio: null,
       blind_seconds: 0,
-      compared: { days: 1, known_days: 0, now: none, before: none },
+      compared: { days: 1, known_days: 0, now: NO_AMOUNTS, before: NO_AMOUNTS },
     },
     REPORT_ROW,
     {
@@ -61,7 +61,7 @@ export const REPORT: Report = {
       compared: {
         days: 1,
         known_days: 1,
-        now: none,
+        now: NO_AMOUNTS,
         before: { calls: 4, failure_ratio: null, participant_minutes: 12, user_minutes: 0 },
       },
     },

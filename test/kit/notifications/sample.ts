@@ -1,14 +1,10 @@
+import { isoTime } from '../../../src/clock/times.ts'
 import { incidentsOf, type Incident } from '../../../src/alerts/incidents.ts'
 import { hasEnded, instanceOf, type Notification } from '../../../src/alerts/notification.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import type { NotifyConfig } from '../../../src/notifications/notify-section.ts'
-import type {
-  AlertMessage,
-  DigestMessage,
-  PastMessage,
-  StoreMessage,
-  AlertUpdate,
-} from '../../../src/notifications/message.ts'
+import type { AlertMessage, ReportMessage, StoreMessage, AlertUpdate } from '../../../src/notifications/message.ts'
+import { NO_AMOUNTS, REPORT, REPORT_ROW } from '../history/sample-report.ts'
 
 /** As alerts are grouped where a test does not say otherwise: by target and severity, without a wait. */
 export const GROUPED: Pick<NotifyConfig, 'groupBy' | 'groupWait' | 'groupInterval'> = {
@@ -210,47 +206,24 @@ export function messageOf(
   }
 }
 
-const counts = { ended: 1153, unanswered: 30, rejected: 15, canceled: 6, other: 0, total: 1204 }
-const before = { ended: 1040, unanswered: 20, rejected: 10, canceled: 5, other: 0, total: 1075 }
-const none = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, total: 0 }
-
-export const DIGEST: DigestMessage = {
-  kind: 'digest',
-  day: '2026-11-19',
-  timezone: 'Europe/Berlin',
-  targets: [
-    {
-      target: 'production',
-      day: { counts, minutes: 8310.4, blindSeconds: 0 },
-      weekBefore: { counts: before, minutes: 8567, blindSeconds: 0 },
+/** The report of a day, and the first one of a target. */
+export const DAILY: ReportMessage = { kind: 'report', report: REPORT, every: 'day', csv: true }
+export const FIRST: ReportMessage = {
+  kind: 'report',
+  report: {
+    ...REPORT,
+    since: isoTime(AT - 86_400),
+    until: isoTime(AT),
+    zone: 'UTC',
+    rows: [REPORT_ROW],
+    total: {
+      ...REPORT_ROW,
+      compared: { ...REPORT.total.compared, known_days: 0, now: NO_AMOUNTS, before: NO_AMOUNTS },
     },
-    {
-      target: 'new-customer',
-      day: { counts: { ...none, ended: 1, other: 1, total: 2 }, minutes: 3.5, blindSeconds: 0 },
-      weekBefore: undefined,
-    },
-    {
-      target: 'staging',
-      day: { counts: none, minutes: 0, blindSeconds: 0 },
-      weekBefore: { counts: { ...none, ended: 4, total: 4 }, minutes: 12, blindSeconds: 0 },
-    },
-  ],
-}
-
-export const PAST: PastMessage = {
-  kind: 'past',
-  targets: ['production'],
-  from: AT - 86_400,
-  to: AT,
-  counts,
-  minutes: 8310.4,
-  worstHour: { from: AT - 36_930, counts: { ...none, ended: 59, rejected: 21, total: 80 } },
-  open: { longerThan: 10_800, calls: 2, oldest: 32_700 },
-  timezone: 'UTC',
-  rules: [
-    'HighFailureRate: more than 30% of the calls in the last 15m failed (at least 20 calls), for 2m',
-    'NoGoodPoll: no successful poll for 5m',
-  ],
+  },
+  every: undefined,
+  setUp: ['production'],
+  csv: true,
 }
 
 export const STORE_FAILING: StoreMessage = {

@@ -30,7 +30,7 @@ export function compareMessages(
   let duplicates = 0
   for (const { message, accepted } of attempts) {
     const { alert, kind, cycles, life } = message
-    if (kind === 'store' || kind === 'past') continue
+    if (kind === 'store' || kind === 'report') continue
     if (!accepted) {
       unanswered.add(alert)
       continue

@@ -11,7 +11,7 @@ export type Accepted = {
   /** Of which target it is; empty where it is about the store. */
   target: string
   /** `flapped`: it fired and resolved between deliveries. */
-  kind: 'firing' | 'resolved' | 'expired' | 'flapped' | 'store' | 'past'
+  kind: 'firing' | 'resolved' | 'expired' | 'flapped' | 'store' | 'report'
   /** How often it fired and resolved in addition. */
   cycles: number
   text: string
@@ -112,7 +112,8 @@ export function readMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
   const { text } = JSON.parse(body) as { text: string }
   if (/^\S+ callwatch can/u.test(text)) return { alert: 'store', target: '', kind: 'store', cycles: 0, text, life }
-  if (/^\S+ callwatch watches/u.test(text)) return { alert: 'past', target: '', kind: 'past', cycles: 0, text, life }
+  if (/^\S+ callwatch watches/u.test(text))
+    return { alert: 'report', target: '', kind: 'report', cycles: 0, text, life }
   const [, word = '', alert, target] = /^\S+ (?:.* still fires?; )?([a-z, ]+): (\w+) on ([\w-]+)/u.exec(text) ?? []
   const kind = KINDS.get(word)
   if (kind === undefined || alert === undefined || target === undefined)
@@ -138,7 +139,7 @@ export function readWebhookMessage(body: string, life: number): Accepted {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
   const message = JSON.parse(body) as MessageView
   const { kind } = message
-  if (kind === 'store' || kind === 'past')
+  if (kind === 'store' || kind === 'report')
     return { alert: kind, target: '', kind, cycles: 0, text: message.summary, life }
   if (kind !== 'alerts') throw new Error(`no message of an alert: ${body}`)
   const { alerts, resolved_between: flapped } = message

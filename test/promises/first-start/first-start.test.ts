@@ -44,7 +44,7 @@ async function world(options: SimulatorOptions = QUIET) {
       },
       resetTarget,
     )
-  const past = () => messages.flatMap((message) => (message.kind === 'past' ? message : []))
+  const past = () => messages.flatMap((message) => (message.kind === 'report' ? message : []))
   const reported = (times: number) => vi.waitFor(() => expect(past()).toHaveLength(times), WAIT)
   return { simulator, start, messages, past, reported }
 }
@@ -55,8 +55,8 @@ describe('a first start', () => {
     const first = await start()
     await reported(1)
     const [message] = past()
-    expect(message).toMatchObject({ targets: ['production'], target_count: 1 })
-    expect(message!.calls.total).toBeGreaterThan(280)
+    expect(message).toMatchObject({ every: null, report: { rows: [{ target: 'production' }] } })
+    expect(message!.report.total.calls.total).toBeGreaterThan(280)
     await first.stop()
     const second = await start()
     await second.morePolls(60)
@@ -82,7 +82,7 @@ describe('a first start', () => {
     await start()
     await reported(1)
     expect(past()).toMatchObject([
-      { calls: { total: 0 }, summary: 'callwatch watches production: the last 24h: 0 calls, 0 participant minutes' },
+      { summary: 'callwatch watches production: 0 calls, 0 participant minutes, 0 user minutes' },
     ])
   })
 

@@ -24,6 +24,7 @@ const QUIET: Config['notify'] = {
   routes: [],
   inhibit: [],
   mutes: [],
+  reports: [],
 }
 
 type TargetView = {

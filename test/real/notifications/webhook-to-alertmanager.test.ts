@@ -4,7 +4,7 @@ import { alertmanagerPost } from '../../../src/notifications/receivers/alertmana
 import { alertmanagerAlert, alertmanagerView } from '../../../src/views/messages/alertmanager.ts'
 import { webhookSend } from '../../../src/notifications/receivers/webhook/webhook-send.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../kit/notifications/sample.ts'
+import { AT, DAILY, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../kit/notifications/sample.ts'
 import {
   missingPrograms,
   startAlertmanager,
@@ -43,7 +43,7 @@ describe('the format of Alertmanager', () => {
     const sender = { clock: virtualClock(AT), name: 'irc' }
     const send = webhookSend({ url, format: 'alertmanager', headers: {} }, sender)
     await send(messageOf([FIRING, { ...RESOLVED, alert: 'Other', severity: 'info' }]))
-    await send(DIGEST)
+    await send(DAILY)
     await send(STORE_FAILING)
     await vi.waitFor(() => expect(said).toHaveLength(3), 90_000)
     expect(said).toEqual([

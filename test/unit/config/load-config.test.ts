@@ -87,6 +87,7 @@ describe('what a file may say', () => {
       groupBy: ['alert', 'severity'],
       groupInterval: 300,
       receivers: [],
+      reports: [],
       routes: [],
       inhibit: [],
       mutes: [],

@@ -100,6 +100,7 @@ notify:
     - severity
   group_interval: 5m
   receivers: []
+  reports: []
   routes: []
   inhibit: []
   mutes: []

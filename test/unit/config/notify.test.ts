@@ -38,6 +38,7 @@ describe('where alerts go', () => {
       routes: [],
       inhibit: [],
       mutes: [],
+      reports: [],
     })
     const bare = load('notify: { webhook: { url: https://hooks.example/x } }')
     expect(bare.notify.receivers[0]?.config).toStrictEqual({
@@ -47,12 +48,16 @@ describe('where alerts go', () => {
     })
   })
 
-  test('a digest, in UTC unless said otherwise', () => {
-    expect(load('notify: { digest: { at: 09:00 } }').notify.digest).toStrictEqual({ at: '09:00', timezone: 'UTC' })
-    expect(load('notify: { digest: { at: "23:59", timezone: Asia/Kolkata } }').notify.digest).toStrictEqual({
-      at: '23:59',
-      timezone: 'Asia/Kolkata',
-    })
+  test('reports, in UTC, to all receivers and with CSV unless said otherwise', () => {
+    const source = `notify:
+      slack: { webhook_url: https://hooks.slack.example/x }
+      reports:
+        - { every: day, at: 09:00 }
+        - { every: month, at: "23:59", timezone: Asia/Kolkata, receivers: [slack], csv: false }`
+    expect(load(source).notify.reports).toStrictEqual([
+      { every: 'day', at: '09:00', timezone: 'UTC', csv: true },
+      { every: 'month', at: '23:59', timezone: 'Asia/Kolkata', receivers: ['slack'], csv: false },
+    ])
   })
 
   test('routes, in their order, to what is configured', () => {
@@ -182,9 +187,10 @@ describe('where alerts go', () => {
     expect(durations).toEqual([86_400, 1800, 86_340])
   })
 
-  test('a digest where calls are kept for 9 days, and calls kept for less without one', () => {
-    expect(load('notify: { digest: { at: 09:00 } }\nstore: { history: 9d }').store.history).toBe(777_600)
-    expect(load('notify: { digest: }\nstore: { history: 8d }').store.history).toBe(691_200)
+  test('a report of a week where calls are kept for 8 days, and calls kept for less without one', () => {
+    const weekly = 'notify: { reports: [{ every: week, at: 09:00 }] }'
+    expect(load(`${weekly}\nstore: { history: 8d }`).store.history).toBe(691_200)
+    expect(load('notify: { reports: }\nstore: { history: 7d }').store.history).toBe(604_800)
   })
 
   test('an alert and a target that have their names from elsewhere', () => {

@@ -51,6 +51,9 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
   const production = {
     name: 'production',
     evaluationAge: () => 0,
+    // It was set up long ago.
+    ledger: { sync: { created: 0 } },
+    pollAge: () => 0,
     health: () => ({ fault: undefined }),
   }
   const parts = {

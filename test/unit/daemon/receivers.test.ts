@@ -53,6 +53,7 @@ test('several receivers of each type are notified by their own names, as routes 
         routes: [{ match: { alert: ANY_CALL.name }, notify: ['failing', 'ops'] }],
         inhibit: [],
         mutes: [],
+        reports: [],
       },
     },
   )

@@ -156,7 +156,7 @@ describe('a reloaded configuration', () => {
       ),
     )
     const [before, after] = receivers.map(({ url }) => [webhookAt('webhook', url)])
-    const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [] }
+    const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [], reports: [] }
     const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: before! } })
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified).toEqual(['old', 'old']), WAIT)
@@ -190,7 +190,7 @@ describe('a reloaded configuration', () => {
 
   test('notifies a receiver that was added of what fires, and not of what ended before; and no longer one that was removed', async () => {
     const { notified, first, second } = await firstAndSecond()
-    const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [] }
+    const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [], reports: [] }
     const running = await daemonWithTwo({ alerts: [ANY_CALL], notify: { ...notify, receivers: [first] } })
     const { reload, a, target } = running
     await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)
@@ -209,7 +209,7 @@ describe('a reloaded configuration', () => {
     const { notified, first, second } = await firstAndSecond()
     const notifyBy = (...names: string[]) => {
       const routes = [{ match: {}, notify: names }]
-      return { ...GROUPED, routes, inhibit: [], mutes: [], receivers: [first, second] }
+      return { ...GROUPED, routes, inhibit: [], mutes: [], reports: [], receivers: [first, second] }
     }
     const { reload, a, target } = await daemonWithTwo({ alerts: [ANY_CALL], notify: notifyBy('first') })
     await vi.waitFor(() => expect(notified.toSorted()).toEqual(['first: firing a', 'first: firing b']), WAIT)

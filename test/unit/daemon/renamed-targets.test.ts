@@ -31,7 +31,7 @@ async function firing(store: Config['store'], differing: Partial<Config> = {}) {
     type: 'webhook' as const,
     config: { url, format: 'callwatch' as const, headers: {} },
   }
-  const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [], receivers: [webhook] }
+  const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [], reports: [], receivers: [webhook] }
   const named = (name: string, formerly?: string): TargetConfig => ({
     name,
     ...(formerly !== undefined && { formerly }),

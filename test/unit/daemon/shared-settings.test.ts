@@ -49,7 +49,7 @@ test.each([{ CALLWATCH_API_KEY: 'another-key' }, { CALLWATCH_HTTP_PORT: '1' }, {
 )
 
 test('shared settings have all sections of notify, so that a missing one differs', () => {
-  const sections = ['slack', 'webhook', 'email', 'alertmanager', 'heartbeat', 'digest']
+  const sections = ['slack', 'webhook', 'email', 'alertmanager', 'heartbeat']
   expect(sections.map((section) => settingsOf()[`notify.${section}`])).toEqual(sections.map(() => 'not set'))
 })
 

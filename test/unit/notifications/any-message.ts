@@ -4,8 +4,10 @@ import { SEVERITIES } from '../../../src/alerts/match-keys.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import { KINDS } from '../../../src/notifications/delivery/due.ts'
 import type { AlertMessage, Message } from '../../../src/notifications/message.ts'
+import type { Report } from '../../../src/views/report.ts'
 import type { AlertLinks } from '../../../src/notifications/text/links.ts'
 import { AT, incidentOf, SIGNALS } from '../../kit/notifications/sample.ts'
+import { REPORT, REPORT_ROW } from '../../kit/history/sample-report.ts'
 import { anyCharacter } from '../../kit/any-character.ts'
 
 const NASTY = [
@@ -126,7 +128,19 @@ function many<T>(one: fc.Arbitrary<T>, maximum: number): fc.Arbitrary<T[]> {
     .map(([some, length]) => Array.from({ length }, (_, index) => some[index % some.length]!))
 }
 
-const anyFigures = fc.record({ counts: anyCounts, minutes: anyNumber, blindSeconds: fc.nat() }, PLAIN)
+/** A report with names of any kind, and numbers of any size. */
+const anyReport: fc.Arbitrary<Report> = fc
+  .tuple(many(anyText, 100), many(anyText, 30), anyCount)
+  .map(([names, rules, total]) => {
+    const calls = { ...REPORT_ROW.calls, total, rejected: total }
+    const blind = names.map((target) => ({ ...REPORT.coverage.blind[0]!, target }))
+    return {
+      ...REPORT,
+      rows: names.map((target) => ({ ...REPORT_ROW, target, calls })),
+      fired: rules.map((alert) => ({ ...REPORT.fired[0]!, alert, times: total })),
+      coverage: { ...REPORT.coverage, blind },
+    }
+  })
 
 /** A link to the page of an alert as Slack has it. */
 export const SLACK_ALERT_LINK = /<https:\/\/callwatch\.test\/x*\|[^<>|]*>/g
@@ -194,13 +208,10 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
       .map(withIncident),
   },
   fc.record({
-    kind: fc.constant('digest' as const),
-    day: fc.oneof(fc.constant('2026-11-19'), anyText),
-    timezone: fc.oneof(fc.constant('UTC'), anyText),
-    targets: many(
-      fc.record({ target: anyText, day: anyFigures, weekBefore: fc.option(anyFigures, { nil: undefined }) }, PLAIN),
-      100,
-    ),
+    kind: fc.constant('report' as const),
+    report: anyReport,
+    every: fc.constantFrom('day' as const, 'month' as const),
+    csv: fc.boolean(),
   }),
   fc.record(
     {

@@ -24,6 +24,7 @@ const notifyOf = (...receivers: NotifyConfig['receivers']): NotifyConfig => {
     routes: [],
     inhibit: [],
     mutes: [],
+    reports: [],
   }
 }
 
@@ -34,7 +35,7 @@ test.each<[NotifyConfig['receivers'], string[]]>([
     [slack(), webhook()],
     ['slack', 'webhook'],
   ],
-  // It takes alerts, but no digest and no word of the store.
+  // It takes alerts, but no report and no word of the store.
   [[alertmanager()], ['log']],
   [[alertmanager(), webhook()], ['webhook']],
   [[alertmanager('am')], ['log']],

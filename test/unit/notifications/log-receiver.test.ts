@@ -3,8 +3,8 @@ import type { Message } from '../../../src/notifications/message.ts'
 import { logReceiver, type LogLine } from '../../../src/notifications/log-receiver.ts'
 import {
   AT,
-  DIGEST,
-  PAST,
+  DAILY,
+  FIRST,
   FIRING,
   messageOf,
   RESOLVED,
@@ -44,27 +44,15 @@ test('each alert is a line', async () => {
   ])
 })
 
-test('each target of a digest is a line', async () => {
-  expect(await logged(DIGEST)).toMatchObject([
-    {
-      fields: { target: 'production', day: '2026-11-19' },
-      text: expect.stringMatching(/^digest of 2026-11-19: 1,204 calls/),
-    },
-    { fields: { target: 'new-customer' } },
-    { fields: { target: 'staging' } },
-  ])
-})
-
-test('the past is a line', async () => {
-  expect(await logged(PAST)).toEqual([
+test('a report is a line', async () => {
+  expect(await logged(DAILY)).toEqual([
     {
       fields: {},
       level: 'info',
-      text: expect.stringMatching(
-        /^callwatch watches production: the last 24h: 1,204 calls, .*; ended 1,153, .* for 9h 5m$/,
-      ),
+      text: expect.stringMatching(/^Calls on Thursday, 2026-11-19 \(Europe\/Berlin\): 1,206 calls \(\+12%\), /),
     },
   ])
+  expect((await logged(FIRST))[0]!.text).toMatch(/^callwatch watches production: 1,204 calls, /)
 })
 
 test('the store is a line', async () => {

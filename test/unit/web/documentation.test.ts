@@ -16,7 +16,7 @@ const examples: Record<string, unknown>[] = [...doc.matchAll(/^```json\n(.*?)^``
   JSON.parse(json),
 )
 
-test.each(['alerts', 'digest', 'store'])(
+test.each(['alerts', 'report', 'store'])(
   'docs/webhook.md shows the message of kind %s as the webhook posts it',
   (kind) => {
     const shown = examples.find((example) => example['kind'] === kind)
@@ -31,7 +31,7 @@ test.each(['alerts', 'digest', 'store'])(
 
 test('docs/webhook.md explains every field of a message, and every key of a silence', () => {
   const names = new Set<string>([...MATCH_KEYS, 'match', 'all', 'for', 'reason'])
-  for (const kind of ['alerts', 'digest', 'store']) {
+  for (const kind of ['alerts', 'report', 'store']) {
     JSON.stringify(fixture(kind), (name, value: unknown) => {
       if (/^[a-z_]+$/.test(name)) names.add(name)
       return value

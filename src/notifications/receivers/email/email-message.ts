@@ -2,11 +2,12 @@ import { isLink } from '../../../schema/web-address.ts'
 import type { AlertMessage, Message, TextOptions } from '../../message.ts'
 import { capital } from '../../../text/format.ts'
 import { oneLine } from '../../text/bounded.ts'
-import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
+import { bulletinOf, type Bulletin } from '../../text/bulletin.ts'
 import { groupTitle, improvementOf, isRecovering, unroutedText, withWhatFires } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
 import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
-import { pastBulletin } from '../../text/past-text.ts'
+import { reportCsv } from '../../../views/report.ts'
+import { firstDayOf } from '../../../views/report-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 
 /** The content from which both forms of the body are made. Its texts are bounded. */
@@ -17,21 +18,26 @@ type Section = { title?: string; lines: string[]; facts?: [name: string, value: 
 /** Characters. Mail programs show fewer in lists. */
 const MAX_SUBJECT = 200
 
-/** A message as an e-mail, with enough to decide without opening anything else: subject, and body as plain text and as HTML. */
+/** A message as an e-mail, with enough to decide without opening anything else: subject, body as plain text and as HTML, and a report as CSV. */
 export function emailMessage(message: Message, { now, dashboardUrl }: TextOptions) {
   const { subject, parts, notes = [], links = [] } = contentOf(message, now)
   const all = [...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }]
-  return { subject: oneLine(subject, MAX_SUBJECT), text: plainBody(all), html: htmlBody(all) }
+  return { subject: oneLine(subject, MAX_SUBJECT), text: plainBody(all), html: htmlBody(all), ...attached(message) }
+}
+
+function attached(message: Message) {
+  if (message.kind !== 'report' || !message.csv) return {}
+  const { report } = message
+  const filename = `callwatch-${firstDayOf(report)}.csv`
+  return { attachments: [{ filename, content: reportCsv(report, 'csv'), contentType: 'text/csv; charset=utf-8' }] }
 }
 
 function contentOf(message: Message, now: number): Content {
   switch (message.kind) {
     case 'alerts':
       return message.target === undefined ? groupContent(message, now) : targetContent(withWhatFires(message), now)
-    case 'digest':
-      return bulletinContent(digestBulletin(message))
-    case 'past':
-      return bulletinContent(pastBulletin(message))
+    case 'report':
+      return bulletinContent(bulletinOf(message))
     default: {
       const { title, line } = storeText(message, (problem) => oneLine(problem, MAX_PROBLEM))
       const state = message.state === 'failing' ? 'firing' : 'resolved'

@@ -201,10 +201,10 @@ function idsOf(
         ],
       }
     }
-    case 'digest':
-      return { id: idOf(receiver, 'digest', message.day, message.timezone), references: [] }
-    case 'past':
-      return { id: idOf(receiver, 'past', message.targets, message.to), references: [] }
+    case 'report': {
+      const { report: { since, until }, setUp } = message // oxfmt-ignore
+      return { id: idOf(receiver, 'report', since, until, setUp), references: [] }
+    }
     default: {
       const { state, since } = message
       return { id: idOf(receiver, 'store', state, since), references: [idOf(receiver, 'store', since)] }

@@ -2,7 +2,7 @@ import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import { plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
-import { digestBulletin, type Bulletin } from '../../text/digest-text.ts'
+import { bulletinOf, type Bulletin } from '../../text/bulletin.ts'
 import {
   elsewhereText,
   groupLines,
@@ -14,7 +14,6 @@ import {
 } from '../../text/group-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
 import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
-import { pastBulletin } from '../../text/past-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 import {
   actions,
@@ -40,10 +39,8 @@ export function slackMessage(message: Message, options: TextOptions): SlackMessa
   switch (message.kind) {
     case 'alerts':
       return alertsMessage(withWhatFires(message), options)
-    case 'digest':
-      return bulletinMessage(digestBulletin(message), options)
-    case 'past':
-      return bulletinMessage(pastBulletin(message), options)
+    case 'report':
+      return bulletinMessage(bulletinOf(message), options)
     default:
       return storeMessage(message, options)
   }

@@ -84,6 +84,9 @@ export function daemonLife({ clock, sql, alerts, config, config$, broken }: Arou
     name,
     alerts: alerts.of(name),
     evaluationAge: () => 0,
+    // It was set up long ago.
+    ledger: { sync: { created: 0 } },
+    pollAge: () => 0,
     health: () => ({ fault: undefined }),
   })
   const parts = {

@@ -257,8 +257,7 @@ export function liveAlert({ name, severity = 'warning' }: Named, notification: N
  * where it did so three times unheard.
  */
 export function inShort(message: Message): string {
-  if (message.kind === 'digest') return `digest of ${message.day}`
-  if (message.kind === 'past') return `past of ${message.targets.join(', ')}`
+  if (message.kind === 'report') return `report of ${message.report.since}`
   if (message.kind === 'store') return message.state
   const alerts = message.alerts.map(
     ({ notification: { kind, key }, flaps }) => `${kind} ${key}${flaps === 0 ? '' : ` +${flaps}`}`,

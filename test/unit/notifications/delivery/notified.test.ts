@@ -114,7 +114,7 @@ test('a store that fails is written later, and then has it all', async () => {
 describe('a receiver', () => {
   test('that is new was told nothing, of which only what ends later needs word', async () => {
     const { store, open } = await receiver()
-    expect((await open()).state()).toEqual({ added: AT, cursor: AT, reports: [] })
+    expect((await open()).state()).toEqual({ added: AT, cursor: AT, reports: {}, setUps: {} })
     expect((await store.notified()).rows).toEqual([])
   })
 

@@ -197,7 +197,7 @@ inPostgres('the daemons on one database', (postgres) => {
     const [first, second] = [await joined(url, 'first'), await joined(url, 'second')]
     const refused = { kind: 'stale', message: expect.stringMatching(/^this daemon is not the leader/) }
     await first.writeNotified({ rows: [told('slack')] })
-    const state = { added: CREATED, cursor: CREATED, reports: [] }
+    const state = { added: CREATED, cursor: CREATED, reports: {}, setUps: {} }
     for (const change of [
       {},
       { rows: [told('webhook')] },

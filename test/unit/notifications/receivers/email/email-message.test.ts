@@ -2,11 +2,12 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { emailMessage } from '../../../../../src/notifications/receivers/email/email-message.ts'
 import { anyDashboard, anyMessage } from '../../any-message.ts'
+import { reportCsv } from '../../../../../src/views/report.ts'
 import { longestMessage, WIDE } from '../../longest-message.ts'
 import {
   AT,
-  DIGEST,
-  PAST,
+  DAILY,
+  FIRST,
   FIRING,
   messageOf,
   REMINDER,
@@ -33,8 +34,8 @@ describe('the subject of an e-mail', () => {
       { ...messageOf([]), flapped: [{ notification: FIRING, times: 1, peak: 0.5, endedAt: AT }] },
       /^\[resolved\] critical HighFailureRate on production: fired and resolved at .*, worst 50%$/,
     ],
-    [PAST, /^callwatch watches production$/],
-    [DIGEST, /^Calls on Thursday, 2026-11-19$/],
+    [FIRST, /^callwatch watches production$/],
+    [DAILY, /^Calls on Thursday, 2026-11-19 \(Europe\/Berlin\)$/],
     [STORE_FAILING, /^\[firing\] callwatch cannot write to its store$/],
   ])('says what became of what', (message, subject) => {
     expect(of(message).subject).toMatch(subject)
@@ -92,14 +93,24 @@ test.each(WIDE)('a mail about one target has at most 25,000 characters, however 
   }
 })
 
-test('of many targets a digest shows the twenty with most failed calls', () => {
-  const [quiet] = DIGEST.targets
-  const day = { ...quiet!.day, counts: { ...quiet!.day.counts, rejected: 9000, total: 90_000 } }
-  const targets = [...Array.from({ length: 299 }, () => quiet!), { ...quiet!, target: 'failing', day }]
-  const { text } = of({ ...DIGEST, targets })
-  expect(text.match(/ calls /g)).toHaveLength(20)
-  expect(text.indexOf('failing')).toBeLessThan(text.indexOf(quiet!.target))
+test('of many targets a report shows the twenty with the largest share of failed calls', () => {
+  const [row] = FIRST.report.rows
+  const failing = { ...row!, target: 'failing', failure_ratio: 0.5 }
+  const rows = [...Array.from({ length: 299 }, () => row!), failing]
+  const { text } = of({ ...DAILY, report: { ...DAILY.report, rows } })
+  expect(text.match(/ participant minutes/g)).toHaveLength(21)
+  expect(text.indexOf('failing')).toBeLessThan(text.indexOf(`\n${row!.target}\n`))
   expect(text).toMatch(/^and 280 more$/m)
+})
+
+test('a report is attached as CSV, unless that is not wanted', () => {
+  const attachments = of(DAILY).attachments ?? []
+  expect(attachments.map(({ filename, contentType }) => [filename, contentType])).toEqual([
+    ['callwatch-2026-11-19.csv', 'text/csv; charset=utf-8'],
+  ])
+  expect(attachments[0]!.content).toBe(reportCsv(DAILY.report, 'csv'))
+  expect(of({ ...DAILY, csv: false }).attachments).toBeUndefined()
+  expect(of(STORE_FAILING).attachments).toBeUndefined()
 })
 
 test('a message that was delivered late says so', () => {

@@ -4,7 +4,7 @@ import { slackBot } from '../../../../../src/notifications/receivers/slack/slack
 import { parseMap } from '../../../../../src/schema/path.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
 import { failure, read, withReceivers } from '../../../../kit/notifications/receiver.ts'
-import { AT, DIGEST, FIRING, messageOf, REMINDER, RESOLVED } from '../../../../kit/notifications/sample.ts'
+import { AT, DAILY, FIRING, messageOf, REMINDER, RESOLVED } from '../../../../kit/notifications/sample.ts'
 import { slackProblems } from './slack-limits.ts'
 
 const TOKEN = 'xoxb-a-secret-token'
@@ -147,7 +147,7 @@ describe('a bot', () => {
 
   test('posts what is no incident, and edits nothing of it', async () => {
     const { bot, methods } = await slackApi()
-    expect(await bot()(DIGEST)).toBeUndefined()
+    expect(await bot()(DAILY)).toBeUndefined()
     expect(methods()).toEqual(['chat.postMessage'])
   })
 

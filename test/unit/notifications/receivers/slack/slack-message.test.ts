@@ -7,8 +7,8 @@ import { slackMessage } from '../../../../../src/notifications/receivers/slack/s
 import { anyDashboard, anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts'
 import {
   AT,
-  DIGEST,
-  PAST,
+  DAILY,
+  FIRST,
   FIRING,
   messageOf,
   NO_POLL,
@@ -94,8 +94,8 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
     }),
   ],
   'flapped-and-silenced': [messageOf([], { flapped: PASSED, silenced: SILENCED })],
-  digest: [DIGEST],
-  past: [PAST],
+  report: [DAILY],
+  'report-of-set-up': [FIRST],
   'store-failing': [STORE_FAILING],
   'store-recovered': [STORE_RECOVERED],
 }
@@ -126,29 +126,27 @@ describe.each(WIDE)('the longest message of %j', (character) => {
   })
 })
 
-test('the longest digest is accepted by Slack', () => {
-  const { day } = DIGEST.targets[0]!
-  const counts = { ...day.counts, total: 1e300, ended: 1e300, unanswered: 1e300, rejected: 1e300 }
-  const figures = { ...day, counts, minutes: 1e300 }
-  const one = { target: '"'.repeat(5000), day: figures, weekBefore: { ...figures, minutes: 1 } }
-  expect(slackProblems(sent({ ...DIGEST, targets: Array.from({ length: 300 }, () => one) }))).toEqual([])
-})
-
-test('the longest report of the past is accepted by Slack', () => {
+test('the longest report is accepted by Slack', () => {
   const name = '"'.repeat(5000)
-  const rules = Array.from({ length: 300 }, () => `${name}: ${name}`)
-  const counts = { ended: 1e300, unanswered: 1e300, rejected: 1e300, canceled: 1e300, other: 1e300, total: 1e300 }
-  const worstHour = { from: AT, counts }
-  const all = {
-    ...PAST,
-    targets: [name],
-    counts,
-    minutes: 1e300,
-    worstHour,
-    open: { longerThan: 1, calls: 1e300, oldest: 1e12 },
-    rules,
+  const { report } = DAILY
+  const row = {
+    ...report.rows[1]!,
+    target: name,
+    user_minutes: 1e300,
+    participant_minutes: { audio: 0, video: 0, total: 1e300 },
   }
-  expect(slackProblems(sent(all))).toEqual([])
+  const fired = Array.from({ length: 300 }, () => ({ ...report.fired[0]!, alert: name }))
+  const blind = Array.from({ length: 300 }, (_, i) => ({ ...report.coverage.blind[0]!, target: `${name}${i}` }))
+  const rows = Array.from({ length: 300 }, () => row)
+  const longest = {
+    ...report,
+    rows,
+    total: { ...row, target: undefined },
+    fired,
+    coverage: { blind_seconds: 1e12, blind },
+  }
+  expect(slackProblems(sent({ ...DAILY, report: longest }))).toEqual([])
+  expect(slackProblems(sent({ ...FIRST, report: longest, setUp: rows.map(() => name) }))).toEqual([])
 })
 
 describe('whatever a message is made of', () => {

@@ -6,7 +6,7 @@ import { slackSend } from '../../../../../src/notifications/receivers/slack/slac
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
 import { anyMessage } from '../../any-message.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../../../kit/notifications/receiver.ts'
-import { AT, DIGEST, FIRING, messageOf, STORE_FAILING } from '../../../../kit/notifications/sample.ts'
+import { AT, DAILY, FIRING, messageOf, STORE_FAILING } from '../../../../kit/notifications/sample.ts'
 import { slackProblems } from './slack-limits.ts'
 
 const MESSAGE = messageOf([FIRING])
@@ -39,7 +39,7 @@ test('a message to Slack is posted as JSON', async () => {
 
 test('a receiver as strict as Slack takes whatever is sent', async () => {
   const { send, received } = await strictSlack()
-  const messages = [DIGEST, STORE_FAILING, ...fc.sample(anyMessage, { numRuns: 50, seed: 20_261_120 })]
+  const messages = [DAILY, STORE_FAILING, ...fc.sample(anyMessage, { numRuns: 50, seed: 20_261_120 })]
   for (const message of messages) await send(message)
   expect(received).toHaveLength(messages.length)
 })

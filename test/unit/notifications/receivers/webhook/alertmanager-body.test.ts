@@ -4,8 +4,7 @@ import { alertmanagerView } from '../../../../../src/views/messages/alertmanager
 import { anyMessage } from '../../any-message.ts'
 import {
   AT,
-  DIGEST,
-  PAST,
+  DAILY,
   FIRING,
   messageOf,
   REMINDER,
@@ -85,7 +84,7 @@ test('an alert has the same page in each message: when it changed, when another 
   expect(pages).toEqual([links.alert, links.alert, links.alert])
 })
 
-test('a problem of the store is an alert of callwatch, which resolves; a digest has no such form', () => {
+test('a problem of the store is an alert of callwatch, which resolves; a report has no such form', () => {
   const labels = { alertname: 'CallwatchStoreNotWritable', severity: 'critical' }
   const failing = of(STORE_FAILING)
   const recovered = of({ ...STORE_FAILING, state: 'recovered', at: AT + 60 })
@@ -93,7 +92,7 @@ test('a problem of the store is an alert of callwatch, which resolves; a digest 
   expect(recovered).toMatchObject({ status: 'resolved', alerts: [{ labels, status: 'resolved' }] })
   expect(recovered?.alerts[0]?.fingerprint).toBe(failing?.alerts[0]?.fingerprint)
   expect(recovered?.alerts[0]?.startsAt).toBe(failing?.alerts[0]?.startsAt)
-  expect([of(DIGEST), of(PAST)]).toEqual([undefined, undefined])
+  expect(of(DAILY)).toBeUndefined()
 })
 
 test('whatever a message is made of, times are RFC 3339 and all values of labels are texts', () => {

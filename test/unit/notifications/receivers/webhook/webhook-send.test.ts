@@ -3,7 +3,7 @@ import { webhookSend } from '../../../../../src/notifications/receivers/webhook/
 import { messageView } from '../../../../../src/views/messages/message-body.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../../../kit/notifications/receiver.ts'
-import { AT, DIGEST, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../../../kit/notifications/sample.ts'
+import { AT, DAILY, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../../../kit/notifications/sample.ts'
 
 const MESSAGE = messageOf([FIRING, RESOLVED])
 const opening = withReceivers()
@@ -23,7 +23,7 @@ async function webhook(headers: Record<string, string> = {}) {
   }
 }
 
-test.each([MESSAGE, DIGEST, STORE_FAILING])(
+test.each([MESSAGE, DAILY, STORE_FAILING])(
   'a message of the kind $kind is posted to the webhook as JSON',
   async (message) => {
     const { send, received } = await webhook()

@@ -29,7 +29,7 @@ async function slackWebhook() {
 }
 
 inPostgres('new targets on several daemons', ({ newDatabase }) => {
-  test('have one report of the past in Slack, though daemons die before and while it is sent', async () => {
+  test('have one first report in Slack, though daemons die before and while it is sent', async () => {
     const services = await startSimulators(NAMES, { apiKey: KEY, history: 200, callsPerMinute: 1 })
     onTestFinished(() => services[0]!.close())
     const slack = await slackWebhook()

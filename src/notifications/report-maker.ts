@@ -1,0 +1,65 @@
+import type { Clock } from '../clock/clock.ts'
+import { coverageOf } from '../history/coverage.ts'
+import { reportOf } from '../history/report.ts'
+import type { Store } from '../store/store.ts'
+import { reportView } from '../views/report.ts'
+import type { DueReport } from './due-report.ts'
+import type { ReportMessage } from './message.ts'
+
+export type ReportMakerOptions = {
+  clock: Pick<Clock, 'wall'>
+  store: Pick<Store, 'rows'>
+  /** The names of the configured targets. */
+  targets: () => readonly string[]
+}
+
+/** If polls have not covered this much of a period yet (seconds), its report waits for them, up to the limit below. */
+const MISSING_SECONDS = 3600
+const MAX_WAIT_SECONDS = 2 * 3600
+/** How often a report that waits, or could not be made, is tried again (seconds). */
+const RETRY_SECONDS = 60
+
+/** A report of each kind and time zone is made once for all receivers. */
+type Made = { key: string; askedAt: number; triedAt: number; message: Promise<ReportMessage | undefined> }
+
+/**
+ * A function that makes a report, once for all who ask for it. While an hour of its period is not covered, and polls may still show its
+ * calls, it resolves to undefined for up to two hours.
+ */
+export function reportMaker(options: ReportMakerOptions): (due: DueReport) => Promise<ReportMessage | undefined> {
+  const { clock } = options
+  const made = new Map<string, Made>()
+  return async (due) => {
+    const kind = `${due.every} ${due.timezone} ${due.every !== undefined && due.csv}`
+    const key = JSON.stringify(
+      due.every === undefined ? due.setUp.map(({ name, created }) => [name, created]) : due.due,
+    )
+    const now = clock.wall()
+    const before = made.get(kind)
+    const known =
+      before?.key === key ? before : { key, askedAt: now, triedAt: -Infinity, message: Promise.resolve(undefined) }
+    made.set(kind, known)
+    const message = await known.message.catch(() => undefined)
+    if (message !== undefined || now - known.triedAt < RETRY_SECONDS) return message
+    known.triedAt = now
+    known.message = messageOf(options, due, now - known.askedAt < MAX_WAIT_SECONDS)
+    return known.message
+  }
+}
+
+async function messageOf(
+  { store, targets, clock }: ReportMakerOptions,
+  due: DueReport,
+  mayWait: boolean,
+): Promise<ReportMessage | undefined> {
+  const { from, to, timezone: zone, every } = due
+  const known = { configured: targets(), now: clock.wall() }
+  const isMissing = async () => {
+    const { blind } = await coverageOf(store, { from, to }, known)
+    return blind.some(({ kind, ...time }) => kind === 'now' && time.to - time.from >= MISSING_SECONDS)
+  }
+  if (every !== undefined && mayWait && (await isMissing())) return undefined
+  const setUp = due.every === undefined ? due.setUp.map(({ name }) => name) : undefined
+  const report = reportView(await reportOf(store, { from, to, by: ['target'], zone, targets: setUp }, known))
+  return { kind: 'report', report, every, ...(setUp && { setUp }), csv: due.every === undefined || due.csv }
+}
