@@ -147,6 +147,10 @@ function totalView({ sums, blindSeconds, compared }: Reported): ReportTotal {
   }
 }
 
+const worstHourView = ({ from, calls, failed }: NonNullable<PeriodReport['worstHour']>) => {
+  return { since: isoTime(from), calls, failed }
+}
+
 export function reportView(found: PeriodReport): Report {
   const { from, to, zone, by, before, coverage, rows, total, worstHour, fired, forecast } = found
   return {
@@ -155,7 +159,7 @@ export function reportView(found: PeriodReport): Report {
     zone,
     before: before === undefined ? null : { since: isoTime(before.from), until: isoTime(before.to) },
     coverage: coverageView(coverage),
-    worst_hour: worstHour === undefined ? null : { ...worstHour, since: isoTime(worstHour.from) },
+    worst_hour: worstHour === undefined ? null : worstHourView(worstHour),
     fired,
     forecast:
       forecast === undefined

@@ -263,7 +263,7 @@ inChromium('the views of the page', (open) => {
         'staging audio 1 1',
         'all 273 272 0',
       ])
-      expect(await page.locator('#used-calls + .soft').innerText()).toBe('not known of the time before')
+      expect(await page.locator('#used-calls + .soft').innerText()).toBe('not known before')
       expect(await page.locator('#coverage').innerText()).toContain('Not covered: 1d')
       await page.getByText('Which times these are').click()
       await page.getByRole('table', { name: 'Times that are not covered' }).waitFor()
@@ -271,10 +271,11 @@ inChromium('the views of the page', (open) => {
 
     test('follows period, keys, target and zone, all in the address', async () => {
       const page = await openView(open, '#usage', { timezoneId: 'Europe/Berlin' })
-      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00–2026-09-21 16:13 GMT+2')
+      const title = () => page.locator('#usage-report-title').innerText()
+      await shown(title).toBe('Calls from 2026-09-01 00:00 to 2026-09-21 16:13 (Europe/Berlin)')
       expect(await choice(page, 'Period').inputValue()).toBe('month')
       await choice(page, 'Times').selectOption('UTC')
-      await shown(() => page.locator('#usage-note').innerText()).toContain('2026-09-01 00:00–2026-09-21 14:13 UTC')
+      await shown(title).toBe('Calls from 2026-09-01 00:00 to 2026-09-21 14:13 (UTC)')
       await page.getByRole('checkbox', { name: 'day' }).check()
       await page.getByRole('checkbox', { name: 'target' }).uncheck()
       await choice(page, 'Target').selectOption('production')
@@ -290,8 +291,8 @@ inChromium('the views of the page', (open) => {
       const downloading = page.waitForEvent('download')
       await page.getByRole('link', { name: 'Download CSV' }).click()
       const csv = readFileSync(await (await downloading).path(), 'utf8').split('\r\n')
-      expect(csv[1]).toMatch(/^part,2026-09-21,271,/)
-      expect(csv[2]).toMatch(/^total,,271,/)
+      expect(csv[1]).toMatch(/^part,2026-09-21,272,271,/)
+      expect(csv[2]).toMatch(/^total,,272,271,/)
       // Only the last of the days has calls.
       await page.locator('#usage-days canvas').waitFor()
       await page.getByText('The chart as a table').click()
@@ -300,6 +301,30 @@ inChromium('the views of the page', (open) => {
       await choice(page, 'Period').selectOption('last-month')
       await shown(() => page.locator('#usage-note').innerText()).toContain('No call finished in this period.')
       expect(await page.locator('#usage-rows, #usage-days, .tiles').count()).toBe(0)
+    })
+
+    test('of a month is one sheet of paper, with its numbers and its chart, and without what is there to be clicked', async () => {
+      const names = Array.from({ length: 12 }, (_, i) => `region-${i}`)
+      const history = names.flatMap((target, i) =>
+        Array.from({ length: 40 + 20 * i }, (_, n) => {
+          const at = NOW - (n % 45) * 86_400 - 600
+          const failed = n % (4 + i) === 0
+          const call = finishedCall(`${target} ${n}`, {
+            endedAt: at,
+            finish: { ...finish(failed ? 'rejected' : 'ended'), at },
+          })
+          return { target, call }
+        }),
+      )
+      const { url } = await serve(names.map((target) => shownTarget({ target, sync: POLLED })), { history, created: NOW - 30 * 86_400 }) // oxfmt-ignore
+      const page = await open(`${url}/#usage`)
+      await page.locator('#usage-days canvas').waitFor()
+      const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1')
+      expect(pdf.match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+      await page.emulateMedia({ media: 'print' })
+      const isShown = (part: string) => page.locator(part).first().isVisible()
+      expect(await Promise.all(['.tiles', '#usage-days canvas', '#usage-rows .total', '#coverage'].map(isShown))).toEqual([true, true, true, true]) // oxfmt-ignore
+      expect(await Promise.all(['nav', '.filters', '#usage-report button', 'summary'].map(isShown))).toEqual([false, false, false, false]) // oxfmt-ignore
     })
   })
 

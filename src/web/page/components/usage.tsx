@@ -1,15 +1,25 @@
-import { capital, formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
+import { capital, formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import {
+  byShareFailed,
+  changeText,
+  comparedText,
+  firedText,
+  forecastText,
+  knownText,
+  pointsText,
+  titleOf,
+  worstHourText,
+} from '../../../views/report-text.ts'
 import { changeAddress } from '../model/address.ts'
 import type { Report } from '../model/api.ts'
-import { moment, secondsBetween, someOf, span, zone } from '../model/format.ts'
-import { periodBefore } from '../model/period.ts'
+import { moment, secondsBetween, someOf, zone } from '../model/format.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { countOf, OUTCOMES } from '../model/totals.ts'
-import { isWhole, KEYS, keysOf, type Usage as Answer } from '../model/usage.ts'
+import { KEYS, keysOf } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
 import { Check, Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
 import { tile } from './glance.tsx'
-import { Button, Note, quiet, Section, Table, words, type Column } from './layout.tsx'
+import { Button, Note, Section, Table, words, type Column } from './layout.tsx'
 
 const PRESETS = [
   ['month', 'this month'],
@@ -17,7 +27,7 @@ const PRESETS = [
   ['7d', 'the last 7 days'],
 ] as const
 
-/** What was used in a period, next to the time before, and when callwatch did not see the targets. */
+/** The report of a period: what was used, next to the same known days of the period before, and when callwatch did not see the targets. */
 export function Usage({ state }: { state: State }) {
   const { answer, problem, request, asOf } = state.usage
   const now = nowOf(state)
@@ -26,10 +36,15 @@ export function Usage({ state }: { state: State }) {
     const keys = KEYS.filter((one) => by.includes(one) !== (one === key))
     changeAddress({ by: keys.join() || 'none' })
   }
-  const download = <Download request={`report?${request}`} format="csv" name="usage" />
+  const actions = (
+    <span class="actions">
+      <Download request={`report?${request}`} format="csv" name="usage" />
+      <Button onClick={() => print()}>Print</Button>
+    </span>
+  )
   return (
     <>
-      <Section id="usage-report" title="Usage" note={download}>
+      <Section id="usage-report" title={answer === undefined ? 'Usage' : titleOf(answer.report)} note={actions}>
         <Filters query={state.query}>
           <PeriodChoice state={state} presets={PRESETS} otherwise="month" asOf={asOf} />
           <TargetChoice state={state} />
@@ -41,13 +56,13 @@ export function Usage({ state }: { state: State }) {
           </fieldset>
         </Filters>
         <Note id="usage-note" problem={problem} isLoading={answer === undefined}>
-          {answer !== undefined && aboutTimes(answer, now)}
+          {answer !== undefined && linesOf(answer.report).map((line) => <p>{line}</p>)}
         </Note>
         {answer !== undefined && <Coverage coverage={answer.report.coverage} now={now} />}
       </Section>
       {answer !== undefined &&
         countOf(answer.report.total) > 0 && [
-          totals(answer),
+          totals(answer.report),
           answer.chart && <Chart chart={answer.chart} state={state} />,
           <Rows report={answer.report} by={by} state={state} />,
         ]}
@@ -58,21 +73,11 @@ export function Usage({ state }: { state: State }) {
 const nameOf = (key: string) => capital(key.replace('_', ' '))
 
 type Row = Report['total'] & Partial<Report['rows'][number]>
-const minutesOf = ({ participant_minutes: { audio, video } }: Row) => audio + video
 
-const nameBefore = ({ since, until }: Report) => periodBefore(Date.parse(since), Date.parse(until)).name
-
-/** Of which times the numbers are, and whether no call finished. */
-function aboutTimes({ report, before }: Answer, now: string) {
-  const name = nameBefore(report)
-  const times = ({ since, until }: Report) => span(since, until, now)
-  const next = before ? `, next to those of ${times(before)}` : ''
-  const missing = before && !isWhole(before) ? ` Not all calls of ${name} are known.` : ''
-  const did = before ? `; ${plural(countOf(before.total), 'call')} did in ${name}` : ''
-  return [
-    countOf(report.total) === 0 && <p>{`No call finished in this period${did}.`}</p>,
-    quiet(`Calls that finished in ${times(report)}${next}. Days are those of ${report.zone}.${missing}`),
-  ]
+/** What the report says besides its numbers. */
+function linesOf(report: Report) {
+  const lines = [forecastText(report), worstHourText(report), firedText(report), comparedText(report)]
+  return [countOf(report.total) === 0 && 'No call finished in this period.', ...lines].filter(Boolean)
 }
 
 /** From so many on, minutes have no tenths. */
@@ -83,56 +88,74 @@ const tenths = (value: number) => formatNumber(value).replace(/^[^.]+$/, '$&.0')
 /** Outcomes without a column where no call has them. */
 const SELDOM = ['other', 'lost']
 
-/** The totals, each with its value of the time before. */
-function totals({ report, before }: Answer) {
-  const name = nameBefore(report)
-  const number = (id: string, title: string, of: (row: Row) => number | null, format: (value: number) => string) => {
-    const [value, past] = [of(report.total), before ? of(before.total) : null]
-    const more = (value ?? 0) - (past ?? 0)
-    const difference = `${more < 0 ? '-' : '+'}${format(Math.abs(more)).replace('%', ' points')}`
-    const note = past === null ? `not known of ${name}` : `${format(past)} ${name}, ${difference}`
-    return tile(id, title, value === null ? '–' : format(value), note)
-  }
+type Amount = 'calls' | 'participant_minutes' | 'user_minutes'
+
+/** The change from the period before on the days that are known of both, and of how many days it is. */
+function changed({ compared }: Row, of: Amount) {
+  const { now, before, known_days: known } = compared
+  return known === 0 ? 'not known before' : withDays(changeText(now[of], before[of]), compared)
+}
+
+const withDays = (text: string, compared: Row['compared']) => [text, knownText(compared)].filter(Boolean).join(', ')
+
+/** The totals, each with its change. */
+function totals({ total, zone }: Report) {
+  const { calls, participant_minutes: minutes, failure_ratio: ratio, duration_seconds, compared } = total
+  const points = pointsText(compared)
+  const durations = `half are shorter than ${durationOf(duration_seconds.p50)}`
   return (
     <dl class="tiles">
       {[
-        number('used-minutes', `Participant minutes (${report.zone})`, minutesOf, rounded),
-        number('used-user-minutes', 'User minutes, the vendor’s formula', (row) => row.user_minutes, rounded),
-        number('used-calls', 'Calls', countOf, formatNumber),
-        number('used-failed', 'Failed', (row) => row.failure_ratio, formatShare),
-        number('used-duration', 'Mean duration', (row) => row.duration_seconds.mean, formatSeconds),
+        tile(
+          'used-user-minutes',
+          `User minutes (${zone})`,
+          rounded(total.user_minutes),
+          changed(total, 'user_minutes'),
+        ),
+        tile('used-minutes', 'Participant minutes', rounded(minutes.total), changed(total, 'participant_minutes')),
+        tile('used-calls', 'Calls', formatNumber(calls.total), changed(total, 'calls')),
+        tile(
+          'used-failed',
+          'Failed',
+          ratio === null ? '–' : formatShare(ratio),
+          points === '' ? 'not known before' : withDays(points, compared),
+        ),
+        tile('used-duration', 'Mean duration', durationOf(duration_seconds.mean), durations),
       ]}
     </dl>
   )
 }
 
+const durationOf = (seconds: number | null) => (seconds === null ? '–' : formatSeconds(seconds))
+
 /** As many rows are shown at first. */
 const MOST = 20
 
 function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof keysOf>; state: State }) {
-  const { rows, total } = report
+  const { total } = report
+  const rows = by.join() === 'target' ? byShareFailed(report.rows) : report.rows
   const shown = state.showsAllRows ? rows : rows.slice(0, MOST)
   const number = (title: string, of: (row: Row) => string): Column<Row> => [title, of, 'number']
   const minutes = (title: string, of: (row: Row) => number) =>
     number(title, (row) => (of(total) < MANY_MINUTES ? tenths(of(row)) : formatNumber(of(row), 0)))
-  const duration = (seconds: number | null) => (seconds === null ? '–' : formatSeconds(seconds))
   const columns: Column<Row>[] = [
     ...(by.length === 0
       ? [['Rows', () => 'all'] as const]
       : by.map((key, i): Column<Row> => [nameOf(key), (row) => row[key] ?? (i === 0 ? 'all' : '')])),
-    number('Calls', (row) => formatNumber(countOf(row))),
+    number('Calls', ({ calls }) => formatNumber(calls.total)),
     ...OUTCOMES.filter((outcome) => total.calls[outcome] > 0 || !SELDOM.includes(outcome)).map((outcome) =>
       number(capital(outcome), ({ calls }) => formatNumber(calls[outcome])),
     ),
     minutes('Audio min', (row) => row.minutes.audio),
     minutes('Video min', (row) => row.minutes.video),
-    minutes('Participant audio min', (row) => row.participant_minutes.audio),
-    minutes('Participant video min', (row) => row.participant_minutes.video),
+    minutes('Participant min', (row) => row.participant_minutes.total),
     minutes('User min', (row) => row.user_minutes),
+    number('Change of user min', (row) => changed(row, 'user_minutes')),
     number('Failure ratio', ({ failure_ratio: ratio }) => (ratio === null ? '–' : `${tenths(ratio * 100)}%`)),
-    number('Mean duration', ({ duration_seconds: { mean } }) => duration(mean)),
-    number('95th percentile', ({ duration_seconds: { p95 } }) => duration(p95)),
+    number('Mean duration', ({ duration_seconds: { mean } }) => durationOf(mean)),
+    number('95th percentile', ({ duration_seconds: { p95 } }) => durationOf(p95)),
     number('Noticed late', ({ noticed_late }) => formatNumber(noticed_late)),
+    ...(total.blind_seconds > 0 ? [number('Not covered', (row) => formatSeconds(row.blind_seconds))] : []),
   ]
   return (
     <Section id="usage-rows" title={by.length === 0 ? 'All calls' : `By ${by.map(nameOf).join(', ').toLowerCase()}`}>

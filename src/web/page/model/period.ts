@@ -75,23 +75,6 @@ export function presetPeriod(preset: Preset, now: number) {
   return { since: preset, until: '' }
 }
 
-/**
- * The time to compare a period with, and its name: the same part of the month before, of a period that begins with a month
- * and ends within it; otherwise as long a time before. Times are milliseconds since 1970.
- */
-export function periodBefore(since: number, until: number) {
-  const moved = (time: number, months: number) => {
-    const shown = new Date(`${local(time)}Z`)
-    shown.setUTCMonth(shown.getUTCMonth() + months)
-    return momentOf(shown.toISOString().slice(0, -1))
-  }
-  const isOfMonth = local(since).slice(8) === '01T00:00:00.000' && until <= moved(since, 1)
-  return isOfMonth
-    ? // The month before may have fewer days.
-      { name: 'the month before', since: moved(since, -1), until: Math.min(since, moved(until, -1)) }
-    : { name: 'the time before', since: 2 * since - until, until: since }
-}
-
 /** The preset that has this period; '' for any other period. */
 export function presetOf(query: URLSearchParams, now: number, presets: readonly (readonly [Preset, string])[]) {
   const asked = [query.get('since'), query.get('until')].join()

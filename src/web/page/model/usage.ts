@@ -3,8 +3,9 @@ import type { Chart, Series } from './chart.ts'
 import { bandsOf, isUnseen } from './chart-series.ts'
 import { targetsOf } from './charts.ts'
 import { local, momentOf, zoneName } from './format.ts'
-import { addFilters, periodBefore, presetPeriod } from './period.ts'
+import { addFilters, presetPeriod } from './period.ts'
 import { current, load, serverTime } from './state.ts'
+import { countOf } from './totals.ts'
 
 const DAY_MS = 86_400_000
 
@@ -33,80 +34,60 @@ export function usageRequest(query: URLSearchParams, now: number) {
 /** What the view shows. */
 export type Usage = {
   report: Report
-  /** The time before by day; undefined if none of its calls is known. */
-  before: Report | undefined
-  /** The same by day, next to the time before; undefined of a day or less. */
+  /** The same by day; undefined of a day or less. */
   chart: Chart | undefined
 }
 
-/** Loads the report that the address names, and what is shown next to it. */
+/** Loads the report that the address names, and the chart of its days. */
 export function loadUsage() {
   const { query } = current()
   const now = serverTime()
   const request = usageRequest(query, now)
   const ask = async (): Promise<Usage> => {
     const report = await getReport(request)
-    const [from, to] = [Date.parse(report.since), Date.parse(report.until)]
+    if (Date.parse(report.until) - Date.parse(report.since) <= DAY_MS) return { report, chart: undefined }
+    const byDay = new URLSearchParams(request)
+    byDay.set('by', 'day')
     // One after the other: the server answers few reports at a time.
-    const days = await byDay(request, from, to)
-    const { since, until } = periodBefore(from, to)
-    const found = await byDay(request, since, until).catch(() => undefined)
-    const before = found && (isWhole(found) || found.rows.length > 0) ? found : undefined
+    const days = report.by.join() === 'day' ? report : await getReport(byDay.toString())
     const targets = targetsOf(query).map(({ name }) => name)
-    return { report, before, chart: to - from > DAY_MS ? daysChart({ days, before, targets }, now) : undefined }
+    return { report, chart: daysChart(days, targets, now) }
   }
   return load('usage', request, ask, 'The report could not be loaded')
-}
-
-/**
- * @param since milliseconds since 1970
- * @param until milliseconds since 1970
- */
-function byDay(request: string, since: number, until: number) {
-  const asked = new URLSearchParams(request)
-  for (const [name, time] of Object.entries({ since, until })) asked.set(name, new Date(time).toISOString())
-  asked.set('by', 'day')
-  return getReport(asked.toString())
 }
 
 /** Whether all calls of a report are known. */
 export const isWhole = ({ coverage }: Report) =>
   !coverage.blind.some(({ kind }) => kind === 'before' || kind === 'expired')
 
-/** The days of a report, by its zone (UNIX seconds), with the participant minutes of each; without them if no target was seen. */
-function daysOf({ since, until, rows, coverage }: Report, targets: readonly string[]) {
-  const [from, to] = [Date.parse(since), Date.parse(until)]
-  const [first = 0, last = 0] = [from, to - 1].map((at) => Date.parse(local(at).slice(0, 10)))
-  const minutes = new Map(rows.map((row) => [row.day, row.participant_minutes]))
-  const dayAt = (time: number) => new Date(time).toISOString().slice(0, 10)
-  const beginOf = (time: number) => momentOf(`${dayAt(time)}T00:00`) / 1000
-  return Array.from({ length: (last - first) / DAY_MS + 1 }, (_, i) => {
-    const time = first + i * DAY_MS
-    const [at, end] = [beginOf(time), beginOf(time + DAY_MS)]
-    const isKnown = !isUnseen(coverage, Math.max(from, at * 1000), Math.min(to, end * 1000), targets)
-    return { at, end, used: minutes.get(dayAt(time)) ?? (isKnown ? { audio: 0, video: 0 } : undefined) }
-  })
-}
-
-type Days = { days: Report; before: Report | undefined; targets: readonly string[] }
-
 /**
- * The participant minutes by day, next to those of the time before.
+ * The participant minutes by day, next to those of the days that they are compared with.
  *
+ * @param days a report by day
  * @param targets the names of those that are reported
  * @param now milliseconds since 1970
  */
-export function daysChart({ days, before, targets }: Days, now: number): Chart {
-  const shown = daysOf(days, targets)
-  const earlier = before && daysOf(before, targets)
-  const { name } = periodBefore(Date.parse(days.since), Date.parse(days.until))
+export function daysChart(days: Report, targets: readonly string[], now: number): Chart {
+  const { since, until, zone, rows, coverage } = days
+  const [from, to] = [Date.parse(since), Date.parse(until)]
+  const [first = 0, last = 0] = [from, to - 1].map((at) => Date.parse(local(at).slice(0, 10)))
+  const byDay = new Map(rows.map((row) => [row.day, row]))
+  const dayAt = (time: number) => new Date(time).toISOString().slice(0, 10)
+  const beginOf = (time: number) => momentOf(`${dayAt(time)}T00:00`) / 1000
+  const shown = Array.from({ length: (last - first) / DAY_MS + 1 }, (_, i) => {
+    const time = first + i * DAY_MS
+    const [at, end, row] = [beginOf(time), beginOf(time + DAY_MS), byDay.get(dayAt(time))]
+    const isUnknown = isUnseen(coverage, Math.max(from, at * 1000), Math.min(to, end * 1000), targets)
+    const hasCalls = row !== undefined && countOf(row) > 0
+    return { at, end, row, used: hasCalls ? row.participant_minutes : isUnknown ? undefined : { audio: 0, video: 0 } }
+  })
   const bar = (name: 'audio' | 'video', colour: string): Series => {
     return { name, colour, shape: 'bar', values: shown.map(({ used }) => used?.[name] ?? null) }
   }
-  const sums = shown.map((_, i) => (earlier?.[i]?.used ? earlier[i].used.audio + earlier[i].used.video : null))
+  const before = shown.map(({ row }) => (row?.compared.known_days ? row.compared.before.participant_minutes : null))
   return {
     id: 'usage-days',
-    title: `Participant minutes by day (${days.zone})`,
+    title: `Participant minutes by day (${zone})`,
     times: shown.map(({ at }) => at),
     step: DAY_MS / 1000,
     complete: shown.filter(({ end }) => end * 1000 <= now).length,
@@ -114,8 +95,10 @@ export function daysChart({ days, before, targets }: Days, now: number): Chart {
     series: [
       bar('audio', 'first'),
       bar('video', 'second'),
-      ...(earlier ? [{ name, colour: 'text', shape: 'dots' as const, values: sums }] : []),
+      ...(before.some((value) => value !== null)
+        ? [{ name: 'compared with', colour: 'text', shape: 'dots' as const, values: before }]
+        : []),
     ],
-    bands: bandsOf(days.coverage.blind, [], 0),
+    bands: bandsOf(coverage.blind, [], 0),
   }
 }

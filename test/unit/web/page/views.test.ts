@@ -6,14 +6,7 @@ import type { CallDetails as Details, Report } from '../../../../src/web/page/mo
 import { callsRequest } from '../../../../src/web/page/model/calls.ts'
 import { stepAt } from '../../../../src/web/page/model/chart.ts'
 import { chooseZone } from '../../../../src/web/page/model/format.ts'
-import {
-  addressTime,
-  inputTime,
-  parameterTime,
-  periodBefore,
-  presetOf,
-  presetPeriod,
-} from '../../../../src/web/page/model/period.ts'
+import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../../src/web/page/model/period.ts'
 import { current, load } from '../../../../src/web/page/model/state.ts'
 import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
@@ -163,67 +156,28 @@ describe('the request of the usage', () => {
   })
 })
 
-describe('the time before a period', () => {
-  const before = (since: string, until: string) => {
-    const found = periodBefore(Date.parse(since), Date.parse(until))
-    return [found.name, ...[found.since, found.until].map((time) => isoTime(time / 1000))]
-  }
-
-  test('is the same part of the month before, by the zone, of what begins with a month', () => {
-    chooseZone('Europe/Berlin')
-    // The clocks change on 25 October.
-    expect(before('2026-10-31T23:00:00Z', '2026-11-26T09:00:00Z')).toEqual([
-      'the month before',
-      '2026-09-30T22:00:00.000Z',
-      '2026-10-26T09:00:00.000Z',
-    ])
-    expect(before('2026-10-31T23:00:00Z', '2026-11-30T23:00:00Z').slice(1)).toEqual([
-      '2026-09-30T22:00:00.000Z',
-      '2026-10-31T23:00:00.000Z',
-    ])
-  })
-
-  test('is as long a time, of what does not begin with a month or is longer', () => {
-    chooseZone('UTC')
-    expect(before('2026-11-02T00:00:00Z', '2026-11-05T00:00:00Z')).toEqual([
-      'the time before',
-      '2026-10-30T00:00:00.000Z',
-      '2026-11-02T00:00:00.000Z',
-    ])
-    expect(before('2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')[1]).toBe('2025-01-01T00:00:00.000Z')
-  })
-
-  test('ends with its month, where that has fewer days', () => {
-    chooseZone('UTC')
-    expect(before('2026-10-01T00:00:00Z', '2026-10-31T12:00:00Z').slice(1)).toEqual([
-      '2026-09-01T00:00:00.000Z',
-      '2026-10-01T00:00:00.000Z',
-    ])
-  })
-})
-
 describe('the chart of the usage by day', () => {
   const minutes = { audio: 1, video: 2, total: 3 }
-  const by = (day: string) => ({ ...row, target: undefined, day, participant_minutes: minutes })
-  const unseen = (since: string, until: string): Report['coverage'] => {
-    return { blind_seconds: 1, blind: [{ target: 'production', kind: 'now', since, until }] }
+  const by = (day: string, known_days = 0, before = 0) => {
+    const compared = { days: 1, known_days, now: amounts, before: { ...amounts, participant_minutes: before } }
+    return { ...row, target: undefined, day, participant_minutes: minutes, compared }
+  }
+  const coverage = {
+    blind_seconds: 1,
+    blind: [
+      { target: 'production', kind: 'now' as const, since: '2026-10-26T22:00:00Z', until: '2026-10-27T11:00:00Z' },
+    ],
   }
   const days = reportOf({
     since: '2026-10-23T22:00:00.000Z',
     until: '2026-10-27T11:00:00.000Z',
-    rows: [by('2026-10-24'), by('2026-10-26')],
-    coverage: unseen('2026-10-26T22:00:00Z', '2026-10-27T11:00:00Z'),
-  })
-  const before = reportOf({
-    since: '2026-10-20T10:00:00.000Z',
-    until: '2026-10-23T22:00:00.000Z',
-    rows: [by('2026-10-21')],
-    coverage: unseen('2026-10-01T10:00:00Z', '2026-10-20T22:00:00Z'),
+    rows: [by('2026-10-24', 1, 3), by('2026-10-26')],
+    coverage,
   })
 
-  test('has each day of the zone, also one of 25 hours, and the sums of the days before, and no 0 of a day that nobody saw', () => {
+  test('has each day of the zone, also one of 25 hours, the sums of the days that they are compared with, and no 0 of a day that nobody saw', () => {
     chooseZone('Europe/Berlin')
-    const chart = daysChart({ days, before, targets: ['production'] }, Date.parse('2026-10-27T11:00:00Z'))
+    const chart = daysChart(days, ['production'], Date.parse('2026-10-27T11:00:00Z'))
     expect(chart.times.map((at) => isoTime(at))).toEqual([
       '2026-10-23T22:00:00.000Z',
       '2026-10-24T22:00:00.000Z',
@@ -233,17 +187,18 @@ describe('the chart of the usage by day', () => {
     expect(chart.series.map(({ name, values }) => [name, ...values])).toEqual([
       ['audio', 1, 0, 1, null],
       ['video', 2, 0, 2, null],
-      ['the time before', null, 3, 0, 0],
+      ['compared with', 3, null, null, null],
     ])
     // The last day is not over.
     expect(chart.complete).toBe(3)
     expect(chart.times.map((at) => stepAt(chart, at))).toEqual([0, 1, 2, 3])
     expect([-1, 3600 * 24 * 4].map((more) => stepAt(chart, (chart.times[0] ?? 0) + more))).toEqual([undefined, 3])
-    expect(daysChart({ days, before: undefined, targets: [] }, 0).series).toHaveLength(2)
+    expect(daysChart({ ...days, rows: [by('2026-10-24')] }, [], 0).series).toHaveLength(2)
   })
 })
 
 const media = { audio: 1, video: 2 }
+const NONE = { calls: 0, failure_ratio: null, participant_minutes: 0, user_minutes: 0 }
 const amounts = { calls: 5, failure_ratio: 0.2, participant_minutes: 7.25, user_minutes: 7.5 }
 const row: Report['total'] & { target: string } = {
   target: 'production',
@@ -252,12 +207,18 @@ const row: Report['total'] & { target: string } = {
   participant_minutes: { audio: 3, video: 4.25, total: 7.25 },
   user_minutes: 7.5,
   failure_ratio: 0.2,
-  duration_seconds: { mean: 60, p50: null, p95: null },
+  duration_seconds: { mean: 60, p50: 50, p95: null },
   noticed_late: 2,
   blind_seconds: 0,
-  compared: { days: 0, known_days: 0, now: amounts, before: amounts },
+  compared: { days: 29, known_days: 0, now: amounts, before: amounts },
 }
-const total = { ...row, target: undefined, user_minutes: 15, failure_ratio: 0.25 }
+const total = {
+  ...row,
+  target: undefined,
+  user_minutes: 15,
+  failure_ratio: 0.25,
+  compared: { days: 58, known_days: 34, now: { ...amounts, user_minutes: 15, failure_ratio: 0.25 }, before: amounts },
+}
 const none = { ...total, calls: { total: 0, ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 } }
 
 const reportOf = (differing: Partial<Report> = {}): Report => ({
@@ -279,9 +240,8 @@ const reportOf = (differing: Partial<Report> = {}): Report => ({
 const loaded = <T>(answer: T, request = '') => ({ request, answer, problem: undefined, asOf: '' })
 
 describe('the usage', () => {
-  const shown = (differing: Partial<Report>, before?: Report) => {
-    const report = reportOf(differing)
-    const usage = loaded({ report, before, chart: undefined }, 'since=1d')
+  const shown = (differing: Partial<Report>) => {
+    const usage = loaded({ report: reportOf(differing), chart: undefined }, 'since=1d')
     return render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', usage }))
   }
   const blind = (kind: 'before' | 'expired' | 'ended' | 'now', seconds: number) => ({
@@ -291,16 +251,19 @@ describe('the usage', () => {
     },
   })
 
-  test('has a row with all numbers, and one of all calls', () => {
-    const rows = shown({}).filter(({ type }) => type === 'tr')
+  test('has a row with all numbers, that with the largest share of failed calls first, and one of all calls', () => {
+    const worse = { ...row, target: 'staging', failure_ratio: 0.3, compared: { ...row.compared, known_days: 5 } }
+    const rows = shown({ rows: [row, worse] }).filter(({ type }) => type === 'tr')
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
-      'production 6 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 20.0% 1m – 2',
-      'staging 6 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 20.0% 1m – 2',
-      'all 6 4 1 0 0 1 1.0 2.0 3.0 4.3 15.0 25.0% 1m – 2',
+      'staging 5 4 1 0 0 1 1.0 2.0 7.3 7.5 ±0%, known of 5 of 29 days 30.0% 1m – 2',
+      'production 5 4 1 0 0 1 1.0 2.0 7.3 7.5 not known before 20.0% 1m – 2',
+      'all 5 4 1 0 0 1 1.0 2.0 7.3 15.0 +100%, known of 34 of 58 days 25.0% 1m – 2',
     ])
     expect(shown({ rows: [row] }).filter(({ type }) => type === 'tr')).toHaveLength(2)
-    const many = { ...total, minutes: { audio: 3000.4, video: 0 } }
-    expect(shown({ total: many }).some(({ text }) => text.startsWith('all 6 4 1 0 0 1 3,000 0.0 3.0'))).toBe(true)
+    const many = { ...total, minutes: { audio: 3000.4, video: 0 }, blind_seconds: 600 }
+    expect(shown({ total: many }).find(({ text }) => text.startsWith('all 5 4 1 0 0 1 3,000 0.0 7.3'))?.text).toMatch(
+      / 2 10m$/,
+    )
   })
 
   test('has twenty rows of three hundred, and three names of those that callwatch did not see, until all are wanted', () => {
@@ -309,42 +272,49 @@ describe('the usage', () => {
     const blindTimes = names.flatMap((target) => [...times, ...times].map((time) => ({ ...time, target })))
     const coverage = { blind_seconds: 600, blind: blindTimes }
     const report = reportOf({ rows: names.map((target) => ({ ...row, target })), coverage })
-    const usage = loaded({ report, before: undefined, chart: undefined })
+    const usage = loaded({ report, chart: undefined })
     const rowsIn = (showsAllRows: boolean) => {
       const elements = render(Usage, stateOf([shownTarget()], { view: 'usage', usage, showsAllRows }))
       const table = textOf(elements, { id: 'usage-rows' }) ?? ''
-      expect(table).toMatch(/ all 6 /)
+      expect(table).toMatch(/ all 5 /)
       expect(textOf(elements, { id: 'coverage' })).toMatch(/ did not see t0, t1, t2 and 297 more targets\.$/)
       return [table.match(/ t\d+ /g)?.length, table.endsWith('All 300 rows')]
     }
     expect([rowsIn(false), rowsIn(true)]).toEqual([[20, true], [300, false]]) // oxfmt-ignore
   })
 
-  test('begins with the totals, each next to that of the month before, and the difference', () => {
-    const past = {
-      ...total,
-      participant_minutes: { audio: 8, video: 0, total: 8 },
-      user_minutes: 10.5,
-      failure_ratio: 0.3,
-    }
-    // A chart needs a browser, and a day has none.
-    const month = { since: '2026-09-01T00:00:00.000Z', until: '2026-09-01T14:13:20Z' }
-    const before = { ...reportOf({ since: '2026-08-01T00:00:00Z', until: '2026-08-01T14:13:20Z' }), total: past }
-    const elements = shown(month, before)
-    const tiles = (among: typeof elements) => among.filter((one) => one.props['class'] === 'card tile state')
-    expect(tiles(elements).map(({ text }) => text)).toEqual([
-      'Participant minutes (UTC) 7.3 8 the month before, -0.8',
-      'User minutes, the vendor’s formula 15 10.5 the month before, +4.5',
-      'Calls 6 6 the month before, +0',
-      'Failed 25% 30% the month before, -5 points',
-      'Mean duration 1m 1m the month before, +0s',
+  test('begins with the totals, each with its change on the days that are known of both', () => {
+    const tiles = (differing: Partial<Report>) =>
+      shown(differing).flatMap(({ props, text }) => (props['class'] === 'card tile state' ? text : []))
+    expect(tiles({})).toEqual([
+      'User minutes (UTC) 15 +100%, known of 34 of 58 days',
+      'Participant minutes 7.3 ±0%, known of 34 of 58 days',
+      'Calls 5 ±0%, known of 34 of 58 days',
+      'Failed 25% +5 points, known of 34 of 58 days',
+      'Mean duration 1m half are shorter than 50s',
     ])
+    const unknown = { days: 58, known_days: 0, now: NONE, before: NONE }
+    expect(tiles({ total: { ...total, compared: unknown } })[0]).toBe('User minutes (UTC) 15 not known before')
+  })
+
+  test('says what the message says: the forecast, the worst hour, what fired, and what it is compared with', () => {
+    const report = {
+      since: '2026-09-01T00:00:00.000Z',
+      before: { since: '2026-08-01T00:00:00.000Z', until: '2026-08-21T14:13:20.000Z' },
+      worst_hour: { since: '2026-09-12T13:00:00.000Z', calls: 80, failed: 21 },
+      fired: [{ alert: 'HighFailureRate', severity: 'critical' as const, times: 1, targets: 2, seconds: 600 }],
+      forecast: { until: '2026-10-01T00:00:00.000Z', calls: 7, participant_minutes: 10, user_minutes: 22 },
+    }
+    const elements = shown(report)
+    expect(textOf(elements, { id: 'usage-report-title' })).toBe('Calls in September 2026 so far (UTC)')
     expect(textOf(elements, { id: 'usage-note' })).toBe(
-      'Calls that finished in 2026-09-01 00:00–14:13 UTC, next to those of 2026-08-01 00:00–14:13 UTC. Days are those of UTC.',
+      [
+        'At this pace by the end of the month: 7 calls, 10 participant minutes, 22 user minutes',
+        'Worst hour, from Sat 2026-09-12 13:00: 21 of 80 calls failed, 26.3%',
+        'Fired: HighFailureRate (critical) once on 2 targets, for 10m',
+        'Compared with the same days of August 2026',
+      ].join(' '),
     )
-    expect(tiles(shown({}))[2]?.text).toBe('Calls 6 not known of the time before')
-    const partly = shown(month, { ...before, ...blind('before', 1) })
-    expect(textOf(partly, { id: 'usage-note' })).toMatch(/Not all calls of the month before are known\.$/)
   })
 
   test.each([
@@ -371,13 +341,10 @@ describe('the usage', () => {
     ])
   })
 
-  test('says that no call finished, and how many did before, and shows no number', () => {
+  test('says that no call finished, and shows no number', () => {
     const elements = shown({ rows: [], total: none })
-    expect(textOf(elements, { id: 'usage-note' })).toMatch(/^No call finished in this period\. Calls that finished in/)
+    expect(textOf(elements, { id: 'usage-note' })).toBe('No call finished in this period.')
     expect(elements.some(({ type }) => type === 'table' || type === 'dl')).toBe(false)
-    expect(textOf(shown({ rows: [], total: none }, reportOf()), { id: 'usage-note' })).toMatch(
-      /^No call finished in this period; 6 calls did in the time before\. /,
-    )
   })
 })
 
