@@ -130,7 +130,6 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['webhook', /at most `(\d+)d`/, () => constant('alerts/match.ts', 'MAX_SILENCE_SECONDS') / 86_400],
   ['simulator', /has at most ([\d,]+) calls/, () => constant('commands/simulate.ts', 'MAX_PAST_CALLS')],
   ['simulator', /calls \(at most (\d+) a minute\)/, () => constant('commands/simulate.ts', 'CALLS_PER_MINUTE')],
-  ['simulator', /35 days of (\d+) calls each/, () => constant('commands/demo/past.ts', 'PAST_CALLS_PER_DAY')],
 ] // oxfmt-ignore
 
 test.each(FIGURES)('docs/%s.md says %s as the code has it', (page, says, is) => {

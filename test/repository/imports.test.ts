@@ -96,7 +96,6 @@ const SIMULATES = [
   'commands/demo/compare-with-simulator.ts',
   'commands/demo/config.ts',
   'commands/demo/demo.ts',
-  'commands/demo/past.ts',
   'commands/options/switch-options.ts',
   'commands/simulate.ts',
 ]

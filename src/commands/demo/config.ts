@@ -2,7 +2,6 @@ import { configOf, type Config } from '../../config/config.ts'
 import type { Simulator } from '../../simulator/simulator.ts'
 import type { EventReceiver } from './event-receiver.ts'
 
-export const DAY_SECONDS = 86_400
 /** Long enough that a webhook is faster. */
 const POLL_INTERVAL_SECONDS = 3
 /** The user and password of the simulator's webhooks. */
@@ -13,25 +12,10 @@ type DemoParts = {
   receiver: EventReceiver
   store: string
   port: number
-  history: number | undefined
 }
 
-/** A rule for the simulated past, in which polls are an hour apart. */
-export const PAST_RULE = {
-  name: 'LastingFailures',
-  signal: 'failure_ratio',
-  window: '1h',
-  min_calls: 15,
-  severity: 'warning',
-  above: 0.65,
-  clear: 0.4,
-  for: '10m',
-  repeat: 0,
-  description: 'More than 65% of the calls of the last {window} failed.',
-} as const
-
 /** A configuration with windows and durations for a demo of some minutes. */
-export function demoConfig({ simulator, receiver, store, port, history = 0 }: DemoParts): Config {
+export function demoConfig({ simulator, receiver, store, port }: DemoParts): Config {
   return configOf({
     targets: [{ name: 'demo', base_url: simulator.url, api_key: simulator.keys.fullAccess, webhook: HOOK }],
     poll: {
@@ -46,11 +30,11 @@ export function demoConfig({ simulator, receiver, store, port, history = 0 }: De
       // poll's requests are still among the recorded responses when the poll is compared.
       max_requests_per_minute: 2400,
     },
-    store: { path: store, history: `${Math.ceil(history / DAY_SECONDS) + 1}d` },
+    store: { path: store, history: '1d' },
     http: { host: process.env['CALLWATCH_HTTP_HOST'] ?? '127.0.0.1', port, public_url: `http://127.0.0.1:${port}` },
     notify: { group_wait: 0, group_interval: 0, slack: { webhook_url: receiver.slackUrl } },
     events: {
-      webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: history === 0 ? 'start' : 'now' }],
+      webhooks: [{ name: 'demo', url: receiver.url, secret: receiver.secret, from: 'start' }],
     },
     alerts: [
       {
@@ -67,7 +51,6 @@ export function demoConfig({ simulator, receiver, store, port, history = 0 }: De
         repeat: 0,
         description: 'More than half of the calls of the last {window} failed.',
       },
-      ...(history === 0 ? [] : [PAST_RULE]),
     ],
     log: { level: 'error' },
   })

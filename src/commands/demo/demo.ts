@@ -20,6 +20,7 @@ import {
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { openForCommand } from '../../store/open-store.ts'
+import type { CommandStore } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts'
@@ -30,22 +31,19 @@ import type { DaemonEvent } from '../../daemon/daemon-event.ts'
 import { createLogger } from '../../log/logger.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
-import { past, positive, whole } from '../options/option-values.ts'
+import { positive, whole } from '../options/option-values.ts'
 import { eventLine } from '../events.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
-import { DAY_SECONDS, demoConfig, HOOK } from './config.ts'
+import { demoConfig, HOOK } from './config.ts'
 import { newLags, type Lags, areDelivered, demoSummary, slackLines } from './lines.ts'
-import { LISTED_SECONDS, loggedEvents, pollPast, PAST_CALLS_PER_DAY } from './past.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
 
 type DemoOptions = {
   speed: number
-  callsPerMinute?: number | undefined
+  callsPerMinute: number
   seed: number
-  /** How many seconds the demo simulates and polls before it starts. Without it, there is an hour of calls. */
-  history?: number | undefined
   /** Prints no line per event, and summaries only if they differ. */
   quiet: boolean
 }
@@ -53,9 +51,8 @@ type DemoOptions = {
 export const declare: Declare = (command, { print, succeed }) =>
   void command
     .option('--speed <n>', 'run calls at this multiple of real time', positive, 20)
-    .option('--calls-per-minute <n>', 'start this many calls a minute (default: 60, or 6 with a history)', positive)
+    .option('--calls-per-minute <n>', 'start this many calls a minute', positive, 60)
     .option('--seed <n>', 'draw the calls from this seed', whole, 1)
-    .option('--history <duration>', 'first simulate this much past, such as 35d, with its alerts', past)
     .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
     .action(async (options) => succeed(await demo(options, (line) => print(line))))
 
@@ -65,17 +62,12 @@ const SUMMARY_INTERVAL_SECONDS = 10
 /** A summary that differs is retried at each poll for this long, since a long list may move while it is read (seconds). */
 const RETRY_SUMMARY_SECONDS = 5
 const FIRST_BURST_SECONDS = 12
-/**
- * After a simulated past there are fewer calls, so bursts are rarer: they must not be most of the calls of an hour (seconds).
- */
-const BURST_INTERVAL_SECONDS = { withoutPast: 180, withPast: 900 }
+const BURST_INTERVAL_SECONDS = 180
 /** Before that, polls alone notice the ends of calls, so that the two lags can be compared. */
 const FIRST_WEBHOOK_SECONDS = 30
 const BURST = { calls: 50, seconds: 6 }
 /** The first calls are counted as well. They span less than the lookback, so that all of them count. */
 const HISTORY = { minutes: 55, mostCalls: 5000 }
-/** After a simulated past there are fewer calls, so that charts show both well. */
-const CALLS_PER_MINUTE = { withoutPast: 60, withPast: 6 }
 /** A tenth of the webhooks is lost. */
 const WEBHOOK_FAULT = { lost: 0.1 }
 /** More than a poll requests, which is at most 20 pages and calls. */
@@ -95,24 +87,20 @@ const FINAL_POLLS_TIMEOUT_SECONDS = 60
  * compares the exported series with what the simulator recorded, and the store with the service's list, call by call like
  * `callwatch audit`. Both comparisons are of that time.
  *
- * @returns whether both comparisons were equal and all events of the log were delivered; also true if the demo ends while it
- *   simulates its past
+ * @returns whether both comparisons were equal and all events of the log were delivered
  * @throws {StoreError} if the temporary store cannot be created
  */
 async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
-  const { speed, seed, history } = options
-  const { withoutPast, withPast } = CALLS_PER_MINUTE
-  const { callsPerMinute = history === undefined ? withoutPast : withPast } = options
+  const { speed, seed, callsPerMinute } = options
   const stopRequested$ = stopSignal()
   const store = temporaryStore()
-  const start = systemClock.wall()
-  /** The service's time, while it is not the real time. */
-  let serviceTime = history === undefined ? undefined : start - history
+  /** The service's time, once it is frozen. */
+  let serviceTime: number | undefined
   const simulator = await startSimulator({
     seed,
     speed,
     callsPerMinute,
-    ...(history === undefined ? recentCalls(callsPerMinute) : pastCalls(history, start)),
+    ...recentCalls(callsPerMinute),
     // Groups meet again and again in the same session, as with the vendor's UI kit.
     switches: { sessions: 'reused' },
     clock: () => serviceTime ?? systemClock.wall(),
@@ -122,28 +110,14 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
   const receiver = await printingReceiver(printing)
   const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   try {
-    const configAt = (port: number) => demoConfig({ simulator, receiver, store, history, port })
-    let loggedInPast: number | undefined = 0
-    if (history !== undefined) {
-      print(`polling through a past of ${formatSeconds(history)} with about ${PAST_CALLS_PER_DAY} calls a day …`)
-      const setTime = (time: number) => void (serviceTime = time)
-      const config = configAt(FIRST_PORT)
-      const aborting = new AbortController()
-      stopRequested$.subscribe(() => aborting.abort())
-      const { signal: aborted } = aborting
-      loggedInPast = await pollPast({ config, store, simulator, from: start - history, setTime, log, aborted })
-      if (loggedInPast === undefined) return true
-      serviceTime = undefined
-    }
-    // Another process may have taken a port meanwhile.
-    const config = configAt(await freePort(FIRST_PORT))
+    const config = demoConfig({ simulator, receiver, store, port: await freePort(FIRST_PORT) })
     const freeze = () => {
       serviceTime = systemClock.wall()
       print('stopping: the service is frozen, and the daemon polls a last time')
       return serviceTime
     }
-    const world = { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }
-    const { target, comparison, logged, lag } = await runDemo(world, { ...options, callsPerMinute }, printing)
+    const world = { config, simulator, receiver, stopRequested$, freeze, log }
+    const { target, comparison, logged, lag } = await runDemo(world, options, printing)
     print('')
     if (comparison === undefined) {
       print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
@@ -169,17 +143,6 @@ const recentCalls = (callsPerMinute: number) => ({
   historySeconds: HISTORY.minutes * 60,
 })
 
-/** The calls of a past of this duration (seconds), which ends at `start`. */
-const pastCalls = (seconds: number, start: number) => ({
-  history: Math.round((PAST_CALLS_PER_DAY * seconds) / DAY_SECONDS),
-  historySeconds: seconds,
-  weekly: 'history' as const,
-  arrivalsFrom: start,
-  open: 0,
-  // Each sweep reads the whole list.
-  switches: { listedSeconds: LISTED_SECONDS },
-})
-
 /** `printDetail` prints nothing if the demo is to be quiet. */
 type Printing = Record<'print' | 'printDetail', (line: string) => void>
 
@@ -197,8 +160,6 @@ type DemoWorld = {
   stopRequested$: Observable<unknown>
   /** Stops the service's time, so that no call changes any more, and returns it (UNIX seconds). */
   freeze: () => number
-  /** How many events existed before the daemon started. The webhook begins after them. */
-  loggedInPast: number
   log: Logger
 }
 
@@ -210,8 +171,8 @@ const DELIVERY_CHECK_SECONDS = 0.2
  * events in the log.
  */
 async function runDemo(
-  { config, simulator, receiver, stopRequested$, freeze, loggedInPast, log }: DemoWorld,
-  { speed, callsPerMinute, seed, history }: DemoOptions & { callsPerMinute: number },
+  { config, simulator, receiver, stopRequested$, freeze, log }: DemoWorld,
+  { speed, callsPerMinute, seed }: DemoOptions,
   { print, printDetail }: Printing,
 ): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number; lag: string | undefined }> {
   const draining$ = new ReplaySubject<void>(1)
@@ -230,13 +191,13 @@ async function runDemo(
 
   const lags = newLags(systemClock.wall())
   const shown = daemonEvents(target, simulator, lags, { print, printDetail })
-  const scenes$ = scenes(simulator, daemon.url, lags, { history, print: printDetail }).pipe(takeUntil(stopRequested$))
+  const scenes$ = scenes(simulator, daemon.url, lags, printDetail).pipe(takeUntil(stopRequested$))
   const timeout$ = stopRequested$.pipe(
     tap(() => shown.finish(freeze())),
     delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
   )
   await using store = await openForCommand(config.store)
-  const logged = async () => (await loggedEvents(store)) - loggedInPast
+  const logged = () => loggedEvents(store)
   const delivered$ = shown.compared$.pipe(
     switchMap(() => timer(0, DELIVERY_CHECK_SECONDS * 1000)),
     exhaustMap(logged),
@@ -248,6 +209,12 @@ async function runDemo(
   )
   await lastValueFrom(merge(scenes$, drained$, daemon.events$.pipe(tap(shown.show))), { defaultValue: undefined })
   return { target: target(), comparison: shown.last(), logged: await logged(), lag: lags.line(simulator.webhooks()) }
+}
+
+/** The number of events in the log. */
+async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): Promise<number> {
+  const [last] = await store.latestEvents(0)
+  return last?.total ?? 0
 }
 
 /** Every ten seconds prints how its counters compare with what the simulator recorded. */
@@ -290,14 +257,8 @@ function daemonEvents(target: () => TargetStatus, simulator: Simulator, lags: La
 }
 
 /** What happens besides ordinary calls: bursts of failing calls, and from some time on webhooks. */
-function scenes(
-  simulator: Simulator,
-  page: string,
-  lags: Lags,
-  { history, print }: { history: number | undefined; print: (line: string) => void },
-): Observable<unknown> {
-  const burstInterval = BURST_INTERVAL_SECONDS[history === undefined ? 'withoutPast' : 'withPast']
-  const bursts$ = timer(FIRST_BURST_SECONDS * 1000, burstInterval * 1000).pipe(
+function scenes(simulator: Simulator, page: string, lags: Lags, print: (line: string) => void): Observable<unknown> {
+  const bursts$ = timer(FIRST_BURST_SECONDS * 1000, BURST_INTERVAL_SECONDS * 1000).pipe(
     tap(() => {
       print(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
       simulator.burst(BURST)

@@ -50,15 +50,6 @@ export const recording = parser('a file that `callwatch check --record` has writ
   }
 })
 
-const MAX_PAST_DAYS = 90
-
-/** Seconds of a duration of days, from `1d` to `90d`. */
-export const past = parser(
-  `a duration from 1d to ${MAX_PAST_DAYS}d, such as 35d`,
-  parseDuration,
-  (seconds) => seconds >= 86_400 && seconds <= MAX_PAST_DAYS * 86_400,
-)
-
 /** A whole number, or the seconds of a duration. */
 export const numberOrDuration = parser<number | { seconds: number }>(
   'a whole number, 0 or more, or a duration such as 12h or 35d',

@@ -20,11 +20,6 @@ export type CallsService = {
 }
 
 export type ServiceOptions = Partial<WorldOptions> & {
-  /**
-   * The history is before this time (UNIX seconds), and new calls arrive after it; default: the time of creation. If it is
-   * later, the history is still to happen.
-   */
-  arrivalsFrom?: number
   /** The key with the scope fullAccess. */
   apiKey?: string
   /** The key with the scope authOnly. */
@@ -51,10 +46,10 @@ export function createService(
   start: number,
   extension: Partial<Extension> = {},
 ): CallsService {
-  const { seed = 1, arrivalsFrom = start, requestsPerMinute, mostRecordedResponses: most = 10_000 } = options
+  const { seed = 1, requestsPerMinute, mostRecordedResponses: most = 10_000 } = options
   const table = { ...switchTable, ...extension.switches }
   const service: CallsService = {
-    world: createWorld({ ...DEFAULTS, seed, ...options }, arrivalsFrom, extension),
+    world: createWorld({ ...DEFAULTS, seed, ...options }, start, extension),
     keys: {
       fullAccess: options.apiKey ?? 'simulator-full-access',
       authOnly: options.authOnlyKey ?? 'simulator-auth-only',

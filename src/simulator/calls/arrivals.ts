@@ -64,10 +64,9 @@ function addHistory(world: World, startMs: number): void {
   const meanMs = historySeconds === Infinity ? 60_000 / (callsPerMinute || 1) : (historySeconds * 1000) / history
   const gaps = random(seed, 'history')
   let ms = startMs
-  const isWeekly = weekly !== false
-  const [most, oldestMs] = isWeekly ? [Infinity, startMs - historySeconds * 1000] : [history, -Infinity]
+  const [most, oldestMs] = weekly ? [Infinity, startMs - historySeconds * 1000] : [history, -Infinity]
   for (let i = 1; i <= most; i++) {
-    ms -= gapAfter(ms, -1, gaps, { meanMs, weekly: isWeekly })
+    ms -= gapAfter(ms, -1, gaps, { meanMs, weekly })
     if (ms < oldestMs) return
     const life = drawLife(random(seed, 'past', i), options, ms)
     // A call that ended before the start is never seen running, so its figures need no updates.

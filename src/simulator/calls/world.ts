@@ -18,10 +18,10 @@ export type WorldOptions = Manners & {
   /** How many seconds before the start the history covers; default: as `history` and `callsPerMinute` imply. */
   historySeconds?: number
   /**
-   * Whether calls follow the hour of the day and the day of the week (UTC), always or only in the history. The numbers of
-   * calls are then means over a week. The history covers `historySeconds`, which must be given.
+   * Whether calls follow the hour of the day and the day of the week (UTC). The numbers of calls are then means over a week. The history
+   * covers `historySeconds`, which must be given.
    */
-  weekly?: boolean | 'history'
+  weekly?: boolean
   /** How many further calls began before the start and end after it. */
   open: number
 }

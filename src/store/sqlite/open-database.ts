@@ -13,8 +13,6 @@ import { attempt, isBusy } from './sqlite-error.ts'
 export type SqliteOptions = {
   /** The file, which is created if it does not exist. `:memory:` keeps nothing. */
   path: string
-  /** false: commits do not wait for the disk, so the latest ones are lost if the machine stops. */
-  durable?: boolean | undefined
   /** Whether the file may be on a network or FUSE file system. */
   pathOnNetwork?: boolean | undefined
 }
@@ -33,7 +31,7 @@ export function openEngine(options: SqliteOptions, say?: Say): Engine {
  * written now
  */
 export function openOwn(
-  { path, durable = true, pathOnNetwork = false }: SqliteOptions,
+  { path, pathOnNetwork = false }: SqliteOptions,
   say?: Say,
 ): { db: DatabaseSync; close: () => void } {
   return attempt(path, () => {
@@ -55,7 +53,7 @@ export function openOwn(
     }
     const db = opening.use(new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }))
     migrate(db, path, undefined, say)
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     // Without temp_store, SQLite makes and deletes a file in each commit to undo one INSERT of many rows: two thirds of its writes.
     // A page that changes again before the next checkpoint is copied to the database once. The log takes about 16 MB instead of 4.
     db.exec('PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000')

@@ -60,7 +60,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<SimulatedW
  * @param start seconds since 1970
  */
 export function createWorldService(options: WorldOptions, start: number): WorldService {
-  const state = createState(options.seed ?? 1, Math.round((options.arrivalsFrom ?? start) * 1000))
+  const state = createState(options.seed ?? 1, Math.round(start * 1000))
   const service = createService(options, start, {
     switches: switchTable,
     begin: (world, life, order, switches) => begin(state, world, { life, order }, allOf(switches)),

@@ -1,7 +1,7 @@
 /**
  * Makes the images of docs/images: `node test/real/browser/take-screenshots.ts [FOLDER]`. It polls two simulators with an
  * hour of history, one of which has a burst of failing calls, then one with two weeks of history, then thirty, of which
- * two have such a burst and one does not answer, and shows a demo with a past. This takes two minutes. Into another FOLDER it writes each view light,
+ * two have such a burst and one does not answer. This takes two minutes. Into another FOLDER it writes each view light,
  * dark and on a phone, to look at, and each state of the overview and of an alert, which tests draw.
  */
 import { spawn } from 'node:child_process'
@@ -10,7 +10,6 @@ import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { ReplaySubject } from 'rxjs'
@@ -117,7 +116,6 @@ await show(regions, async (url) => {
   await wait(20_000)
   for (const [suffix, look] of looksOf('overview')) await take(url, `overview${suffix}`, look)
 })
-await takePast()
 if (process.argv[2] !== undefined) await takeStates()
 await browser.close()
 receiver.close()
@@ -154,31 +152,6 @@ async function takeViews(url: string, views: Readonly<Record<string, readonly [a
       await page.screenshot({ path, fullPage: name !== 'explorer' })
     }
   }
-}
-
-/** The past alerts of a demo. */
-async function takePast(): Promise<void> {
-  const main = join(import.meta.dirname, '../../../src/main.ts')
-  const demo = spawn(process.execPath, [main, 'demo', '--quiet', '--history', '35d'])
-  let url: string | undefined
-  for await (const line of createInterface(demo.stdout)) {
-    url = /^the page: +(\S+)$/.exec(line)?.[1]
-    if (url !== undefined) break
-  }
-  await wait(5000)
-  for (const [suffix, look] of looksOf('past-alerts')) {
-    const page = await browser.newPage({ ...look, timezoneId: 'Europe/Berlin' })
-    await page.goto(`${url}#alerts`)
-    await page.locator('#past-alerts tbody tr').first().waitFor()
-    await wait(500)
-    await page.screenshot({ path: join(FOLDER, `past-alerts${suffix}.png`) })
-    if (process.argv[2] === undefined) continue
-    await page.locator('#past-alerts tbody th a').first().click()
-    await page.locator('#alert-value canvas').waitFor()
-    await page.screenshot({ path: join(FOLDER, `alert-past${suffix}.png`), fullPage: true })
-  }
-  demo.kill('SIGINT')
-  await once(demo, 'close')
 }
 
 /** Calm, incidents, a first start, outages, and alerts that fire, are silenced and past. */

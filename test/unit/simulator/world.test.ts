@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { addBurst, createWorld } from '../../../src/simulator/calls/arrivals.ts'
 import type { Call } from '../../../src/simulator/calls/call.ts'
 import { ledgerEvent, type LedgerEvent } from '../../../src/simulator/calls/ledger.ts'
-import { createService } from '../../../src/simulator/answers/service.ts'
 import { defaultSwitches } from '../../../src/simulator/switches.ts'
 import { advance, type Entry, type World, type WorldOptions } from '../../../src/simulator/calls/world.ts'
 import { START } from '../../kit/world/request-service.ts'
@@ -145,17 +144,6 @@ describe('a world', () => {
       expect(START - first!).toBeGreaterThan(WEEKS * WEEK - 7200)
     })
 
-    test('has them in the history alone where that is asked for', () => {
-      const history = { ...options, history: 1, historySeconds: 1, callsPerMinute: 0.3, progressSeconds: 1e6 }
-      const [even, weekly] = (['history', true] as const).map((by) =>
-        beginnings(advanced({ ...history, weekly: by }, WEEK)),
-      )
-      const ofNight = (begun: number[]) => begun.filter((time) => new Date(time * 1000).getUTCHours() < 4).length
-      expect(ofNight(even!)).toBeGreaterThan(3 * ofNight(weekly!))
-      const past = { ...options, history: 2000, historySeconds: WEEK }
-      expect(beginnings(advanced({ ...past, weekly: 'history' }, 0))).toEqual(beginnings(advanced(past, 0)))
-    })
-
     test('is the same for the same seed and another for another seed', () => {
       const [one, same, other] = ['a', 'a', 'b'].map(
         (seed) => advanced({ ...options, seed, history: 1000, historySeconds: WEEK }, 600).ledger,
@@ -164,26 +152,6 @@ describe('a world', () => {
       expect(same).toEqual(one)
       expect(other).not.toEqual(one)
     })
-  })
-
-  test('has the same history where that is yet to happen', () => {
-    const options = {
-      seed: 7,
-      history: 400,
-      historySeconds: WEEK,
-      weekly: 'history',
-      open: 0,
-      callsPerMinute: 10,
-    } as const
-    const service = createService({ ...options, arrivalsFrom: START + WEEK }, START)
-    expect(callsOf(service.world)).toEqual([])
-    advance(service.world, START + WEEK / 2)
-    const half = callsOf(service.world).length
-    advance(service.world, START + WEEK + 600)
-    const { world } = createService(options, START + WEEK)
-    expect(callsOf(world).length).toBeGreaterThan(1.5 * half)
-    advance(world, START + WEEK + 600)
-    expect(service.world.ledger).toEqual(world.ledger)
   })
 
   test('brings the figures of calls up to date only where they run after the start', () => {
