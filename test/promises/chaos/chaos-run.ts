@@ -3,6 +3,7 @@ import { openForCommand, type StoreAddress } from '../../../src/store/open-store
 import type { Random } from '../../../src/simulator/random.ts'
 import type { SimulatedWorld } from '../../kit/world/start-world.ts'
 import { startDaemonProcess, type DaemonProcess } from '../../kit/daemon-process.ts'
+import type { FailingOthers } from './failing-others.ts'
 import type { FailingSlack } from './failing-slack.ts'
 import type { FailingWebhook } from './failing-webhook.ts'
 import { now, type RequestLog } from '../../kit/observed-requests.ts'
@@ -15,6 +16,8 @@ export type ChaosRun = {
   slack: FailingSlack
   /** A second receiver of alerts, a webhook. */
   onCall: FailingSlack
+  /** The receivers of the other kinds. */
+  others: FailingOthers
   webhook: FailingWebhook
   files: { config: string; store: string; order: string }
   /** The daemon, while it is running. */
