@@ -50,7 +50,7 @@ export type StoreProblem = {
   requests: number
   /** Counters about calls that moved meanwhile. */
   counted: number
-  /** A notification was sent, which does not need the outbox. */
+  /** A notification was sent, which does not need the store. */
   notified: boolean
   /** Seconds until it was shown as writable again; undefined if it never was. */
   recovered: number | undefined
