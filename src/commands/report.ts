@@ -171,6 +171,8 @@ const GIVES_WAY = [
   'rejected',
   'unanswered',
   'ended',
+  'participant min',
+  'user min',
 ]
 
 function tableOf({ by, rows, total }: Report, width: number): string[] {
