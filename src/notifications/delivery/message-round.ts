@@ -89,19 +89,21 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const { order, soonest } = dueAmong(sender, found)
     pauses.due = order.length
     const [left, isFull] = [pauses.whole.left(), pauses.busy.size >= MOST_AT_ONCE]
-    const isDue = !isFull && order.length + found.unrouted.length > 0
     const isEdited = receiver.edits === true && notified.entries().some(({ ended }) => ended === undefined)
-    const rest = isDue ? 0 : isEdited ? Math.min(soonest, untilEdit(pauses, clock.monotonic())) : soonest
-    seen = { key, until: clock.monotonic() + Math.max(rest, left) }
+    const isDue = !isFull && order.length + found.unrouted.length > 0
+    const rest = Math.min(soonest, isEdited ? untilEdit(pauses, clock.monotonic()) : Infinity)
+    seen = { key, until: clock.monotonic() + Math.max(isDue ? 0 : rest, left) }
     if (left > 0 || isFull) return []
-    const [next] = order
     await now.turn()
-    // A message was accepted meanwhile.
-    if (keyNow() !== key) return []
-    if (next !== undefined) return begin(sender, next, found)
-    const told = tellUnrouted(sender, found)
-    return told.length > 0 || !isEdited ? told : edit(sender, found)
+    // Otherwise a message was accepted meanwhile.
+    return keyNow() === key ? beginFirst(sender, order, found) : []
   }
+}
+
+async function beginFirst(sender: Sender, [next]: readonly Due[], found: Found): Promise<Begun> {
+  if (next !== undefined) return begin(sender, next, found)
+  const told = tellUnrouted(sender, found)
+  return told.length > 0 ? told : edit(sender, found)
 }
 
 /** In how many seconds the next edit is due. */
@@ -232,6 +234,7 @@ function failedSince(pauses: Pauses, { group: { key }, unanswered }: Grouped): n
 
 /** Edits the message of the incident that was edited least recently, so that its numbers are true. */
 function edit(sender: Sender, found: Found): Begun {
+  if (sender.receiver.edits !== true) return []
   const { edits, edited, busy } = sender.pauses
   const at = sender.clock.monotonic()
   const editedAt = ({ group }: Grouped) => edited.get(group.key) ?? -Infinity

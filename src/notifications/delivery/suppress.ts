@@ -50,45 +50,20 @@ type Inhibitor = { source: Fired; ifSent: boolean }
  *   one on the same calls; default: of all
  */
 export function suppressing({ mutes, inhibit, silences, fired }: Suppressors) {
-  const onPlace = Map.groupBy(fired, placed)
-  const onPlaceOf = (alert: Fired) => onPlace.get(placed(alert)) ?? []
+  const { onPlaceOf, inhibitors, named } = inhibiting({ inhibit, fired })
   const polls = fired.filter(({ signal }) => signal.name === 'poll_age')
   const unseen = Map.groupBy(polls, ({ target }) => target)
-  const named = fired.filter((source) => inhibit.some(({ sourceMatch }) => matches(sourceMatch, source)))
   const isOpen = silences.length + named.length > 0
   /** Whether anything but a mute may suppress it: of thousands of alerts, most are alone. */
   const mayBe = (alert: Fired) => isOpen || unseen.has(alert.target) || onPlaceOf(alert).length > 1
-  const isConfigured = (source: Fired, alert: Fired) => inhibit.some((rule) => isInhibiting(rule, source, alert))
-  const isWorse = (source: Fired, alert: Fired) => isMoreSevere(source, alert) && placed(source) === placed(alert)
-
-  /** All that inhibit an alert of any receiver. */
-  function inhibitors(alert: Fired): Inhibitor[] {
-    const others = inhibit.some(({ targetMatch }) => matches(targetMatch, alert)) ? named : []
-    const candidates = others.length === 0 ? onPlaceOf(alert) : new Set([...onPlaceOf(alert), ...others])
-    return [...candidates].flatMap((source) => {
-      if (source.key === alert.key && source.target === alert.target) return []
-      if (isConfigured(alert, source) || isWorse(alert, source)) return []
-      const isAlways = isConfigured(source, alert)
-      return isAlways || isWorse(source, alert) ? { source, ifSent: !isAlways } : []
-    })
-  }
-
   /** Computed once for all receivers. */
-  const known = new Map<Fired, Lasting>()
-  function lastingOf(alert: Fired): Lasting {
-    const before = known.get(alert)
-    if (before !== undefined) return before
-    const periods = mayBe(alert)
-      ? [
-          ...silences.flatMap((silence) => silencedIn(silence, alert)),
-          ...blindIn(unseen.get(alert.target) ?? [], alert),
-          ...inhibitors(alert).map((one) => inhibitedIn(one, alert)),
-        ]
-      : []
-    const lasting = { periods, said: undefined }
-    known.set(alert, lasting)
-    return lasting
-  }
+  const lastingOf = onceEach((alert: Fired): Lasting => {
+    if (!mayBe(alert)) return { periods: [], said: undefined }
+    const silenced = silences.flatMap((silence) => silencedIn(silence, alert))
+    const blind = blindIn(unseen.get(alert.target) ?? [], alert)
+    const inhibited = inhibitors(alert).map((one) => inhibitedIn(one, alert))
+    return { periods: [...silenced, ...blind, ...inhibited], said: undefined }
+  })
 
   return (isSent: (alert: Routable) => boolean = () => true) => {
     const isOwn = ({ ifSent }: Period) => ifSent === undefined || isSent(ifSent)
@@ -124,6 +99,28 @@ export function suppressing({ mutes, inhibit, silences, fired }: Suppressors) {
       },
     }
   }
+}
+
+/** Which alerts inhibit others, of any receiver. */
+function inhibiting({ inhibit, fired }: Pick<Suppressors, 'inhibit' | 'fired'>) {
+  const onPlace = Map.groupBy(fired, placed)
+  const onPlaceOf = (alert: Fired) => onPlace.get(placed(alert)) ?? []
+  const named = fired.filter((source) => inhibit.some(({ sourceMatch }) => matches(sourceMatch, source)))
+  const isConfigured = (source: Fired, alert: Fired) => inhibit.some((rule) => isInhibiting(rule, source, alert))
+  const isWorse = (source: Fired, alert: Fired) => isMoreSevere(source, alert) && placed(source) === placed(alert)
+
+  function inhibitors(alert: Fired): Inhibitor[] {
+    const others = inhibit.some(({ targetMatch }) => matches(targetMatch, alert)) ? named : []
+    const candidates = others.length === 0 ? onPlaceOf(alert) : new Set([...onPlaceOf(alert), ...others])
+    return [...candidates].flatMap((source) => {
+      if (source.key === alert.key && source.target === alert.target) return []
+      if (isConfigured(alert, source) || isWorse(alert, source)) return []
+      const isAlways = isConfigured(source, alert)
+      return isAlways || isWorse(source, alert) ? { source, ifSent: !isAlways } : []
+    })
+  }
+
+  return { onPlaceOf, inhibitors, named }
 }
 
 /** What suppresses the alerts of a receiver. */

@@ -133,19 +133,21 @@ export const eventsRoute = route(
     const admits = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
     const inTurn = workInTurn()
     const openStream = eventStreams({ log: store, inTurn, clock }, app)
+    const page = async (reply: FastifyReply, asked: Parameters<typeof readEvents>[1], isBatch: boolean) => {
+      if (asked.limit > DEFAULT_LIMIT && (await admits(reply)) === undefined) return reply
+      const read = inTurn(
+        () => readEvents(store, asked),
+        () => reply.raw.destroyed,
+      )
+      return sendPage(reply, isBatch, read)
+    }
     return async ({ query, headers }, reply) => {
       const { after, limit, latest, state } = query
       const filter = filterOf(query, configured())
       if (!accepts(headers.accept, STREAM_TYPE)) {
         if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')
         const cursor = after === undefined ? undefined : readCursor(after)
-        const asked = { cursor, limit: limit ?? DEFAULT_LIMIT, filter }
-        if (asked.limit > DEFAULT_LIMIT && (await admits(reply)) === undefined) return reply
-        const read = inTurn(
-          () => readEvents(store, asked),
-          () => reply.raw.destroyed,
-        )
-        return sendPage(reply, accepts(headers.accept, BATCH_TYPE), read)
+        return page(reply, { cursor, limit: limit ?? DEFAULT_LIMIT, filter }, accepts(headers.accept, BATCH_TYPE))
       }
       if (limit !== undefined)
         throw new QueryError('limit is for single answers; a stream has no end, but has `latest`')
