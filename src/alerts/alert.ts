@@ -7,7 +7,7 @@ import type { Rule } from './rule.ts'
  */
 export type Alert = Omit<Rule, 'name'> &
   Pick<AlertInstance, 'key' | 'labels' | 'since' | 'value' | 'peak'> &
-  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'compared' | 'valueBefore'>> &
+  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'compared'>> &
   Evidence & {
     target: string
     /** The rule's name. */
@@ -41,7 +41,7 @@ export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subject
   JSON.stringify([alert.target, subjectOf(alert)])
 
 export function alertOf({ target, instance }: LiveAlert): Alert {
-  const { key, labels, since, firingSince = since, valueBefore, peak, evidence } = instance
+  const { key, labels, since, firingSince = since, peak, evidence } = instance
   const { name: alert, ...rule } = instance.rule
   const measured = measuredIn(instance)
   return {
@@ -53,7 +53,6 @@ export function alertOf({ target, instance }: LiveAlert): Alert {
     since,
     firingSince,
     ...measured,
-    valueBefore,
     peak,
     ...evidence,
   }

@@ -5,7 +5,7 @@ import { alertOf, nameOf, placeOf, subjectOf, type Alert, type LiveAlert } from 
 import { onceEach } from './once-each.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
-import { isBeyond, median, sum, type Contributor } from './signal.ts'
+import { isBeyond, sum, type Contributor } from './signal.ts'
 
 /** The alerts that are notified together. */
 export type AlertGroup = {
@@ -18,12 +18,8 @@ export type AlertGroup = {
 /** The signals whose alerts explain others: calls cannot be read, or the service answers with errors. */
 const CAUSES = ['poll_age', 'request_errors'] as const
 type CauseSignal = (typeof CAUSES)[number]
-/** An incident grows for so long after another target was added (seconds). */
-const GROWTH_SECONDS = 120
-/** Fewer targets than this share of those on which it fires are neither its beginning nor growth: they may break for reasons of their own. */
-export const LEAST_SHARE = 0.05
-/** What fires so soon after the first (seconds) is no growth: targets are polled one after the other. */
-export const TOGETHER_SECONDS = 30
+/** Targets that break so soon after each other (seconds) break together. */
+export const TOGETHER_SECONDS = 60
 /** Which outcome most failed calls have is said from this share on: of two that are as frequent, one would be said by chance. */
 const MOST = 2 / 3
 /** A cause may be seen later than what it causes, by this much (seconds). */
@@ -39,16 +35,9 @@ export type Incident = AlertGroup & {
   /** The highest of what is beyond its threshold now, or the lowest of its subject if nothing is. */
   severity: Severity
   /**
-   * The beginning: when the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one. Of
-   * missing polls, when the last successful one was.
+   * The beginning: when the breaches of most of its alerts began. Of missing polls, when the last successful one was.
    */
   since: number
-  /**
-   * `grows`: the targets on which alerts are pending, or have begun to fire in the last two minutes and half a minute after the first, are
-   * more than those on which all values are back within their threshold, and at least a twentieth of those that fire. `ends`: on most
-   * targets they are back.
-   */
-  course: 'grows' | 'lasts' | 'ends'
   /** On how many of the targets alerts fire now, on how many of these all values are back within their threshold, and on how many others alerts are pending only. */
   targets: { firing: number; recovering: number; pending: number; of: number }
   /** On how many targets it fired when a receiver was told of it; only in a message that follows another one. */
@@ -65,15 +54,11 @@ export type Incident = AlertGroup & {
   alerts: readonly Alert[]
   /** Those of them whose value is beyond the threshold now, and known. */
   worst: readonly Alert[]
-  /**
-   * The calls of all targets that have enough for a value, if the subject is a share of calls that failed. `before` is the share before
-   * the breach.
-   */
+  /** The calls of all targets that have enough for a value, if the subject is a share of calls that failed. */
   calls?: {
     counts: FinishedCounts
     total: number
     failed: number
-    before?: number | undefined
     outcome?: (typeof FAILURES)[number]
   }
   /** The label value that explains most failures on more than half of the targets. */
@@ -85,8 +70,8 @@ export type Incident = AlertGroup & {
 }
 
 /**
- * The incidents of all firing alerts: the most severe first; of these, those that explain others, then the largest, and last those that
- * end. Pure.
+ * The incidents of all firing alerts: the most severe first; of these, those that explain others, then the largest, and last those of which
+ * nothing is beyond its threshold. Pure.
  *
  * @param lives the alerts of all targets
  * @param of how many targets there are
@@ -107,7 +92,7 @@ export function incidentsOf(
     (alerts) => incidentAlone(groupOf(alerts[0]!), alerts, { onTarget, of, at, freshFrom }) ?? [],
   )
   const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
-  const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : incident.course === 'ends' ? 2 : 1)
+  const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : incident.worst.length === 0 ? 2 : 1)
   return incidents.toSorted(
     (a, b) => bySeverity(a, b) || placeOf(a) - placeOf(b) || b.targets.firing - a.targets.firing,
   )
@@ -162,8 +147,6 @@ function incidentOf(
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
   const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
-  const added = pending + addedTo(firing, at)
-  const isGrowing = targets.size < of && added > recovering && added >= LEAST_SHARE * targets.size
   const isOld = ({ evaluatedAt }: Stated) => !isCause(first!) && evaluatedAt < freshFrom
   const old = firing.filter(isOld)
   const begun = beginningOf(alerts.map(({ since }) => since))
@@ -174,7 +157,6 @@ function incidentOf(
     at,
     severity: severityOf(urgent),
     since: beginningOf(alerts.map(({ since, lastPoll = since }) => Math.min(since, lastPoll))),
-    course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',
     targets: { firing: targets.size, recovering, pending, of },
     ...(old.length > 0 && {
       unpolled: { targets: targetsOf(old).size, since: Math.min(...old.map(({ evaluatedAt }) => evaluatedAt)) },
@@ -183,7 +165,7 @@ function incidentOf(
     firing,
     alerts,
     worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
-    ...(first?.counts !== undefined && { calls: callsOf(alerts, measured) }),
+    ...(first?.counts !== undefined && { calls: callsOf(measured) }),
     contributor: contributorOf(alerts),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, alerts),
@@ -203,14 +185,6 @@ function severityOf([first, ...others]: readonly Stated[]): Severity {
 /** What is beyond its threshold first, the most severe of that first. */
 const byUrgency = (a: Stated, b: Stated) => Number(isBack(a)) - Number(isBack(b)) || bySeverity(a, b)
 
-/** On how many targets alerts began to fire not long ago, later than those that fired together first. */
-function addedTo(firing: readonly Alert[], now: number): number {
-  const [first, ...others] = [...Map.groupBy(firing, ({ target }) => target).values()]
-    .map((alerts) => Math.min(...alerts.map(({ firingSince }) => firingSince)))
-    .toSorted((a, b) => a - b)
-  return others.filter((began) => began > first! + TOGETHER_SECONDS && now - began < GROWTH_SECONDS).length
-}
-
 /** What the rule of an alert measures, for all of its groups. */
 export const ruleSubjectOf = onceEach(({ by, signal, match, breach }: Alert) =>
   subjectOf({ signal, match, breach, labels: Object.fromEntries(by.map((label) => [label, '*'])) }),
@@ -223,12 +197,7 @@ function ofOneSubject(urgent: readonly Stated[]): Stated[] {
     ([a, ...more], [b, ...others]) => byUrgency(a!, b!) || others.length - more.length,
   )
   const each = Map.groupBy(most, placeOf)
-  // Several of them began one after the other: the value before is that before the first one.
-  const firstOf = (same: readonly Stated[]) => same.toSorted((a, b) => a.since - b.since)[0]!
-  return [...each.values()].map((same) => {
-    const { since, valueBefore } = firstOf(same)
-    return { ...same[0]!, since, valueBefore }
-  })
+  return [...each.values()].map((same) => ({ ...same[0]!, since: Math.min(...same.map(({ since }) => since)) }))
 }
 
 /** By failed calls or, of what has none, by value; equal ones by their oldest call, and by name, so that everything names the same one. */
@@ -241,12 +210,22 @@ export function mostFailuresFirst<One extends Alert>(alerts: readonly One[]): On
   )
 }
 
-/** When it had begun on as many as are not there by chance. */
+/**
+ * When the number of targets began to rise to what it is: when the shortest time began in which most of them broke, with those before that
+ * broke together with these. Single targets that broke long before are another matter.
+ */
 export function beginningOf(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(LEAST_SHARE * times.length)]!
+  const sorted = times.toSorted((a, b) => a - b)
+  const most = Math.floor(sorted.length / 2)
+  const lengthFrom = (i: number) => sorted[i + most]! - sorted[i]!
+  let first = 0
+  for (let i = 1; i + most < sorted.length; i++) if (lengthFrom(i) < lengthFrom(first)) first = i
+  const together = Math.max(TOGETHER_SECONDS, (4 * lengthFrom(first)) / most)
+  while (first > 0 && sorted[first]! - sorted[first - 1]! <= together) first -= 1
+  return sorted[first]!
 }
 
-function callsOf(alerts: readonly Alert[], measured: readonly Alert[]): NonNullable<Incident['calls']> {
+function callsOf(measured: readonly Alert[]): NonNullable<Incident['calls']> {
   const counted = measured.flatMap(({ counts }) => counts ?? [])
   const counts = countByStatus(
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
@@ -254,12 +233,10 @@ function callsOf(alerts: readonly Alert[], measured: readonly Alert[]): NonNulla
   const outcome = FAILURES.find(
     (one) => counts[one] > 0 && counts[one] >= MOST * sum(FAILURES.map((each) => counts[each])),
   )
-  const before = median(alerts.flatMap(({ valueBefore }) => valueBefore ?? []))
   return {
     counts,
     total: counts.total,
     failed: sum(measured.map((alert) => failuresOf(alert) ?? 0)),
-    ...(before !== undefined && { before }),
     ...(outcome !== undefined && { outcome }),
   }
 }

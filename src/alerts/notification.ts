@@ -48,13 +48,12 @@ function episodeOf(kind: Change, instance: AlertInstance, at: number): Notificat
 
 /** The firing instance of an alert, with what its notification has of it. */
 export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Notification): AlertInstance {
-  const { key, labels, since, firingSince, valueBefore, peak, at } = rest
-  const times = { since, firingSince, credited: 0, evaluatedAt: at, lastNotifiedAt: at }
+  const { key, labels, since, firingSince, peak, at } = rest
+  const times = { since, firingSince, credited: 0, evaluatedAt: at }
   const rule = { ...rest, name: alert }
   return {
     key,
     labels,
-    valueBefore,
     peak,
     ...measuredIn(rest),
     ...times,

@@ -3,10 +3,10 @@ import { alertOf, nameOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
 import { firesAt, STATES } from '../alerts/alert-instance.ts'
 import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
-import { SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
+import { NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
 import { matches, type Silence } from '../alerts/match.ts'
 import type { AlertGroup } from '../alerts/incidents.ts'
-import { CHANGES, windowOf } from '../alerts/signal.ts'
+import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
 import { breach, labels, measured, measuredView, severity } from './rule.ts'
 import { count, named, namedObject, time } from './shapes.ts'
@@ -136,7 +136,7 @@ export function alertView(
 
 const notice = z.object({
   receiver: z.string(),
-  kind: z.enum(CHANGES),
+  kind: z.enum(NOTICES),
   at: time,
 })
 

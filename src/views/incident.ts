@@ -22,13 +22,8 @@ export const incident = z
     summary: z.string().describe('In a sentence'),
     details: z.array(z.object({ about: z.enum(ABOUT), text: z.string() })).describe('What else is known, in sentences'),
     since: time.describe(
-      'When the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one, or when polls last succeeded',
+      'When the breaches of most of its alerts began, or when polls last succeeded; targets that broke long before do not count',
     ),
-    course: z
-      .enum(['grows', 'lasts', 'ends'])
-      .describe(
-        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes and half a minute after the first, are more than those on which all values are back within their threshold, and at least 5% of those on which alerts fire; ends: on most targets they are back',
-      ),
     targets: z.object({
       firing: count,
       recovering: count.describe('Of those that fire, on which all values are back within their threshold'),
@@ -43,7 +38,6 @@ export const incident = z
       .object({
         total: finite,
         failed: finite,
-        before: finite.describe('The share that failed before the breach: the median of seven windows'),
         outcome: z.enum(FAILURES).nullable(),
       })
       .nullable()
@@ -66,14 +60,13 @@ export type IncidentView = z.output<typeof incident>
 export const incidents = namedObject('Incidents', { incidents: z.array(incident) })
 
 export function incidentView(incident: Incident): IncidentView {
-  const { labels, severity, since, course, targets, unpolled, calls, contributor, causes, worst, others } = incident
+  const { labels, severity, since, targets, unpolled, calls, contributor, causes, worst, others } = incident
   return {
     group: labels,
     severity,
     summary: incidentSentence(incident),
     details: incidentLines(incident),
     since: isoTime(since),
-    course,
     targets,
     unpolled: unpolled ? { ...unpolled, since: isoTime(unpolled.since) } : null,
     calls:
@@ -82,7 +75,6 @@ export function incidentView(incident: Incident): IncidentView {
         : {
             total: finiteOf(calls.total),
             failed: finiteOf(calls.failed),
-            before: finiteOf(calls.before),
             outcome: calls.outcome ?? null,
           },
     contributor: contributor ?? null,

@@ -40,8 +40,8 @@ export function printProblems(status: StoredStatus, print: CommandContext['print
 }
 
 function printIncident(incident: StoredStatus['incidents'][number], print: CommandContext['print']): void {
-  const { severity, course, summary, details, group, runbook_url: runbook } = incident
-  print(`${severity}: ${summary}`, severity === 'critical' && course !== 'ends' ? 'red' : 'yellow')
+  const { severity, worst, summary, details, group, runbook_url: runbook } = incident
+  print(`${severity}: ${summary}`, severity === 'critical' && worst.length > 0 ? 'red' : 'yellow')
   // Where each rule has its own incident, those of the others follow.
   const told = details.filter(({ about }) => about !== 'others' || group.alert === undefined)
   for (const { text } of told) print(`  ${text}`)

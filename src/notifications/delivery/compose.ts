@@ -41,13 +41,10 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const { now, targets, freshFrom, groupOf } = options
   const news = newsOf(grouped)
   const flaps = Map.groupBy(untold, ({ name }) => name)
-  const updateFor = (one: FiringAlert, kind: 'firing' | 'reminder') =>
-    firingUpdate(one, kind, { known: news.known.get(one.name), untold: flaps.get(one.name) }, now)
+  const updateFor = (one: FiringAlert) =>
+    firingUpdate(one, { known: news.known.get(one.name), untold: flaps.get(one.name) }, now)
   const shown = sent.about === 'reminder' || sent.about === 'edit' ? firing : news.begun
-  const changes = [
-    ...shown.map((one) => updateFor(one, sent.about === 'reminder' ? 'reminder' : 'firing')),
-    ...news.ended.flatMap((one) => endOf(one, options) ?? []),
-  ]
+  const changes = [...shown.map(updateFor), ...news.ended.flatMap((one) => endOf(one, options) ?? [])]
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
   const told = new Set(changes.map(({ notification }) => nameOf(notification)))
   const others = firing.filter(({ name }) => !told.has(name) && news.known.has(name))
@@ -62,7 +59,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
     route: group.route,
     incident: incident && { ...incident, ...(before > 0 && { told: before }) },
     alerts,
-    unchanged: others.map((one) => withLinks(updateFor(one, 'firing'), options)),
+    unchanged: others.map((one) => withLinks(updateFor(one), options)),
     flapped: flappedIn(untold, told).map((one) => withLinks(one, options)),
     silenced: silencedAmong(incident?.firing ?? [], options),
     inhibited: inhibitedBy(alerts, options),
@@ -109,12 +106,12 @@ function noticesOf(
   })
   const ends = ended.flatMap(endOfEpisode)
   const own = about === 'edit' ? ends : [...begins, ...ends, ...untold.map(({ change }) => change), ...again]
-  return own.flatMap((one) => notesOf([one], { receiver, kind: one.kind, at: now.at }))
+  return own.flatMap((one) => notesOf([one], { receiver, kind: about === 'reminder' ? about : one.kind, at: now.at }))
 }
 
 /** The message that these alerts, which still fire, are no longer sent to the receiver. */
 export function composeUnrouted(alerts: readonly Unrouted[], sent: Sent, options: ComposeOptions): AlertMessage {
-  const updates = alerts.map(({ live }) => withLinks(updateOf(live.alert, live, 'firing', options.now.at), options))
+  const updates = alerts.map(({ live }) => withLinks(updateOf(live.alert, live, options.now.at), options))
   const { labels, route } = options.groupOf(alerts[0]!.live.alert)
   const changes = updates.map(({ notification }) => notification)
   const nothing = { unanswered: [], incident: undefined, unchanged: [], flapped: [], silenced: [], inhibited: [] }
@@ -153,25 +150,19 @@ function elsewhereOn(over: readonly Notification[], { now, isSent }: ComposeOpti
 }
 
 /** An alert that fires, with its current values. */
-function updateOf(
-  alert: Alert,
-  { instance }: Pick<FiringAlert, 'instance'>,
-  kind: Notification['kind'],
-  at: number,
-): AlertUpdate {
-  return { notification: notificationOf({ kind }, { target: alert.target, instance }, at), flaps: 0 }
+function updateOf(alert: Alert, { instance }: Pick<FiringAlert, 'instance'>, at: number): AlertUpdate {
+  return { notification: notificationOf({ kind: 'firing' }, { target: alert.target, instance }, at), flaps: 0 }
 }
 
 /** The same, with how often it ended since the receiver heard of it, and until when it was silenced. */
 function firingUpdate(
   one: FiringAlert,
-  kind: 'firing' | 'reminder',
   { known, untold = [] }: { known: HeardAlert | undefined; untold: readonly Ended[] | undefined },
   { at, ended, silences }: Now,
 ): AlertUpdate {
   const { alert } = one
-  const isFirst = kind === 'firing' && known === undefined
-  const update = updateOf(alert, one, kind, isFirst ? alert.firingSince : at)
+  const isFirst = known === undefined
+  const update = updateOf(alert, one, isFirst ? alert.firingSince : at)
   const silence = silences
     .filter(({ until }) => until <= at && until > alert.firingSince)
     .toSorted((a, b) => b.until - a.until)

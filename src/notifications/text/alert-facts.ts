@@ -80,7 +80,6 @@ function courseOf(notification: Notification, now: number): [name: string, value
   const { kind, since, lastPoll = since, firingSince, at } = notification
   // While the notification waited, the alert may have continued.
   const untilNow = (from: number) => `${formatTime(from)} (${formatSeconds(Math.max(at, now) - from)})`
-  if (kind === 'reminder') return [['Firing since', untilNow(firingSince)]]
   if (kind === 'firing') return [['Since', untilNow(Math.min(since, lastPoll))]]
   const [worst, value] = worstOf(notification)
   return [

@@ -5,7 +5,7 @@ import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
 import { isBeyond, sum, windowOf } from '../../alerts/signal.ts'
 import { beginningOf, targetsOf, TOGETHER_SECONDS, type Incident } from '../../alerts/incidents.ts'
-import { clockOf, failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
+import { clockOf, failText, formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { nameIn } from './bounded.ts'
 import { callsLookedAt, formatValue, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
@@ -27,33 +27,33 @@ const NAMED = 3
 
 /**
  * `295 of 300 targets: 84% of 4,120 calls (mode=call) in 15m fail, mostly unanswered`; a target alone by its name; what is no share of calls by
- * its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where most values are back within their threshold,
- * and ends with the time of its numbers if they are old on most targets.
+ * its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where nothing is beyond its threshold,
+ * and ends with the time of its numbers if they are old on most targets. How many targets it names is on how many it has numbers.
  */
 export function incidentSentence(incident: Incident): string {
   const { targets, alerts, calls, old, unpolled } = incident
   const [first] = alerts
-  const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
+  const stated = targetsOf(alerts).size
+  const on = stated === 1 ? first!.target : `${formatNumber(stated)} of ${plural(targets.of, 'target')}`
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
   const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
   const what = calls === undefined ? breachText(incident) : failText({ ...calls, ...which }, reason)
-  const stated = targetsOf(alerts).size
   const those = old === stated ? '' : `on ${formatNumber(old)} `
   const asOf = unpolled && 2 * old > stated ? `, ${those}as of ${clockOf(unpolled.since, incident.at)}` : ''
   return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
 }
 
-/** Whether most targets of an incident recover, and nothing is beyond its threshold. */
-export const isRecovering = ({ course, worst }: Incident) => course === 'ends' && worst.length === 0
+/** Whether nothing of an incident is beyond its threshold. */
+export const isRecovering = ({ worst }: Pick<Incident, 'worst'>) => worst.length === 0
 
 /**
  * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
  * long at least.
  */
-function breachText({ alerts, course, at, since }: Incident): string {
+function breachText({ alerts, worst, at, since }: Incident): string {
   const [first, ...others] = alerts
-  if (course === 'ends') return first!.alert
-  const polls = alerts.flatMap(({ lastPoll }) => lastPoll ?? [])
+  if (worst.length === 0) return first!.alert
+  const polls = worst.flatMap(({ lastPoll }) => lastPoll ?? [])
   if (polls.length > 0) {
     const last = beginningOf(polls)
     // The incident may have begun long before, on targets that can be read again.
@@ -74,10 +74,13 @@ function callsOf(alerts: Incident['alerts']): string {
 
 /** What is said of an incident, in the order of its lines. */
 const TEXTS = {
-  course: (incident) => [courseText(incident)],
+  since: ({ since }) => [`Since ${formatTime(since)}`],
   unpolled: (incident) => [incident.unpolled && unpolledText(incident.unpolled, incident)],
   cause: (incident) => [incident.causes.map((cause) => causeText(cause, incident)).find(Boolean)],
   outcomes: ({ calls }) => [calls && `Outcomes: ${splitOf(calls)}`],
+  told: ({ told, targets: { firing } }) => [
+    told !== undefined && told !== firing && `On ${plural(told, 'target')} in the message before`,
+  ],
   messages: ({ messages = [], at }) => {
     const latest = messages.map((one) => `${one.receiver} ${clockOf(one.at, at)}`)
     return [latest.length > 0 && `Last message: ${latest.join(', ')}`]
@@ -106,30 +109,6 @@ export function incidentLines(incident: Incident): Line[] {
 const ruleLine = (name: string, rule: string, incident: Incident) =>
   incidentSentence(incident).includes(rule) ? `Rule: ${name}` : `${name}: ${rule}`
 
-/** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before, 31% at 08:20:30 UTC`. */
-function courseText(incident: Incident): string {
-  const { since, course, targets, calls, told = 0 } = incident
-  const { firing, recovering, pending } = targets
-  const back =
-    recovering === 0
-      ? ''
-      : ` (back within the threshold${firing === 1 ? ', but not resolved yet' : ` on ${plural(recovering, 'target')}`})`
-  const more = pending === 0 ? '' : ` (pending on ${plural(pending, 'more target')})`
-  const lasts =
-    told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${peakText(incident)}${back}`
-  const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
-  const shares = [calls?.before !== undefined && `${formatShare(calls.before)} before`].filter(Boolean)
-  return `Since ${formatTime(since)}, ${now}${shares.length > 0 ? `; was ${shares.join(', ')}` : ''}`
-}
-
-/** `, 49.5% at most` of a single alert beyond its threshold that was worse. */
-function peakText({ alerts: [alert, ...others], worst, unpolled }: Incident): string {
-  const { value, peak, breach } = alert!
-  const [now, most] = [value, peak].map((each) => formatValue(alert!, each))
-  if (others.length > 0 || worst.length === 0 || unpolled !== undefined || now === most) return ''
-  return `, ${most} at ${breach === 'above' ? 'most' : 'least'}`
-}
-
 /** On how many targets something is; empty where there is only one. */
 const onTargets = (targets: number, { targets: { of } }: Incident) =>
   of === 1 ? '' : ` on ${plural(targets, 'target')}`
@@ -155,7 +134,7 @@ function worstTexts(worst: Incident['worst']): string {
 function causeText({ signal, targets, cause }: Incident['causes'][number], incident: Incident): string | undefined {
   if (signal === incident.alerts[0]!.signal.name) return cause && `Cause: ${cause}`
   if (signal === 'poll_age') return undefined
-  return `Cause: failed requests to the calls service${onTargets(targets, incident)}${cause === undefined ? '' : ` (${cause})`}`
+  return `Cause: ${cause ?? 'failed requests to the calls service'}${onTargets(targets, incident)}`
 }
 
 function othersText(incident: Incident): string {
@@ -241,13 +220,14 @@ export function groupLines(message: AlertMessage): string[] {
   const ended = alerts
     .map(({ notification }) => notification)
     .filter(({ kind, target }) => kind === 'resolved' && !firing.has(target))
-  const [worst] = ended
-  const longest = Math.max(...ended.map(({ at, firingSince }) => at - firingSince))
+  const lasted = ({ at, firingSince }: Notification) => at - firingSince
+  const [longest] = ended.toSorted((one, other) => lasted(other) - lasted(one))
   const ends = endsOf(message)
   return [
     ...(incident === undefined ? [] : incidentLines(incident).map(({ text }) => text)),
     incident !== undefined && ends.length > 0 && `Ended: ${ends.join(', ')}`,
-    worst !== undefined && `Longest: ${formatSeconds(longest)}, ${worstOf(worst).join(' ')} on ${worst.target}`,
+    longest !== undefined &&
+      `Longest: ${longest.target} ${formatSeconds(lasted(longest))}, ${worstOf(longest).join(' ')}`,
     silenced.length > 0 && silencedText(silenced),
   ].filter((line) => line !== false)
 }

@@ -79,13 +79,17 @@ function silenceOf({ incident, links, alerts }: AlertMessage): Link {
 }
 
 /** Since when its alerts are no longer silenced, and for how long a message could not be sent: `first tried 2026-11-20 08:15:30 UTC, delivered 3h later`. */
-function timeNotes({ alerts, failingSince = Infinity }: AlertMessage, now: number): string[] {
+function timeNotes({ alerts, flapped, failingSince = Infinity }: AlertMessage, now: number): string[] {
   const silenced = alerts.flatMap(({ silencedUntil }) => silencedUntil ?? [])
-  const late = now - failingSince
+  // The receiver may have failed long before.
+  const told = [...alerts, ...flapped].map(({ notification }) => notification)
+  const due = Math.min(...told.map((one) => (hasEnded(one) ? one.at : one.firingSince)))
+  const tried = Math.max(failingSince, Number.isFinite(due) ? due : 0)
+  const late = now - tried
   return [
     silenced.length > 0 &&
       `no longer silenced since ${formatTime(Math.max(...silenced))}: ${plural(silenced.length, 'alert')}`,
-    late > LATE_AFTER_SECONDS && `first tried ${formatTime(failingSince)}, delivered ${formatSeconds(late)} later`,
+    late > LATE_AFTER_SECONDS && `first tried ${formatTime(tried)}, delivered ${formatSeconds(late)} later`,
   ].filter((note) => note !== false)
 }
 

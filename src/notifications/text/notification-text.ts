@@ -16,13 +16,12 @@ export function formatValue({ signal }: Pick<Notification, 'signal'>, value: num
 }
 
 /**
- * The alert in one line: the value, its relation to the threshold, and the number of calls. A reminder adds since when it
- * fires; a resolution adds the worst value and the duration.
+ * The alert in one line: the value, its relation to the threshold, and the number of calls. A resolution adds the worst value and the
+ * duration.
  */
 export function summaryOf(notification: Notification): string {
   const { kind, at, firingSince } = notification
   const result = resultOf(notification)
-  if (kind === 'reminder') return `still firing since ${formatTime(firingSince)}: ${result}`
   if (kind === 'expired') return `expired, not resolved: ${result}`
   if (kind !== 'resolved') return result
   return `${result}; ${worstOf(notification).join(' ')}, lasted ${formatSeconds(at - firingSince)}`

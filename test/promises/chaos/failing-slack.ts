@@ -145,7 +145,7 @@ export function readWebhookMessage(body: string, life: number): Accepted {
   const [[update], [brief]] = [alerts, flapped]
   if (update !== undefined) {
     const { alert, target, state, summary, flaps: cycles } = update
-    return { alert, target, kind: state === 'reminder' ? 'firing' : state, cycles, text: summary, life }
+    return { alert, target, kind: state, cycles, text: summary, life }
   }
   if (brief === undefined) throw new Error(`no alert: ${body}`)
   const { alert, target, summary, times } = brief

@@ -91,7 +91,7 @@ function incidentTile(state: State, shown: ShownIncident, all: string | false): 
   const calls = `${plural(total ?? 0, 'finished call')}${only && ` (${only})`}`
   const about = `${all === false ? `${lead.alert}: ` : ''}${calls}${all || ''}`
   const title = `Failed in ${formatSeconds(window)}${on}`
-  return ['failing', title, share(failed! / total!), about, isQuiet || incident.course === 'ends' ? '' : 'bad']
+  return ['failing', title, share(failed! / total!), about, isQuiet || incident.worst.length === 0 ? '' : 'bad']
 }
 
 const share = (ratio: number | undefined) => (ratio === undefined ? '–' : formatShare(ratio))

@@ -6,7 +6,7 @@ import type { Alert, Incident, Rule } from './api.ts'
 import { labelText, minute, momentInZone, unitOf, valueOf } from './format.ts'
 import { nowOf, type State } from './state.ts'
 import { steady } from './steady.ts'
-import { shownAlerts } from './totals.ts'
+import { shownAlerts, toneOf } from './totals.ts'
 
 /** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1; 0 where all are alike. */
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }
@@ -106,17 +106,21 @@ const isOfRequests = ({ signal }: Alert) => signal === 'request_errors'
 /** An incident on several targets as it is on one of them. */
 function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...Alert[]]): Incident {
   const [since] = [alert, ...others].map((one) => beganAt(state, one)).toSorted()
-  const isBack = alert.state === 'recovering'
-  const text = `Since ${momentInZone(since!, nowOf(state))}${isBack ? ', ending' : ''}`
+  const text = `Since ${momentInZone(since!, nowOf(state))}`
   const { total, failed } = callsOf(alert)
+  const { target, value, calls, labels } = alert
+  const isWorst = toneOf(alert) !== ''
+  const own = whole.worst.filter((one) => one.target === target)
+  const key = instanceKey(alert.alert, labels)
+  // It may be none of the ten worst of all targets.
+  const first = { target, alert: alert.alert, key, value, calls, failed: total > 0 ? failed : null }
   return {
     ...whole,
     severity: alert.severity,
-    summary: `${isBack ? 'Recovering: ' : ''}${alertSentence(state, alert)}`,
-    details: [{ about: 'course', text }, ...whole.details.filter(({ about }) => about === 'rule')],
-    course: isBack ? 'ends' : 'lasts',
-    calls: total > 0 ? { total, failed, before: null, outcome: null } : null,
-    worst: whole.worst.filter(({ target }) => target === alert.target),
+    summary: `${isWorst ? '' : 'Recovering: '}${alertSentence(state, alert)}`,
+    details: [{ about: 'since', text }, ...whole.details.filter(({ about }) => about === 'rule')],
+    calls: total > 0 ? { total, failed, outcome: null } : null,
+    worst: isWorst ? (own.length > 0 ? own : [first]) : [],
   }
 }
 

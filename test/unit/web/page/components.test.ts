@@ -126,7 +126,7 @@ describe('the alerts of the page', () => {
     const elements = render(Page, state)
     const texts = (of: string) => elements.flatMap(({ type, text }) => (type === of ? [text] : []))
     expect(texts('h2')).toEqual([state.snapshot!.incidents.at(0)!.summary, '2 targets'])
-    expect(texts('article')[0]).toMatch(/Silence Runbook critical Since 2026-09-21 14:10:20 UTC, lasting/)
+    expect(texts('article')[0]).toMatch(/Silence Runbook critical Since 2026-09-21 14:10:20 UTC ·/)
     // The table has all of its targets.
     expect(texts('article')[0]).not.toMatch(/Most failed calls|All 2 targets/)
     const line = 'VeryHighFailureRate and HighFailureRate 2 firing critical'
@@ -303,7 +303,7 @@ test('the tile of failed calls is that of the incident while one is about them, 
     'big bad',
   ])
   expect(tile({ ...state, target: 'c' })).toEqual(['Failed in 15m', '60%', '5 finished calls', 'big '])
-  state.snapshot!.incidents.at(0)!.course = 'ends'
+  state.snapshot!.incidents.at(0)!.worst = []
   expect(tile(state).at(-1)).toBe('big ')
 })
 

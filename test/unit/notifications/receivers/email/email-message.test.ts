@@ -25,7 +25,10 @@ describe('the subject of an e-mail', () => {
       messageOf([RESOLVED]),
       /^\[resolved\] critical HighFailureRate on production: 4 of 40 calls .*back at or below 20%$/,
     ],
-    [messageOf([REMINDER]), /^\[reminder\] critical HighFailureRate on production: 17 of 40 calls /],
+    [
+      messageOf([REMINDER], { about: 'reminder' }),
+      /^\[firing\] critical HighFailureRate on production: 17 of 40 calls /,
+    ],
     [messageOf([TOO_FEW]), /^\[expired\] critical HighFailureRate on production: too few calls\. /],
     [messageOf([FIRING, other]), /^\[2 firing\] critical on production: HighFailureRate, Other$/],
     [messageOf([FIRING, { ...RESOLVED, alert: 'Other' }]), /^\[1 firing, 1 resolved\] critical on production: /],

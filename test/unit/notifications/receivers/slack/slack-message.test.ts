@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Notification } from '../../../../../src/alerts/notification.ts'
 import type { Message } from '../../../../../src/notifications/message.ts'
 import { slackMessage } from '../../../../../src/notifications/receivers/slack/slack-message.ts'
 import { anyDashboard, anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts'
@@ -76,7 +77,7 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
   'firing-not-past-the-threshold-now': [messageOf([{ ...FIRING, value: 0.25 }])],
   'firing-late': [messageOf([FIRING], { failingSince: AT }), AT + 3 * 3600],
   'firing-flapped': [messageOf([update(FIRING, 3)])],
-  reminder: [messageOf([REMINDER])],
+  reminder: [messageOf([REMINDER], { about: 'reminder' })],
   resolved: [messageOf([RESOLVED])],
   'resolved-polls-again': [messageOf([POLLS_AGAIN])],
   'expired-too-few-calls': [messageOf([TOO_FEW])],
@@ -279,6 +280,16 @@ describe('a message that could not be sent', () => {
     expect(mrkdwn.filter((text) => /first tried/.test(text))).toEqual(notes)
   })
 
+  test('is late since what it says began or ended, not since the receiver failed', () => {
+    const failing = { failingSince: AT - 3600 }
+    const late = (one: Notification) => textsOf(render(messageOf([one], failing), AT + 200)).mrkdwn.join()
+    expect([FIRING, RESOLVED].map(late)).toEqual(
+      Array.from({ length: 2 }, () =>
+        expect.stringContaining('first tried 2026-11-20 08:15:30 UTC, delivered 3m 20s later'),
+      ),
+    )
+  })
+
   test('says nothing of that if it waited on purpose', () => {
     const { mrkdwn } = textsOf(render(messageOf([RESOLVED]), AT + 3600))
     expect(mrkdwn.filter((text) => /later/.test(text))).toEqual([])
@@ -295,19 +306,25 @@ describe('the title', () => {
 
   test.each([
     [[FIRING], '🔴 critical: HighFailureRate on production'],
-    [[REMINDER], '🔴 still critical: HighFailureRate on production'],
     [[RESOLVED], '✅ resolved: HighFailureRate on production'],
     [[TOO_FEW], '⚪ expired, not resolved: HighFailureRate on production'],
     [[SIGNALS.failure_ratio], '🔴 critical: VideoRejected (type=video) on production'],
     [[FIRING, NO_POLL], '🔴 critical: 2 alerts on production'],
     [[FIRING, REMINDER], '🔴 critical: 2 alerts on production'],
-    [[REMINDER, REMINDER], '🔴 still critical: 2 alerts on production'],
+    [[{ ...FIRING, value: 0.25 }], '🟡 critical: HighFailureRate on production'],
+    [[{ ...FIRING, value: 0.25 }, NO_POLL], '🔴 critical: 2 alerts on production'],
     [[RESOLVED, RESOLVED], '✅ resolved: 2 alerts on production'],
     [[TOO_FEW, REMOVED], '⚪ expired, not resolved: 2 alerts on production'],
     [[FIRING, RESOLVED, RESOLVED], '🔴 critical: 1 firing, 2 resolved on production'],
     [[RESOLVED, TOO_FEW], '⚪ 1 resolved, 1 expired, not resolved on production'],
   ])('%#: $1', (alerts, expected) => {
     expect(title(messageOf(alerts))).toBe(expected)
+  })
+
+  test('says of a reminder that it still fires', () => {
+    const titleOf = (...alerts: Notification[]) => title(messageOf(alerts, { about: 'reminder' }))
+    expect(titleOf(REMINDER)).toBe('🔴 still critical: HighFailureRate on production')
+    expect(titleOf(REMINDER, REMINDER)).toBe('🔴 still critical: 2 alerts on production')
   })
 
   test('says of what severity', () => {
