@@ -28,8 +28,6 @@ export type Evidence = {
   lastPoll?: number | undefined
   /** For `request_errors`: no request has failed lately, so the errors of the window are past. */
   isQuiet?: boolean
-  /** When the value was measured, if that was long ago. */
-  asOf?: number
 }
 
 /** What an instance has of its latest value. */
@@ -68,6 +66,8 @@ export type AlertInstance = Measured & {
   readonly peak: number
   /** Since when a firing alert has had too few calls for a result. Time without polls moves this forward. */
   readonly tooFewSince?: number | undefined
+  /** When its value was measured, while there are too few calls for another one. */
+  readonly measuredAt?: number | undefined
   /** The signal and threshold with which it fired, since the rule may be edited meanwhile. Absent while pending. */
   readonly fired?: Fired
   /** What explains the value. Absent while pending. */
@@ -133,7 +133,12 @@ function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, eval
   const isSameSignal = isMeasured(firedBy(before.rule), rule)
   const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
   const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
-  const times = { evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince: undefined }
+  const times = {
+    evaluatedAt: now,
+    lastGaps: gapsAt(before, evaluation),
+    tooFewSince: undefined,
+    measuredAt: undefined,
+  }
   const seen = { ...before, rule, ...measuredIn(latest), peak, values, ...times }
   return isBreach
     ? { instance: { ...seen, state: 'firing', credited: 0 } }
@@ -182,9 +187,8 @@ function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluati
   const { signal, breach, threshold, clear } = before.rule
   // It keeps its value, so it keeps what that is of.
   const kept = isMeasured(firedBy(before.rule), rule) ? rule : { ...rule, signal, breach, threshold, clear }
-  return {
-    instance: { ...before, rule: kept, evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince, values },
-  }
+  const times = { evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince }
+  return { instance: { ...before, rule: kept, ...times, measuredAt: before.measuredAt ?? before.evaluatedAt, values } }
 }
 
 /** Rounds to the nearest evaluation: the duration of polls varies, and must not delay an alert by a whole interval. */

@@ -123,7 +123,8 @@ function shownInstance(
   latest: Measured,
 ): AlertInstance {
   // An instance keeps the last result, and too few calls give none. A resolved alert is shown with its latest value.
-  return { ...instance, ...measuredIn(change === 'resolved' ? latest : instance), evidence: evidence ?? {} }
+  const measured = change === 'resolved' ? { ...measuredIn(latest), measuredAt: undefined } : {}
+  return { ...instance, ...measured, evidence: evidence ?? {} }
 }
 
 /** An instance that ended, a pending one with the value that ended it. */

@@ -1,7 +1,18 @@
 import { FINAL_STATUSES } from '../ledger/call.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
 import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
-import { alertOf, nameOf, placeOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
+import {
+  alertOf,
+  CAUSES,
+  isCause,
+  nameOf,
+  placeOf,
+  subjectOf,
+  withHeld,
+  type Alert,
+  type Held,
+  type LiveAlert,
+} from './alert.ts'
 import { onceEach } from './once-each.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
@@ -15,8 +26,6 @@ export type AlertGroup = {
   labels: AlertMatch
 }
 
-/** The signals whose alerts explain others: calls cannot be read, or the service answers with errors. */
-const CAUSES = ['poll_age', 'request_errors'] as const
 type CauseSignal = (typeof CAUSES)[number]
 /** Targets that break so soon after each other (seconds) break together. */
 export const TOGETHER_SECONDS = 60
@@ -26,7 +35,6 @@ const MOST = 2 / 3
 const CAUSE_DELAY_SECONDS = 300
 /** `shop-2` comes before `shop-10`. */
 export const byName = new Intl.Collator('en', { numeric: true })
-export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
 
 /** What fires on several targets, or on one, for the same reason. Times are UNIX seconds. */
 export type Incident = AlertGroup & {
@@ -44,18 +52,22 @@ export type Incident = AlertGroup & {
   told?: number
   /** The receivers that know of it, and when each got its latest message; not in a message. */
   messages?: readonly { receiver: string; at: number }[]
-  /** The targets whose alerts were not evaluated for long, and since when: their numbers are from before. */
-  unpolled?: { targets: number; since: number }
-  /** On how many targets that is so of `alerts`. */
-  old: number
+  /** On how many targets values are held over from before, since when none of these has another one, and why. */
+  held: readonly (Held & { targets: number })[]
   /** All that fires. */
   firing: readonly Alert[]
   /** The alerts of the most severe rule's subject, one for each target and label: those with most failures come first. */
   alerts: readonly Alert[]
-  /** Those of them whose value is beyond the threshold now, and known. */
+  /** Those of them whose value is of now or, where none is, all of them. */
+  measured: readonly Alert[]
+  /** Those of these whose value is beyond the threshold. */
   worst: readonly Alert[]
-  /** The calls of all targets that have enough for a value, if the subject is a share of calls that failed. */
+  /**
+   * The calls of `measured`, if the subject is a share of calls that failed, and none was measured at another time. `asOf`: when that was,
+   * if it is not now.
+   */
   calls?: {
+    asOf?: number
     counts: FinishedCounts
     total: number
     failed: number
@@ -104,14 +116,16 @@ export function incidentAlone(group: AlertGroup, alerts: readonly Stated[], amon
 }
 
 /** Whether an incident is the cause of another one, or the reason why its numbers are old. An outage comes first by its severity. */
-function explains({ alerts: [first] }: Incident, { causes, unpolled, alerts: [other] }: Incident): boolean {
+function explains({ alerts: [first] }: Incident, { causes, held, alerts: [other] }: Incident): boolean {
   const { name } = first!.signal
   if (!isCause(first!) || isCause(other!)) return false
-  return causes.some(({ signal }) => signal === name) || (name === 'poll_age' && unpolled !== undefined)
+  return (
+    causes.some(({ signal }) => signal === name) || (name === 'poll_age' && held.some((one) => one.for === 'polls'))
+  )
 }
 
 /** An alert, and how it is. */
-export type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt' | 'tooFewSince'>
+export type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt'>
 
 const stated = new WeakMap<LiveAlert['instance'], Stated>()
 /** The same object until the instance changes, which is another one then: what follows from thousands of alerts is not computed anew each second. */
@@ -119,8 +133,8 @@ export function statedOf(live: LiveAlert): Stated {
   const { target, instance } = live
   const before = stated.get(instance)
   if (before?.target === target) return before
-  const { state, evaluatedAt, tooFewSince } = instance
-  const one = { ...alertOf(live), state, evaluatedAt, tooFewSince }
+  const { state, evaluatedAt } = instance
+  const one = { ...alertOf(live), state, evaluatedAt }
   stated.set(instance, one)
   return one
 }
@@ -131,24 +145,37 @@ export const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ tar
 /** What fires by target, of how many targets there are, the time that this is about, and before which an evaluation is old (UNIX seconds). */
 export type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; at: number; freshFrom: number }
 
+/** What is said of a single alert, as of an incident of it alone. */
+export function ofOne(alert: Alert): Said {
+  const { since, lastPoll = since, value, threshold } = alert
+  const worst = isBeyond(alert, value, threshold) ? [alert] : []
+  const all = { alerts: [alert], measured: [alert], worst, targets: { of: 1 } }
+  return { ...all, at: since, since: Math.min(since, lastPoll), ...(isShareOfCalls(alert) && callsOf([alert])) }
+}
+
+const isShareOfCalls = (alert: Alert) => failuresOf(alert) !== undefined && alert.compared === undefined
+
+/** What the sentence about an incident is made of. */
+export type Said = Pick<Incident, 'alerts' | 'measured' | 'worst' | 'calls' | 'at' | 'since'> & {
+  targets: Pick<Incident['targets'], 'of'>
+}
+
 function incidentOf(
   { key, labels }: AlertGroup,
-  group: readonly Stated[],
+  all: readonly Stated[],
   { onTarget, of, at, freshFrom }: Among,
 ): Incident {
+  const group = all.map((one) => withHeld(one, one.evaluatedAt, freshFrom))
   const firing = group.filter(isFiring)
   const targets = targetsOf(firing)
   const urgent = firing.toSorted(byUrgency)
   const alerts = mostFailuresFirst(ofOneSubject(urgent))
   const [first] = alerts
-  // Where calls are too few for a value, the last one is from before.
-  const known = alerts.filter(({ tooFewSince }) => tooFewSince === undefined)
+  const known = alerts.filter(({ held }) => held === undefined)
   const measured = known.length > 0 ? known : alerts
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
   const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
-  const isOld = ({ evaluatedAt }: Stated) => !isCause(first!) && evaluatedAt < freshFrom
-  const old = firing.filter(isOld)
   const begun = beginningOf(alerts.map(({ since }) => since))
   const early = elsewhere.filter(({ since }) => since <= begun + CAUSE_DELAY_SECONDS)
   return {
@@ -158,15 +185,13 @@ function incidentOf(
     severity: severityOf(urgent),
     since: beginningOf(alerts.map(({ since, lastPoll = since }) => Math.min(since, lastPoll))),
     targets: { firing: targets.size, recovering, pending, of },
-    ...(old.length > 0 && {
-      unpolled: { targets: targetsOf(old).size, since: Math.min(...old.map(({ evaluatedAt }) => evaluatedAt)) },
-    }),
-    old: targetsOf(alerts.filter(isOld)).size,
+    held: heldAmong(firing),
     firing,
     alerts,
+    measured,
     worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
-    ...(first?.counts !== undefined && { calls: callsOf(measured) }),
-    contributor: contributorOf(alerts),
+    ...(isShareOfCalls(first!) && callsOf(measured)),
+    contributor: contributorOf(known),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, alerts),
   }
@@ -225,7 +250,21 @@ export function beginningOf(times: readonly number[]): number {
   return sorted[first]!
 }
 
-function callsOf(measured: readonly Alert[]): NonNullable<Incident['calls']> {
+/** On how many targets values are held over, for each reason. */
+function heldAmong(firing: readonly Alert[]): Incident['held'] {
+  const all = firing.flatMap(({ target, held }) => (held === undefined ? [] : { ...held, target }))
+  return [...Map.groupBy(all, (held) => held.for).values()].map((same) => ({
+    since: Math.max(...same.map(({ since }) => since)),
+    for: same[0]!.for,
+    targets: new Set(same.map(({ target }) => target)).size,
+  }))
+}
+
+/** Their calls; nothing if they were counted at several times. */
+function callsOf(measured: readonly Alert[]): Pick<Incident, 'calls'> {
+  const times = measured.flatMap(({ held }) => held?.since ?? [])
+  const asOf = Math.max(...times)
+  if (times.length > 0 && asOf - Math.min(...times) > TOGETHER_SECONDS) return {}
   const counted = measured.flatMap(({ counts }) => counts ?? [])
   const counts = countByStatus(
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
@@ -233,12 +272,9 @@ function callsOf(measured: readonly Alert[]): NonNullable<Incident['calls']> {
   const outcome = FAILURES.find(
     (one) => counts[one] > 0 && counts[one] >= MOST * sum(FAILURES.map((each) => counts[each])),
   )
-  return {
-    counts,
-    total: counts.total,
-    failed: sum(measured.map((alert) => failuresOf(alert) ?? 0)),
-    ...(outcome !== undefined && { outcome }),
-  }
+  const failed = sum(measured.map((alert) => failuresOf(alert) ?? 0))
+  const known = { ...(outcome !== undefined && { outcome }), ...(times.length > 0 && { asOf }) }
+  return { calls: { counts, total: counts.total, failed, ...known } }
 }
 
 function contributorOf(alerts: readonly Alert[]): Incident['contributor'] {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { HELD_FOR } from '../alerts/alert.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import { isoTime } from '../clock/times.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
@@ -6,7 +7,7 @@ import { ABOUT, incidentLines, incidentSentence } from '../notifications/text/gr
 import { failuresOf } from '../alerts/notification.ts'
 import { alertKeyed } from './alert.ts'
 import { severity } from './rule.ts'
-import { count, finite, finiteOf, named, namedObject, time } from './shapes.ts'
+import { count, finite, finiteOf, named, namedObject, time, timeOrNull } from './shapes.ts'
 import { silence } from './silence.ts'
 
 /** How many of the worst alerts are shown. */
@@ -30,18 +31,18 @@ export const incident = z
       pending: count.describe('On which alerts are pending only'),
       of: count.describe('All targets'),
     }),
-    unpolled: z
-      .object({ targets: count, since: time })
-      .nullable()
-      .describe('Its targets without a successful poll: their numbers are from before'),
+    held: z
+      .array(z.object({ for: z.enum(HELD_FOR), targets: count, since: time }))
+      .describe('On how many targets values are from before, since when, and for lack of what'),
     calls: z
       .object({
         total: finite,
         failed: finite,
         outcome: z.enum(FAILURES).nullable(),
+        as_of: time.nullable().describe('When they were counted; null: now'),
       })
       .nullable()
-      .describe('Of all its targets; null if it is not about a share of calls'),
+      .describe('Of all its targets that have enough calls; null if it is not about a share of calls'),
     contributor: z.object({ label: z.string(), value: z.string() }).nullable(),
     causes: z.array(
       z.object({ signal: z.string(), targets: count, cause: z.string().nullable().describe('The most frequent one') }),
@@ -50,7 +51,7 @@ export const incident = z
       .array(
         alertKeyed
           .pick({ target: true, alert: true, key: true })
-          .extend({ value: finite, calls: finite, failed: finite }),
+          .extend({ value: finite, calls: finite, failed: finite, as_of: time.nullable() }),
       )
       .describe('At most ten alerts whose value is beyond the threshold, those with most failed calls first'),
     others: z.array(z.object({ alert: z.string(), targets: count })).describe('What else fires on its targets'),
@@ -60,7 +61,7 @@ export type IncidentView = z.output<typeof incident>
 export const incidents = namedObject('Incidents', { incidents: z.array(incident) })
 
 export function incidentView(incident: Incident): IncidentView {
-  const { labels, severity, since, targets, unpolled, calls, contributor, causes, worst, others } = incident
+  const { labels, severity, since, targets, held, calls, contributor, causes, worst, others } = incident
   return {
     group: labels,
     severity,
@@ -68,7 +69,7 @@ export function incidentView(incident: Incident): IncidentView {
     details: incidentLines(incident),
     since: isoTime(since),
     targets,
-    unpolled: unpolled ? { ...unpolled, since: isoTime(unpolled.since) } : null,
+    held: held.map((one) => ({ ...one, since: isoTime(one.since) })),
     calls:
       calls === undefined
         ? null
@@ -76,13 +77,15 @@ export function incidentView(incident: Incident): IncidentView {
             total: finiteOf(calls.total),
             failed: finiteOf(calls.failed),
             outcome: calls.outcome ?? null,
+            as_of: timeOrNull(calls.asOf),
           },
     contributor: contributor ?? null,
     causes: causes.map(({ cause = null, ...each }) => ({ ...each, cause })),
     worst: worst.slice(0, MOST_ALERTS).map((alert) => {
-      const { target, alert: name, key, value, calls } = alert
+      const { target, alert: name, key, value, calls, held } = alert
       const failed = failuresOf(alert)
-      return { target, alert: name, key, value: finiteOf(value), calls: finiteOf(calls), failed: finiteOf(failed) }
+      const numbers = { value: finiteOf(value), calls: finiteOf(calls), failed: finiteOf(failed) }
+      return { target, alert: name, key, ...numbers, as_of: timeOrNull(held?.since) }
     }),
     others: [...others],
   }

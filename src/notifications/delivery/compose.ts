@@ -42,7 +42,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const news = newsOf(grouped)
   const flaps = Map.groupBy(untold, ({ name }) => name)
   const updateFor = (one: FiringAlert) =>
-    firingUpdate(one, { known: news.known.get(one.name), untold: flaps.get(one.name) }, now)
+    firingUpdate(one, { known: news.known.get(one.name), untold: flaps.get(one.name) }, options)
   const shown = sent.about === 'reminder' || sent.about === 'edit' ? firing : news.begun
   const changes = [...shown.map(updateFor), ...news.ended.flatMap((one) => endOf(one, options) ?? [])]
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
@@ -111,7 +111,9 @@ function noticesOf(
 
 /** The message that these alerts, which still fire, are no longer sent to the receiver. */
 export function composeUnrouted(alerts: readonly Unrouted[], sent: Sent, options: ComposeOptions): AlertMessage {
-  const updates = alerts.map(({ live }) => withLinks(updateOf(live.alert, live, options.now.at), options))
+  const updates = alerts.map(({ live }) =>
+    withLinks(updateOf(live.alert, live, options.now.at, options.freshFrom), options),
+  )
   const { labels, route } = options.groupOf(alerts[0]!.live.alert)
   const changes = updates.map(({ notification }) => notification)
   const nothing = { unanswered: [], incident: undefined, unchanged: [], flapped: [], silenced: [], inhibited: [] }
@@ -150,19 +152,27 @@ function elsewhereOn(over: readonly Notification[], { now, isSent }: ComposeOpti
 }
 
 /** An alert that fires, with its current values. */
-function updateOf(alert: Alert, { instance }: Pick<FiringAlert, 'instance'>, at: number): AlertUpdate {
-  return { notification: notificationOf({ kind: 'firing' }, { target: alert.target, instance }, at), flaps: 0 }
+function updateOf(
+  alert: Alert,
+  { instance }: Pick<FiringAlert, 'instance'>,
+  at: number,
+  freshFrom: number,
+): AlertUpdate {
+  return {
+    notification: notificationOf({ kind: 'firing' }, { target: alert.target, instance }, at, freshFrom),
+    flaps: 0,
+  }
 }
 
 /** The same, with how often it ended since the receiver heard of it, and until when it was silenced. */
 function firingUpdate(
   one: FiringAlert,
   { known, untold = [] }: { known: HeardAlert | undefined; untold: readonly Ended[] | undefined },
-  { at, ended, silences }: Now,
+  { now: { at, ended, silences }, freshFrom }: ComposeOptions,
 ): AlertUpdate {
   const { alert } = one
   const isFirst = known === undefined
-  const update = updateOf(alert, one, isFirst ? alert.firingSince : at)
+  const update = updateOf(alert, one, isFirst ? alert.firingSince : at, freshFrom)
   const silence = silences
     .filter(({ until }) => until <= at && until > alert.firingSince)
     .toSorted((a, b) => b.until - a.until)

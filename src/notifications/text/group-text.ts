@@ -1,14 +1,15 @@
 import { runbookOf } from '../../alerts/runbook.ts'
+import type { RuleLabels } from '../../alerts/groups.ts'
 import { definitionOf } from '../../alerts/definition-of.ts'
 import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
 import { isBeyond, sum, windowOf } from '../../alerts/signal.ts'
-import { beginningOf, targetsOf, TOGETHER_SECONDS, type Incident } from '../../alerts/incidents.ts'
+import { beginningOf, targetsOf, TOGETHER_SECONDS, type Incident, type Said } from '../../alerts/incidents.ts'
 import { clockOf, failText, formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
 import { nameIn } from './bounded.ts'
-import { callsLookedAt, formatValue, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
+import { formatValue, noneText, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
 
 /** All alerts of a group, also those that did not change: what fires comes first. */
 export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
@@ -26,32 +27,46 @@ export function withWhatFires(message: AlertMessage): AlertMessage {
 const NAMED = 3
 
 /**
- * `295 of 300 targets: 84% of 4,120 calls (mode=call) in 15m fail, mostly unanswered`; a target alone by its name; what is no share of calls by
- * its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where nothing is beyond its threshold,
- * and ends with the time of its numbers if they are old on most targets. How many targets it names is on how many it has numbers.
+ * `295 of 300 targets: 84% of 4,120 ringing calls failed in 15 minutes, mostly unanswered`; a target alone by its name; what is no share of
+ * calls by its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where nothing is
+ * beyond its threshold. Where no value is of now, it says why, and what the last one was. How many targets it names is on how many it has
+ * numbers.
  */
-export function incidentSentence(incident: Incident): string {
-  const { targets, alerts, calls, old, unpolled } = incident
-  const [first] = alerts
-  const stated = targetsOf(alerts).size
-  const on = stated === 1 ? first!.target : `${formatNumber(stated)} of ${plural(targets.of, 'target')}`
+export function incidentSentence(incident: Said): string {
+  const { targets, alerts, measured, at } = incident
+  const [first] = measured
+  const { size } = targetsOf(alerts)
+  const on = size === 1 ? first!.target : `${formatNumber(size)} of ${plural(targets.of, 'target')}`
+  const what = first!.held ? heldText(measured, at, valueText(incident)) : (valueText(incident) ?? ruleText(first!))
+  return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}`
+}
+
+/** Its value, if it has one: of a single alert, or of several whose values add up. */
+function valueText(incident: Said): string | undefined {
+  const { calls, measured } = incident
+  const [first] = measured
+  const window = windowOf(first!.signal)
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
-  const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
-  const what = calls === undefined ? breachText(incident) : failText({ ...calls, ...which }, reason)
-  const those = old === stated ? '' : `on ${formatNumber(old)} `
-  const asOf = unpolled && 2 * old > stated ? `, ${those}as of ${clockOf(unpolled.since, incident.at)}` : ''
-  return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
+  return calls ? failText({ ...calls, of: labelsOf(measured), window }, reason) : breachText(incident)
+}
+
+/** Why there is no value of now, since when, and what it was then, if all of them were measured at that time. */
+function heldText(alerts: readonly Alert[], at: number, value: string | undefined): string {
+  const times = alerts.flatMap(({ held }) => held?.since ?? [])
+  const [first, last] = [Math.min(...times), Math.max(...times)]
+  const then = value !== undefined && last - first <= TOGETHER_SECONDS ? `; then ${value}` : ''
+  return `${noneText(alerts[0]!)} since ${clockOf(last, at)}${then}`
 }
 
 /** Whether nothing of an incident is beyond its threshold. */
 export const isRecovering = ({ worst }: Pick<Incident, 'worst'>) => worst.length === 0
 
 /**
- * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
- * long at least.
+ * What breaches the rule, of a single alert with its value; undefined of several whose values do not add up. Since when there is no poll, as
+ * everything else says it, rather than for how long at least.
  */
-function breachText({ alerts, worst, at, since }: Incident): string {
-  const [first, ...others] = alerts
+function breachText({ measured, worst, at, since }: Said): string | undefined {
+  const [first, ...others] = measured
   if (worst.length === 0) return first!.alert
   const polls = worst.flatMap(({ lastPoll }) => lastPoll ?? [])
   if (polls.length > 0) {
@@ -62,22 +77,26 @@ function breachText({ alerts, worst, at, since }: Incident): string {
   const { signal } = first!
   const definition = definitionOf(signal)
   // An open call is in one of the alerts, so that their numbers add up.
-  if (others.length > 0 && !('oldest' in definition)) return ruleText(first!)
-  return definition.describe({ ...first!, kind: 'firing', value: sum(alerts.map(({ value }) => value)) }, signal)
+  if (others.length > 0 && !('oldest' in definition)) return undefined
+  return definition.describe({ ...first!, kind: 'firing', value: sum(measured.map(({ value }) => value)) }, signal)
 }
 
-/** Which calls all of the alerts are about: `mode=call`; empty for all calls. */
-function callsOf(alerts: Incident['alerts']): string {
-  const texts = new Set(alerts.map(callsLookedAt))
-  return texts.size === 1 ? [...texts][0]! : ''
+/** The labels of the calls that all of the alerts are about. */
+function labelsOf(alerts: Incident['alerts']): RuleLabels {
+  const [first, ...others] = alerts.map(({ match, labels }) => Object.entries({ ...match, ...labels }))
+  const isCommon = ([name, value]: [string, string]) =>
+    others.every((entries) => entries.some(([other, its]) => other === name && its === value))
+  return Object.fromEntries(first!.filter(isCommon))
 }
 
 /** What is said of an incident, in the order of its lines. */
 const TEXTS = {
   since: ({ since }) => [`Since ${formatTime(since)}`],
-  unpolled: (incident) => [incident.unpolled && unpolledText(incident.unpolled, incident)],
+  held: (incident) => incident.held.map((held) => isPartly(incident) && heldLine(held, incident)),
   cause: (incident) => [incident.causes.map((cause) => causeText(cause, incident)).find(Boolean)],
-  outcomes: ({ calls }) => [calls && `Outcomes: ${splitOf(calls)}`],
+  outcomes: ({ calls, at }) => [
+    calls && `Outcomes${calls.asOf === undefined ? '' : ` at ${clockOf(calls.asOf, at)}`}: ${splitOf(calls)}`,
+  ],
   told: ({ told, targets: { firing } }) => [
     told !== undefined && told !== firing && `On ${plural(told, 'target')} in the message before`,
   ],
@@ -86,7 +105,7 @@ const TEXTS = {
     return [latest.length > 0 && `Last message: ${latest.join(', ')}`]
   },
   oldest: ({ alerts }) => [oldestText(alerts)],
-  worst: ({ alerts, worst }) => [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
+  worst: ({ alerts, worst, at }) => [worst.length > 0 && alerts.length > 1 && worstTexts(worst, at)],
   mostly: ({ contributor }) => [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
   others: (incident) => [incident.others.length > 0 && `Also firing: ${othersText(incident)}`],
   rule: (incident) => {
@@ -113,9 +132,11 @@ const ruleLine = (name: string, rule: string, incident: Incident) =>
 const onTargets = (targets: number, { targets: { of } }: Incident) =>
   of === 1 ? '' : ` on ${plural(targets, 'target')}`
 
-function unpolledText({ targets, since }: NonNullable<Incident['unpolled']>, incident: Incident): string {
-  return `Numbers stand since ${formatTime(since)}: no successful poll${onTargets(targets, incident)}`
-}
+/** Whether the values of some of its alerts are of now, and of others from before. */
+const isPartly = ({ measured }: Incident) => measured[0]!.held === undefined
+
+const heldLine = ({ for: reason, targets, since }: Incident['held'][number], incident: Incident) =>
+  `${reason === 'polls' ? 'No successful poll' : 'Too few calls for a value'}${onTargets(targets, incident)} since ${clockOf(since, incident.at)}`
 
 /** `Oldest call: since 2026-11-20 08:00:00 UTC, session v1.us.123 on shop-01`. */
 function oldestText(alerts: Incident['alerts']): string | undefined {
@@ -124,10 +145,13 @@ function oldestText(alerts: Incident['alerts']): string | undefined {
   return first && `Oldest call: since ${formatTime(first.began)}, session ${first.session} on ${first.target}`
 }
 
-function worstTexts(worst: Incident['worst']): string {
+function worstTexts(worst: Incident['worst'], at: number): string {
   const [first] = worst
   const by = failuresOf(first!) === undefined ? 'Worst' : 'Most failed calls'
-  return `${by}: ${worst.slice(0, NAMED).map(worstText).join(', ')}`
+  return `${by}: ${worst
+    .slice(0, NAMED)
+    .map((one) => worstText(one, at))
+    .join(', ')}`
 }
 
 /** An incident is not the cause of itself: then only the reason is said. Missing polls cause nothing else that is measured. */
@@ -143,12 +167,12 @@ function othersText(incident: Incident): string {
   return [...named, ...(others.length > NAMED ? [plural(others.length - NAMED, 'more rule')] : [])].join(', ')
 }
 
-/** `shop-01 75% of 40 calls`. */
-function worstText(alert: Alert): string {
-  const { target, value, calls } = alert
+/** `shop-01 75% of 40 calls`; of a value from before, with its time. */
+function worstText(alert: Alert, at: number): string {
+  const { target, value, calls, held } = alert
   const where = `${target}${titleOf({ ...alert, alert: '' })}`
   const ofCalls = calls === undefined || failuresOf(alert) === undefined ? '' : ` of ${plural(calls, 'call')}`
-  return `${where} ${formatValue(alert, value)}${ofCalls}`
+  return `${where} ${formatValue(alert, value)}${ofCalls}${held ? ` at ${clockOf(held.since, at)}` : ''}`
 }
 
 /** `VeryHighFailureRate still fires`: what else does on the targets on which nothing of the group fires any more; '' if nothing does. */

@@ -4,8 +4,9 @@ import type { Alert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { FAILURES } from '../../ledger/failure-ratio.ts'
 import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
+import { relativeTo } from '../../alerts/relative.ts'
 import { describedWindow, formatIn, isBeyond, withinText } from '../../alerts/signal.ts'
-import { formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
+import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { FlappedAlert } from '../message.ts'
 
 /** A value of the notification's signal, as people read it: `37.5%`, `12 calls`, `5m 30s`. */
@@ -37,10 +38,22 @@ type Told = Alert & Pick<Notification, 'kind' | 'expiredBecause'>
 
 /** The value and its relation to the threshold, without the past. For an expired alert, why it expired. */
 export function resultOf(notification: Told): string {
-  const { kind, expiredBecause = 'unknown reason' } = notification
+  const { kind, expiredBecause = 'unknown reason', held } = notification
   const measured = definitionOf(notification.signal).describe(notification, notification.signal)
   if (kind === 'expired') return `${expiredBecause}. When last evaluated, ${measured}`
+  if (held !== undefined) return `${noneText(notification)} since ${formatTime(held.since)}; then ${measured}`
   return `${measured}${comparisonOf(notification)}`
+}
+
+/** Why an alert has no value of now: `fewer than 20 calls`, `no successful poll`. */
+export function noneText({ signal, onlyIf, held }: Pick<Alert, 'signal' | 'onlyIf' | 'held'>): string {
+  if (held?.for === 'polls') return 'no successful poll'
+  if ('minRequests' in signal) return `fewer than ${formatNumber(signal.minRequests)} requests`
+  const isCompared = onlyIf !== undefined || relativeTo(signal) !== undefined
+  // There may be too few calls of before.
+  return 'minCalls' in signal && !isCompared
+    ? `fewer than ${plural(signal.minCalls, 'call')}`
+    : 'too few calls to compare'
 }
 
 /** The worst value and its name: `['peak', '62.5%']`. */

@@ -51,15 +51,15 @@ function annotationsOf(notification: Notification): Record<string, string> {
 /**
  * A firing or recovering instance as an alert.
  *
- * @param times now and when the alert ends (UNIX seconds, Alertmanager's clock)
+ * @param times now and when the alert ends (UNIX seconds, Alertmanager's clock), and before which an evaluation is old (host's clock)
  * @param pageUrl the page's address, without a trailing slash; Alertmanager accepts only an absolute address
  */
 export function alertmanagerAlert(
   live: LiveAlert,
-  { now, endsAt }: { now: number; endsAt: number },
+  { now, endsAt, freshFrom }: { now: number; endsAt: number; freshFrom?: number },
   pageUrl?: string,
 ): AlertmanagerAlert {
-  const notification = withRunbook(notificationOf({ kind: 'firing' }, live, now), pageUrl)
+  const notification = withRunbook(notificationOf({ kind: 'firing' }, live, now, freshFrom), pageUrl)
   return {
     labels: labelsOf(notification),
     annotations: annotationsOf(notification),

@@ -39,7 +39,6 @@ const alert = alertChange.extend({
   failures: finite,
   counts: counts.nullable(),
   firing_since: time,
-  as_of: time.exactOptional(),
   at: time,
   summary: z.string(),
   description: z.string().exactOptional(),
@@ -192,7 +191,7 @@ function flappedView(flapped: FlappedAlert) {
 
 function viewOf(notification: Notification): z.output<typeof alert> {
   const { key, kind, expiredBecause, match, signal, runbookUrl } = notification
-  const { contributor, trend, forecast, counts, cause, asOf } = notification
+  const { contributor, trend, forecast, counts, cause } = notification
   const data = alertData(notification)
   const description = descriptionOf(notification)
   return {
@@ -208,7 +207,6 @@ function viewOf(notification: Notification): z.output<typeof alert> {
     failures: finiteOf(failuresOf(notification)),
     counts: counts ?? null,
     firing_since: isoTime(notification.firingSince),
-    ...(asOf !== undefined && { as_of: isoTime(asOf) }),
     at: isoTime(notification.at),
     summary: summaryOf(notification),
     ...(description !== undefined && { description }),

@@ -21,7 +21,7 @@ export const alertsRoute = route(
     checks: { querystring: alertMatch },
     answers: { 200: alerts },
   },
-  ({ targets, known, store, wall, groupOf, suppressed }: WebOptions) =>
+  ({ targets, known, store, wall, groupOf, suppressed, freshFrom }: WebOptions) =>
     async ({ query: match }) => {
       expectKnown(match, known())
       // Alerts are shown also while the store cannot be read.
@@ -29,7 +29,9 @@ export const alertsRoute = route(
       const [live, ofAlert] = [liveAlerts(targets), groupOf()]
       const by = suppressed(live, silences)
       return {
-        alerts: live.filter((one) => matches(match, alertOf(one))).map((one) => alertView(one, ofAlert, silences, by)),
+        alerts: live
+          .filter((one) => matches(match, alertOf(one)))
+          .map((one) => alertView(one, ofAlert, silences, by, freshFrom())),
       }
     },
 )

@@ -115,7 +115,7 @@ describe('an incident', () => {
   })
 
   test('counts no calls of targets that have too few for a value, and does not name them', () => {
-    const few = high('night', 100, 90, { tooFewSince: AT - 60 })
+    const few = high('night', 100, 90, { tooFewSince: AT - 60, measuredAt: AT - 75 })
     const [incident] = all([high('day', 100, 40), few])
     expect(incident!.calls).toMatchObject({ total: 100, failed: 40 })
     expect([incident!.targets.firing, incident!.worst.map(({ target }) => target)]).toEqual([2, ['day']])
@@ -182,7 +182,7 @@ describe('an incident', () => {
     const lives = ['a', 'b', 'c'].map((target) => high(target, 40, 30, { evidence }))
     const [incident] = all(lives)
     expect(incidentSentence(incident!)).toBe(
-      '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered',
+      '3 of 300 targets: 75% of 120 ringing calls failed in 15 minutes, mostly unanswered',
     )
     expect(linesOf(incident!)).toEqual([
       'Since 2026-11-20 08:13:30 UTC',
@@ -196,7 +196,9 @@ describe('an incident', () => {
     const instance = { ...other!.instance, evidence: by }
     expect(all([{ ...other!, instance }, ...two])[0]!.contributor).toEqual({ label: 'type', value: 'video' })
     expect(all([{ ...other!, instance }, two[0]!])[0]!.contributor).toBeUndefined()
-    expect(incidentSentence(all([other!])[0]!)).toBe('a: 75% of 40 calls (mode=call) in 15m fail, mostly unanswered')
+    expect(incidentSentence(all([other!])[0]!)).toBe(
+      'a: 75% of 40 ringing calls failed in 15 minutes, mostly unanswered',
+    )
     expect(incidentSentence(all([live('NoGoodPoll', 'a'), live('NoGoodPoll', 'b')])[0]!)).toBe(
       '2 of 300 targets: no successful poll for 5m',
     )
@@ -240,7 +242,7 @@ describe('an incident', () => {
   test('says nothing of its course, and begins with `Recovering` once nothing is beyond its threshold', () => {
     const said = (...lives: LiveAlert[]) => [incidentSentence(all(lives)[0]!), linesOf(all(lives)[0]!)[0]]
     const since = 'Since 2026-11-20 08:13:30 UTC'
-    const fail = (share: string) => `${share} calls (mode=call) in 15m fail, mostly unanswered`
+    const fail = (share: string) => `${share} ringing calls failed in 15 minutes, mostly unanswered`
     const back = (target: string) => high(target, 40, 4, { state: 'recovering' })
     expect(said(high('a', 40, 30), high('b', 40, 30, { state: 'pending' }))).toEqual([`a: ${fail('75% of 40')}`, since])
     expect(said(high('a', 40, 30), back('b'), back('c'))).toEqual([`3 of 300 targets: ${fail('31.7% of 120')}`, since])
@@ -265,7 +267,7 @@ describe('an incident', () => {
       10,
     )
     expect(incidentSentence(incident!)).toBe(
-      '2 of 10 targets: 75% of 80 calls (mode=call) in 15m fail, mostly unanswered',
+      '2 of 10 targets: 75% of 80 ringing calls failed in 15 minutes, mostly unanswered',
     )
     expect(incident!.targets.firing).toBe(4)
   })
@@ -327,17 +329,15 @@ describe('an incident', () => {
     const incidents = all(lives)
     expect(incidents.map(incidentSentence)).toEqual([
       '2 of 300 targets: no successful poll since 08:14:28 UTC',
-      '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered, on 2 as of 08:14:28 UTC',
+      '3 of 300 targets: 75% of 40 ringing calls failed in 15 minutes, mostly unanswered',
     ])
     expect(linesOf(incidents[0]!)[0]).toMatch(/^Since 2026-11-20 08:14:28 UTC/)
     // A receiver was told of a target that can be read again.
     expect(incidentSentence({ ...incidents[0]!, since: AT - 9000 })).toBe(incidentSentence(incidents[0]!))
     // The first message may have been about one that failed a little earlier.
     expect(incidentSentence({ ...incidents[0]!, since: AT - 63 })).toMatch(/since 08:14:27 UTC$/)
-    expect(incidents[1]!.unpolled).toEqual({ targets: 2, since: AT - 61.5 })
-    expect(linesOf(incidents[1]!)).toContain(
-      'Numbers stand since 2026-11-20 08:14:28 UTC: no successful poll on 2 targets',
-    )
+    expect(incidents[1]!.held).toEqual([{ for: 'polls', targets: 2, since: AT - 60 }])
+    expect(linesOf(incidents[1]!)).toContain('No successful poll on 2 targets since 08:14:30 UTC')
     // What is less severe comes later, also if it explains others.
     const explained = all([failing('a'), live('ServiceErrors', 'a'), high('b', 40, 30)])
     expect(explained.map(({ labels }) => labels.alert)).toEqual(['VeryHighFailureRate', 'ServiceErrors'])
@@ -351,27 +351,47 @@ describe('an incident', () => {
     expect(orderOf([live('ServiceErrors', 'a'), ...stuck])).toEqual(['StuckCalls', 'ServiceErrors'])
   })
 
-  test('says since when its numbers stand, also before the outage is one', () => {
+  test('says of values that are not of now why, and when that was', () => {
+    const said = (...lives: LiveAlert[]) => incidentSentence(all(lives)[0]!)
     const seen = (target: string, ago: number) => high(target, 40, 30, { evaluatedAt: AT - ago })
-    const [incident] = all([seen('a', 46), seen('b', 60)])
-    expect(incidentSentence(incident!)).toBe(
-      '2 of 300 targets: 75% of 80 calls (mode=call) in 15m fail, mostly unanswered, as of 08:14:30 UTC',
+    const value = '75% of 40 ringing calls failed in 15 minutes, mostly unanswered'
+    expect(said(seen('a', 46), seen('b', 60))).toBe(
+      `2 of 300 targets: no successful poll since 08:14:44 UTC; then ${value.replace('40', '80')}`,
     )
-    expect(linesOf(incident!)[1]).toBe('Numbers stand since 2026-11-20 08:14:30 UTC: no successful poll on 2 targets')
-    expect(incidentSentence(all([seen('a', 46), seen('b', 44)])[0]!)).not.toContain('as of')
-    expect(incidentSentence(all([seen('a', 86_445)])[0]!)).toMatch(/, as of 2026-11-19 08:14:45 UTC$/)
-    expect(linesOf(all([seen('a', 45)])[0]!).join()).not.toContain('Numbers stand')
+    // What was measured at several times is no number of any of them.
+    expect(said(seen('a', 46), seen('b', 107))).toBe('2 of 300 targets: no successful poll since 08:14:44 UTC')
+    expect(said(seen('a', 46), seen('b', 44))).toBe(`2 of 300 targets: ${value}`)
+    expect(said(seen('a', 45))).toBe(`a: ${value}`)
+    expect(said(seen('a', 86_445))).toBe(`a: no successful poll since 2026-11-19 08:14:45 UTC; then ${value}`)
+    const few = (target: string, ago: number) => high(target, 40, 30, { measuredAt: AT - ago })
+    expect(said(few('a', 540))).toBe(`a: fewer than 20 calls since 08:06:30 UTC; then ${value}`)
+    expect(said(few('a', 540), high('b', 40, 30))).toBe(`2 of 300 targets: ${value}`)
+  })
+
+  test('has a line on the values that are not of now where others are', () => {
+    const few = high('a', 40, 30, { measuredAt: AT - 540 })
+    const lines = linesOf(all([few, high('b', 40, 30), high('c', 40, 30, { evaluatedAt: AT - 60 })])[0]!)
+    expect(lines.slice(1, 3)).toEqual([
+      'Too few calls for a value on 1 target since 08:06:30 UTC',
+      'No successful poll on 1 target since 08:14:30 UTC',
+    ])
+    // Where none is of now, each has its time.
+    const all2 = linesOf(all([few, high('b', 40, 20, { measuredAt: AT - 60 })])[0]!)
+    expect(all2).toContain('Most failed calls: a 75% of 40 calls at 08:06:30 UTC, b 50% of 40 calls at 08:14:30 UTC')
+    expect(all2.join()).not.toMatch(/Outcomes|value on/)
+    expect(linesOf(all([few])[0]!)).toContain(
+      'Outcomes at 08:06:30 UTC: unanswered 30, rejected 0, canceled 0, ended 10',
+    )
   })
 
   test('says so of the numbers of its sentence alone, not of other alerts of a group of all', () => {
     const stuck = ['b', 'c', 'd'].map((target) => live('StuckCalls', target, { evaluatedAt: AT - 3600 }))
     const failing = live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 30 }), evaluatedAt: AT })
     const [incident] = incidentsOf([failing, ...stuck], () => ({ key: '', labels: {} }), 10, AT - 45)
-    expect(incidentSentence(incident!)).toMatch(/^a: 75% of 40 calls .* unanswered$/)
+    expect(incidentSentence(incident!)).toMatch(/^a: 75% of 40 ringing calls .* unanswered$/)
     const before = { ...failing, instance: { ...failing.instance, evaluatedAt: AT - 3600 } }
     const [old] = incidentsOf([before, ...stuck], () => ({ key: '', labels: {} }), 10, AT - 45)
-    expect(incidentSentence(old!)).toMatch(/ unanswered, as of 07:15:30 UTC$/)
-    expect(linesOf(old!)[1]).toMatch(/no successful poll on 4 targets$/)
+    expect(incidentSentence(old!)).toMatch(/^a: no successful poll since 07:15:30 UTC; then 75% .* unanswered$/)
   })
 
   test('of failed requests explains why no poll succeeds, and not the other way round; the outage comes first', () => {

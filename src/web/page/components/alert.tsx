@@ -20,7 +20,7 @@ import {
 } from '../model/alert-page.ts'
 import type { Alert, Call, PastAlert } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
+import { beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { countOf, isUnknown, OUTCOMES, sum, toneOf, type Outcome } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
@@ -90,7 +90,7 @@ function sentenceOf(state: State, shown: PastAlert | Alert, live: Alert | undefi
   const incident = incidentOf(state, live)
   const { target, alert, peak, breach } = shown
   if (incident?.targets.firing === 1) return incident.summary
-  if (live !== undefined) return alertSentence(state, live)
+  if (live !== undefined) return live.summary
   return `${target}: ${alert}, ${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(shown, peak)}`
 }
 
@@ -147,7 +147,11 @@ function alertFacts(state: State, shown: PastAlert | Alert) {
     fact(live ? 'Since' : 'Fired', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
     until !== null && fact('Until', momentInZone(until, now)),
     live
-      ? fact('Value', valueOf(live, live.value), `${callsText(alert, live)}${name.toLowerCase()} ${worst}`)
+      ? fact(
+          'Value',
+          valueOf(live, live.value),
+          `${live.held ? `at ${momentInZone(live.held.since, now)}; ` : ''}${callsText(alert, live)}${name.toLowerCase()} ${worst}`,
+        )
       : fact(name, worst),
     fact('Threshold', `${breach} ${valueOf(shown, threshold)}`, live && `clears at ${valueOf(live, live.clear)}`),
     expectedFact(live),

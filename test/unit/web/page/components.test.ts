@@ -89,7 +89,9 @@ describe('the alerts of the page', () => {
       'HighFailureRate 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 worst: t0 70%',
     ])
     expect(elements.filter(({ props }) => String(props['class']).includes('stale'))).toEqual([])
-    expect(elements.find(({ props }) => props['class'] === 'old')?.text).toBe('62%')
+    expect(elements.find(({ props }) => props['class'] === 'old')).toBeUndefined()
+    find('t2', critical.name).held = { for: 'polls', since: isoTime(NOW - 60) }
+    expect(render(Alerts, state).find(({ props }) => props['class'] === 'old')?.text).toBe('62% at 14:12:20')
     expect(rowsOf(render(Alerts, { ...state, target: 't7' }))[1]).toMatch(/^HighFailureRate t7 firing/)
     const query = new URLSearchParams({ alert: RULE.name })
     expect(
@@ -107,7 +109,10 @@ describe('the alerts of the page', () => {
         'HighFailureRate 14 of 14 targets 14 firing warning 1 inhibited by VeryHighFailureRate, 1 muted until 14:14 worst: t0 70%',
         'warning',
       ],
-      ['VeryHighFailureRate 3 of 14 targets 3 firing critical silenced until 15:13 by ops worst: t2 62%', ''],
+      [
+        'VeryHighFailureRate 3 of 14 targets 3 firing critical silenced until 15:13 by ops worst: t2 62% at 14:12:20',
+        '',
+      ],
     ])
     expect(render(Alerts, { ...state, target: 'none' }).at(-1)?.text).toBe('No alert is pending or firing.')
   })
