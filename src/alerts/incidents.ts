@@ -13,6 +13,7 @@ import {
   type Held,
   type LiveAlert,
 } from './alert.ts'
+import { sharedBy, type FleetTarget, type Shared } from './fleet.ts'
 import { onceEach } from './once-each.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
@@ -73,6 +74,8 @@ export type Incident = AlertGroup & {
     failed: number
     outcome?: (typeof FAILURES)[number]
   }
+  /** What the targets of `alerts` have in common, and others have not. */
+  shared?: Shared | undefined
   /** The label value that explains most failures on more than half of the targets. */
   contributor?: Pick<Contributor, 'label' | 'value'> | undefined
   /** What explains it, on how many of its targets, and the most frequent reason. */
@@ -88,12 +91,14 @@ export type Incident = AlertGroup & {
  * @param lives the alerts of all targets
  * @param of how many targets there are
  * @param freshFrom what was evaluated before (UNIX seconds) is old
+ * @param fleet all targets
  */
 export function incidentsOf(
   lives: readonly LiveAlert[],
   groupOf: (alert: Alert) => AlertGroup,
   of: number,
   freshFrom = -Infinity,
+  fleet: readonly FleetTarget[] = [],
 ): Incident[] {
   const all = lives.map(statedOf)
   const firing = all.filter(isFiring)
@@ -101,7 +106,7 @@ export function incidentsOf(
   const at = all.reduce((latest, { evaluatedAt }) => Math.max(latest, evaluatedAt), freshFrom)
   const groups = Map.groupBy(all, (alert) => groupOf(alert).key)
   const incidents = [...groups.values()].flatMap(
-    (alerts) => incidentAlone(groupOf(alerts[0]!), alerts, { onTarget, of, at, freshFrom }) ?? [],
+    (alerts) => incidentAlone(groupOf(alerts[0]!), alerts, { onTarget, of, at, freshFrom, fleet }) ?? [],
   )
   const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
   const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : incident.worst.length === 0 ? 2 : 1)
@@ -143,7 +148,13 @@ export const isFiring = ({ state }: Stated) => state !== 'pending'
 export const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
 
 /** What fires by target, of how many targets there are, the time that this is about, and before which an evaluation is old (UNIX seconds). */
-export type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; at: number; freshFrom: number }
+export type Among = {
+  onTarget: ReadonlyMap<string, readonly Stated[]>
+  of: number
+  at: number
+  freshFrom: number
+  fleet: readonly FleetTarget[]
+}
 
 /** What is said of a single alert, as of an incident of it alone. */
 export function ofOne(alert: Alert): Said {
@@ -156,14 +167,14 @@ export function ofOne(alert: Alert): Said {
 const isShareOfCalls = (alert: Alert) => failuresOf(alert) !== undefined && alert.compared === undefined
 
 /** What the sentence about an incident is made of. */
-export type Said = Pick<Incident, 'alerts' | 'measured' | 'worst' | 'calls' | 'at' | 'since'> & {
+export type Said = Pick<Incident, 'alerts' | 'measured' | 'worst' | 'calls' | 'shared' | 'at' | 'since'> & {
   targets: Pick<Incident['targets'], 'of'>
 }
 
 function incidentOf(
   { key, labels }: AlertGroup,
   all: readonly Stated[],
-  { onTarget, of, at, freshFrom }: Among,
+  { onTarget, of, at, freshFrom, fleet }: Among,
 ): Incident {
   const group = all.map((one) => withHeld(one, one.evaluatedAt, freshFrom))
   const firing = group.filter(isFiring)
@@ -191,6 +202,7 @@ function incidentOf(
     measured,
     worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
     ...(isShareOfCalls(first!) && callsOf(measured)),
+    shared: sharedBy(targetsOf(alerts), fleet),
     contributor: contributorOf(known),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, alerts),

@@ -195,6 +195,7 @@ function messagesOptions(
     groupOf: isLikeAlertmanager === true ? plain : ofRules,
     rules,
     targets: () => targets.all().length,
+    fleet: () => config().targets,
     freshFrom: freshFrom(parts),
     isSent: (alert: Routable) => recipients(alert).includes(name),
     publicUrl: http.publicUrl,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { HELD_FOR } from '../alerts/alert.ts'
+import { KINDS } from '../alerts/fleet.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import { isoTime } from '../clock/times.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
@@ -12,6 +13,9 @@ import { silence } from './silence.ts'
 
 /** How many of the worst alerts are shown. */
 const MOST_ALERTS = 10
+
+/** Of targets. */
+const share = { failing: count, of: count }
 
 /** What fires on several targets, or on one, for the same reason. */
 export const incident = z
@@ -43,6 +47,10 @@ export const incident = z
       })
       .nullable()
       .describe('Of all its targets that have enough calls; null if it is not about a share of calls'),
+    shared: z
+      .object({ by: z.enum(KINDS), value: z.string(), ...share, others: z.object(share) })
+      .nullable()
+      .describe('What most of its targets have in common and others have not, by more than chance'),
     contributor: z.object({ label: z.string(), value: z.string() }).nullable(),
     causes: z.array(
       z.object({ signal: z.string(), targets: count, cause: z.string().nullable().describe('The most frequent one') }),
@@ -61,7 +69,7 @@ export type IncidentView = z.output<typeof incident>
 export const incidents = namedObject('Incidents', { incidents: z.array(incident) })
 
 export function incidentView(incident: Incident): IncidentView {
-  const { labels, severity, since, targets, held, calls, contributor, causes, worst, others } = incident
+  const { labels, severity, since, targets, held, calls, shared, contributor, causes, worst, others } = incident
   return {
     group: labels,
     severity,
@@ -79,6 +87,7 @@ export function incidentView(incident: Incident): IncidentView {
             outcome: calls.outcome ?? null,
             as_of: timeOrNull(calls.asOf),
           },
+    shared: shared ?? null,
     contributor: contributor ?? null,
     causes: causes.map(({ cause = null, ...each }) => ({ ...each, cause })),
     worst: worst.slice(0, MOST_ALERTS).map((alert) => {

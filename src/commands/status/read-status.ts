@@ -36,7 +36,7 @@ export async function readStatus({ reader, url, heard }: Told, config: Config, n
   const firing = live
     .filter(({ instance }) => instance.state !== 'pending')
     .map((one) => withHeld(alertOf(one), one.instance.evaluatedAt, freshFrom))
-  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, freshFrom)
+  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, freshFrom, targets)
   const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now })
   const alerts = firing.map((alert) => ({
     ...alertData(alert),

@@ -1,5 +1,6 @@
 import { nameOf, type Alert } from '../../alerts/alert.ts'
 import type { EpisodeNote } from '../../alerts/episode.ts'
+import type { FleetTarget } from '../../alerts/fleet.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
 import { bySeverity, type AlertMatch } from '../../alerts/match-keys.ts'
@@ -23,6 +24,8 @@ export type ComposeOptions = {
   isSent: (alert: Routable) => boolean
   /** How many targets there are. */
   targets: number
+  /** All targets, as they are configured. */
+  fleet: () => readonly FleetTarget[]
   /** What was evaluated before this time (UNIX seconds) is old. */
   freshFrom: number
   /** The page's address for users, if known. */
@@ -48,7 +51,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
   const told = new Set(changes.map(({ notification }) => nameOf(notification)))
   const others = firing.filter(({ name }) => !told.has(name) && news.known.has(name))
-  const incident = now.incident(group, groupOf, { of: targets, freshFrom })
+  const incident = now.incident(group, groupOf, { of: targets, freshFrom, fleet: options.fleet() })
   const before = new Set(news.open.map(({ target }) => target)).size
   const all = [...alerts.map(({ notification }) => notification), ...untold.map(({ change }) => change)]
   const message: AlertMessage = {

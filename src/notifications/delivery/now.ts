@@ -1,6 +1,13 @@
 import { nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
-import { incidentAlone, statedOf, type AlertGroup, type Incident, type Stated } from '../../alerts/incidents.ts'
+import {
+  incidentAlone,
+  statedOf,
+  type AlertGroup,
+  type Among,
+  type Incident,
+  type Stated,
+} from '../../alerts/incidents.ts'
 import { endOf, type EpisodeRow } from '../../alerts/episode.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { Notification } from '../../alerts/notification.ts'
@@ -25,7 +32,11 @@ export type Now = {
   endsOf: (name: string) => readonly Ended[]
   live: (name: string) => Live | undefined
   /** All that fires in a group, also what is suppressed; undefined if nothing does. @param of how many targets there are @param freshFrom what was evaluated before (UNIX seconds) is old */
-  incident: (group: AlertGroup, groupOf: GroupOf, among: { of: number; freshFrom: number }) => Incident | undefined
+  incident: (
+    group: AlertGroup,
+    groupOf: GroupOf,
+    among: Pick<Among, 'of' | 'freshFrom' | 'fleet'>,
+  ) => Incident | undefined
   /** What follows from this moment, computed once for all receivers. */
   shared: <Value>(of: object, compute: () => Value) => Value
   /** Those that are active, and those that expired in the last half hour. */
@@ -135,13 +146,13 @@ function incidentsAmong(firing: readonly Live[], pending: readonly Live[]): Now[
   const latest = once(() => all.reduce((most, { evaluatedAt }) => Math.max(most, evaluatedAt), -Infinity))
   const byGroup = shared()
   const known = shared()
-  return (group, groupOf, { of, freshFrom }) => {
+  return (group, groupOf, { of, freshFrom, fleet }) => {
     const groups = byGroup(groupOf, () => Map.groupBy(all, (alert) => groupOf(alert).key))
     const incidents = known(groupOf, () => new Map<string, Incident | undefined>())
     if (!incidents.has(group.key)) {
       const at = Math.max(latest(), freshFrom)
       const own = groups.get(group.key) ?? []
-      incidents.set(group.key, incidentAlone(group, own, { onTarget: onTarget(), of, at, freshFrom }))
+      incidents.set(group.key, incidentAlone(group, own, { onTarget: onTarget(), of, at, freshFrom, fleet }))
     }
     return incidents.get(group.key)
   }

@@ -27,7 +27,7 @@ export function withWhatFires(message: AlertMessage): AlertMessage {
 const NAMED = 3
 
 /**
- * `295 of 300 targets: 84% of 4,120 ringing calls failed in 15 minutes, mostly unanswered`; a target alone by its name; what is no share of
+ * `295 of 300 targets (99 of 100 *-eu-*, 196 of 200 others): 84% of 4,120 ringing calls failed in 15 minutes, mostly unanswered`; a target alone by its name; what is no share of
  * calls by its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where nothing is
  * beyond its threshold. Where no value is of now, it says why, and what the last one was. How many targets it names is on how many it has
  * numbers.
@@ -36,9 +36,20 @@ export function incidentSentence(incident: Said): string {
   const { targets, alerts, measured, at } = incident
   const [first] = measured
   const { size } = targetsOf(alerts)
-  const on = size === 1 ? first!.target : `${formatNumber(size)} of ${plural(targets.of, 'target')}`
+  const on =
+    size === 1
+      ? first!.target
+      : `${formatNumber(size)} of ${plural(targets.of, 'target')}${sharedText(incident.shared)}`
   const what = first!.held ? heldText(measured, at, valueText(incident)) : (valueText(incident) ?? ruleText(first!))
   return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}`
+}
+
+/** ` (99 of 100 *-eu-*, 4 of 200 others)`. */
+function sharedText(shared: Said['shared']): string {
+  if (shared === undefined) return ''
+  const { by, value, others, ...own } = shared
+  const share = ({ failing, of }: typeof others) => `${formatNumber(failing)} of ${formatNumber(of)}`
+  return ` (${share(own)} ${by === 'name' ? '' : `of ${by} `}${value}, ${share(others)} others)`
 }
 
 /** Its value, if it has one: of a single alert, or of several whose values add up. */

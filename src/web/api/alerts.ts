@@ -48,10 +48,10 @@ export const incidentsRoute = route(
 )
 
 export function incidentsNow(
-  { targets, groupOf, freshFrom }: WebOptions,
+  { targets, groupOf, freshFrom, configured }: WebOptions,
   notified: NotifiedAlerts = new Map(),
 ): IncidentView[] {
-  const now = incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom())
+  const now = incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom(), configured())
   return withMessages(now, notified).map(incidentView)
 }
 

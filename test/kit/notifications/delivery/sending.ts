@@ -149,6 +149,7 @@ export function sending(options: SendingOptions = {}) {
       groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
       rules,
       targets: () => targets,
+      fleet: () => [],
       freshFrom: () => clock.wall() - freshFor,
       mutes,
       inhibit,
