@@ -5,7 +5,7 @@ import type { NotifyConfig } from './notify-section.ts'
 import { receivers } from './receivers.ts'
 
 /** Without an address of the page, the first dashboard of a receiver counts. */
-export type ReceiverDeps = Omit<SendContext, 'name'> & { log: (line: LogLine) => void }
+export type ReceiverDeps = Omit<SendContext, 'name' | 'timezone'> & { log: (line: LogLine) => void }
 
 /** Receivers, each with the configuration that created it. */
 export type CreatedReceivers = readonly { receiver: Receiver; from: unknown }[]
@@ -27,10 +27,15 @@ export async function configuredReceivers(
   const { pageUrl = dashboards[0] } = context
   const known = (from: unknown) => before.find((one) => isDeepStrictEqual(one.from, from))
   const created = notify.receivers.map(async (configured) => {
-    const from = { configured, pageUrl }
+    const from = { configured, pageUrl, timezone: notify.timezone }
     const { name, config } = configured
     const type: ReceiverType = receivers[configured.type]
-    return known(from) ?? { from, receiver: { name, ...(await type.create(config, { ...context, pageUrl, name })) } }
+    return (
+      known(from) ?? {
+        from,
+        receiver: { name, ...(await type.create(config, { ...context, pageUrl, name, timezone: notify.timezone })) },
+      }
+    )
   })
   const all = await Promise.all(created)
   if (all.some(({ receiver }) => takesMessages(receiver))) return all

@@ -159,6 +159,9 @@ const notifyKeys = section(
     receivers: listOf(namedReceiver).describe(
       'More receivers, each with a name of your choice; a key such as `slack` is short for one of that name',
     ),
+    timezone: timezone()
+      .optional()
+      .describe('Mails have the times of this zone beside those in UTC (IANA name); default: UTC only'),
     digest: digest.optional().describe('A daily summary; default: none'),
     routes: listOf(route).describe(
       'Which receivers are notified of which alerts: the first route that matches decides; without one, all receivers are',

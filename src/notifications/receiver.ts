@@ -68,4 +68,6 @@ export type SendContext = {
   name: string
   /** Where the page shows the alerts, an absolute address. */
   pageUrl?: string | undefined
+  /** Of whose times there are some beside those in UTC (IANA name). */
+  timezone?: string | undefined
 }

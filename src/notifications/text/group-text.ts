@@ -8,8 +8,8 @@ import { isBeyond, sum, windowOf } from '../../alerts/signal.ts'
 import { beginningOf, targetsOf, TOGETHER_SECONDS, type Incident, type Said } from '../../alerts/incidents.ts'
 import { clockOf, failText, formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
-import { nameIn } from './bounded.ts'
-import { formatValue, noneText, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
+import { firstOf, nameIn } from './bounded.ts'
+import { descriptionOf, formatValue, noneText, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
 
 /** All alerts of a group, also those that did not change: what fires comes first. */
 export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
@@ -119,11 +119,21 @@ const TEXTS = {
   worst: ({ alerts, worst, at }) => [worst.length > 0 && alerts.length > 1 && worstTexts(worst, at)],
   mostly: ({ contributor }) => [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
   others: (incident) => [incident.others.length > 0 && `Also firing: ${othersText(incident)}`],
+  description: (incident) => [descriptionText(incident)],
   rule: (incident) => {
     const rules = [...new Map(incident.alerts.map((alert) => [alert.alert, alert])).values()].slice(0, NAMED)
     return rules.map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident))
   },
 } satisfies Record<string, (incident: Incident) => (string | false | undefined)[]>
+
+/** The description of the rule, with the numbers of the sentence, while something is beyond its threshold. */
+function descriptionText({ alerts, calls, worst }: Incident): string | undefined {
+  const [first, ...others] = alerts
+  if (worst.length === 0) return undefined
+  if (others.length === 0) return descriptionOf(first!)
+  const counted = calls && calls.asOf === undefined && { value: calls.failed / calls.total, calls: calls.total }
+  return descriptionOf(first!, counted || { value: NaN })
+}
 
 /** What a line about an incident says. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a list that never changes
@@ -250,7 +260,7 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
 
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
-  const { alerts, silenced, incident } = message
+  const { alerts, incident } = message
   const firing = targetsOf(incident?.firing ?? [])
   const ended = alerts
     .map(({ notification }) => notification)
@@ -263,16 +273,23 @@ export function groupLines(message: AlertMessage): string[] {
     incident !== undefined && ends.length > 0 && `Ended: ${ends.join(', ')}`,
     longest !== undefined &&
       `Longest: ${longest.target} ${formatSeconds(lasted(longest))}, ${worstOf(longest).join(' ')}`,
-    silenced.length > 0 && silencedText(silenced),
+    ...silencedText(message),
   ].filter((line) => line !== false)
 }
 
-/** `Silenced: 12 alerts until 2026-11-20 10:00:00 UTC by ann`. */
-function silencedText(silenced: AlertMessage['silenced']): string {
-  const authors = [...new Set(silenced.flatMap(({ author }) => author ?? []))]
-  const by = authors.length === 0 ? '' : ` by ${authors.slice(0, NAMED).join(', ')}`
-  const until = Math.max(...silenced.map((each) => each.until))
-  return `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(until)}${by}`
+/** `Silenced: HighFailureRate on shop-1 until 2026-11-20 10:00:00 UTC by ann (deploy); 12 alerts until …`: the same silence of several once. */
+export function silencedText({ silenced, target: own }: Pick<AlertMessage, 'silenced' | 'target'>): string[] {
+  const bySilence = Map.groupBy(silenced, ({ until, author, reason }) => JSON.stringify([until, author, reason]))
+  const { first, more } = firstOf([...bySilence.values()], NAMED)
+  const texts = first.map((same) => {
+    const { alert, target, until, author, reason } = same[0]!
+    const on = target === own ? '' : ` on ${nameIn(target, 40)}`
+    const what = same.length === 1 ? `${nameIn(alert, 100)}${on}` : plural(same.length, 'alert')
+    const why = nameIn(reason, 60)
+    const by = author === undefined ? '' : ` by ${nameIn(author, 40)}`
+    return `${what} until ${formatTime(until)}${by}${why === '' ? '' : ` (${why})`}`
+  })
+  return texts.length === 0 ? [] : [`Silenced: ${[...texts, ...more].join('; ')}`]
 }
 
 /** The runbook of the incident or, where nothing fires or the message is only on what was over, of the most severe alert that has one. */

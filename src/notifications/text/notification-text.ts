@@ -81,19 +81,41 @@ export function ruleText(alert: Omit<Rule, 'name'> & { alert: string }): string 
   return lasting === 0 ? breach : `${breach}, for ${formatSeconds(lasting)}`
 }
 
-/** The rule's description with its placeholders filled in: {value} {threshold} {calls} {window} {labels}. */
-export function descriptionOf(notification: Notification): string | undefined {
-  const { description, value, threshold, calls, signal, target } = notification
+/**
+ * The rule's description with its placeholders filled in: {value} {threshold} {calls} {window} {labels}. Sentences with a number that is not
+ * known are left out.
+ *
+ * @param of the numbers: those of the alert, if they are of now, or of several alerts
+ */
+export function descriptionOf(
+  alert: Omit<Alert, 'alert'>,
+  of: Pick<Alert, 'value'> & { calls?: number | undefined } = alert.held ? { value: NaN } : alert,
+): string | undefined {
+  const { description, threshold, signal, target } = alert
+  const { value, calls } = of
   const window = describedWindow(signal)
   const fillings = new Map([
-    ['value', formatValue(notification, value)],
-    ['threshold', formatValue(notification, threshold)],
-    ['calls', calls === undefined ? 'n/a' : formatNumber(calls)],
+    ['value', Number.isFinite(value) ? formatValue(alert, value) : undefined],
+    ['threshold', formatValue(alert, threshold)],
+    ['calls', calls !== undefined ? formatNumber(calls) : Number.isFinite(value) ? 'n/a' : undefined],
     ['window', window === undefined ? 'n/a' : formatSeconds(window)],
-    ['labels', callsLookedAt(notification) || `target=${target}`],
+    ['labels', callsLookedAt(alert) || `target=${target}`],
   ])
-  return description?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillings.get(name) ?? whole)
+  const fill = (text: string) =>
+    text.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+      fillings.has(name) ? (fillings.get(name) ?? UNKNOWN) : whole,
+    )
+  const sentences = description?.split(/(?<=[.!?])(?=\s)/).map(fill)
+  return (
+    sentences
+      ?.filter((sentence) => !sentence.includes(UNKNOWN))
+      .join('')
+      .trim() || undefined
+  )
 }
+
+/** In place of a number that is not known. */
+const UNKNOWN = '\0'
 
 /**
  * The outcomes of the calls behind a ratio, the most frequent failure first: `rejected 12, unanswered 5, canceled 0, ended

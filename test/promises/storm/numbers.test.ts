@@ -16,7 +16,7 @@ const START = Date.UTC(2026, 10, 20, 8) / 1000
 const [WINDOW, MIN_CALLS, INTERVAL, SECONDS] = [300, 10, 15, 1500]
 const RULE = ruleOn(
   { name: 'failure_ratio', reason: 'any', window: WINDOW, minCalls: MIN_CALLS },
-  { name: 'High', threshold: 0.3, clear: 0.2 },
+  { name: 'High', threshold: 0.3, clear: 0.2, description: 'Calls fail. Of late, {value} of {calls} calls did. Ask.' },
 )
 
 /** A few calls that finish in one second, and when no poll succeeds. */

@@ -8,6 +8,7 @@ import { groupParts, partsOf, type AlertLine, type Link } from '../../text/messa
 import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
 import { pastBulletin } from '../../text/past-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
+import { withZone } from '../../text/times.ts'
 
 /** The content from which both forms of the body are made. Its texts are bounded. */
 type Content = { subject: string; parts: Section[]; notes?: string[]; links?: Link[] }
@@ -18,9 +19,20 @@ type Section = { title?: string; lines: string[]; facts?: [name: string, value: 
 const MAX_SUBJECT = 200
 
 /** A message as an e-mail, with enough to decide without opening anything else: subject, and body as plain text and as HTML. */
-export function emailMessage(message: Message, { now, dashboardUrl }: TextOptions) {
+export function emailMessage(
+  message: Message,
+  { now, dashboardUrl, timezone }: TextOptions & { timezone?: string | undefined },
+) {
   const { subject, parts, notes = [], links = [] } = contentOf(message, now)
-  const all = [...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }]
+  const zoned = (text: string) => (timezone === undefined ? text : withZone(text, now, timezone))
+  const all = [...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }].map(
+    ({ title, lines, facts, links: own }: Section): Section => ({
+      ...(title !== undefined && { title: zoned(title) }),
+      lines: lines.map(zoned),
+      ...(facts && { facts: facts.map(([name, value]): [string, string] => [name, zoned(value)]) }),
+      ...(own && { links: own }),
+    }),
+  )
   return { subject: oneLine(subject, MAX_SUBJECT), text: plainBody(all), html: htmlBody(all) }
 }
 

@@ -22,6 +22,7 @@ import {
   actions,
   code,
   context,
+  dated,
   escape,
   fields,
   link,
@@ -39,6 +40,10 @@ import {
  * Texts from the configuration can neither break it nor mention users.
  */
 export function slackMessage(message: Message, options: TextOptions): SlackMessage {
+  return dated(plainMessage(message, options), options.now)
+}
+
+function plainMessage(message: Message, options: TextOptions): SlackMessage {
   switch (message.kind) {
     case 'alerts':
       return alertsMessage(withWhatFires(message), options)
@@ -110,7 +115,7 @@ function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions)
     ...(alone === undefined ? alerts.map(inGroup) : aloneBlocks(alone)),
     ...sections([...lines.map(lineText), ...more]),
     ...inhibited.map(plainContext),
-    ...silenced.map((text) => plainContext(`🔕 ${text}`)),
+    ...context(silenced.map((text) => `🔕 ${escape(text)}`)),
     ...context(notes),
     ...actions(
       alone === undefined

@@ -254,13 +254,24 @@ describe('of more alerts than there is room for', () => {
 
   test('those that are silenced or inhibited are a line all the same', () => {
     const all = Array.from({ length: 100 }, (_, i) => ({ alert: `Alert${i}`, target: 'production' }))
-    const silenced = all.map((each) => ({ ...each, until: AT, reason: 'x'.repeat(150) }))
+    const silenced = all.map((each, i) => ({ ...each, until: AT + (i % 9), reason: 'x'.repeat(150), author: 'ann' }))
     const inhibited = all.map((each) => ({ ...each, severity: 'info' as const }))
-    const { plain } = textsOf(render(messageOf([FIRING], { silenced, inhibited })))
-    const line = /^🔕 Silenced: Alert0 until .* \(x{57}…\); Alert1 until .*; Alert2 until .*; and 97 more$/
-    const [lower, quiet] = plain.filter((text) => text.includes('Alert0'))
+    const { plain, mrkdwn } = textsOf(render(messageOf([FIRING], { silenced, inhibited })))
+    const line =
+      /^🔕 Silenced: 12 alerts until .* by ann \(x{57}…\); 11 alerts until .*; 11 alerts until .*; and 6 more$/
+    const [lower] = plain.filter((text) => text.includes('Alert0'))
     expect(lower).toBe('Also firing: Alert0 (info); Alert1 (info); Alert2 (info); and 97 more')
-    expect(quiet).toMatch(line)
+    expect(mrkdwn.find((text) => text.includes('Silenced'))).toMatch(line)
+  })
+
+  test('a silence is said alike on one target and on several: until when, by whom and why', () => {
+    const silenced = [{ alert: 'High', target: 'production', until: AT, reason: 'deploy', author: 'ann' }]
+    const lineOf = (target: string | undefined) =>
+      textsOf(render(messageOf([FIRING], { silenced, target })))
+        .mrkdwn.join('\n')
+        .match(/Silenced: .*/)?.[0]
+    expect(lineOf('production')).toBe('Silenced: High until 2026-11-20 08:15:30 UTC by ann (deploy)')
+    expect(lineOf(undefined)).toBe('Silenced: High on production until 2026-11-20 08:15:30 UTC by ann (deploy)')
   })
 
   test('a single title that is too long keeps the target', () => {
