@@ -7,6 +7,7 @@ import { history, sharedHistory } from './rows/history.ts'
 import { hostilePage } from './rows/hostile-page.ts'
 import { manyTargets } from './rows/many-targets.ts'
 import { memory, restart } from './rows/tracked-calls.ts'
+import { notifying } from './rows/notifying.ts'
 import { openSurface } from './rows/open-surface.ts'
 import { idle, settled } from './rows/resting.ts'
 import { responsive } from './rows/responsive.ts'
@@ -30,6 +31,7 @@ export const SCENARIOS: readonly Scenario[] = [
   openSurface,
   hostilePage,
   webhook,
+  notifying,
   history,
   sharedHistory,
   restart,

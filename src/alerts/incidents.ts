@@ -132,16 +132,14 @@ function explains({ alerts: [first] }: Incident, { causes, held, alerts: [other]
 /** An alert, and how it is. */
 export type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt'>
 
-const stated = new WeakMap<LiveAlert['instance'], Stated>()
+const stated = onceEach((_instance: LiveAlert['instance']): { alert?: Stated } => ({}))
 /** The same object until the instance changes, which is another one then: what follows from thousands of alerts is not computed anew each second. */
 export function statedOf(live: LiveAlert): Stated {
   const { target, instance } = live
-  const before = stated.get(instance)
-  if (before?.target === target) return before
+  const known = stated(instance)
+  if (known.alert?.target === target) return known.alert
   const { state, evaluatedAt } = instance
-  const one = { ...alertOf(live), state, evaluatedAt }
-  stated.set(instance, one)
-  return one
+  return (known.alert = { ...alertOf(live), state, evaluatedAt })
 }
 
 export const isFiring = ({ state }: Stated) => state !== 'pending'

@@ -10,6 +10,7 @@ import { deliver, stateRound, type Round } from '../notifications/delivery/deliv
 import { readNotified, type Receivers } from '../notifications/delivery/notified.ts'
 import { nowReader } from '../notifications/delivery/now.ts'
 import { messageRound, type MessagesOptions } from '../notifications/delivery/message-round.ts'
+import { suppressionNotes } from '../notifications/delivery/suppression-notes.ts'
 import { newPauses, type Pauses } from '../notifications/delivery/pauses.ts'
 import { hasGot, reportRound, type Report } from '../notifications/delivery/reports.ts'
 import { grouping, recipientsBy, type Routable } from '../notifications/grouping.ts'
@@ -140,9 +141,10 @@ function rounds(parts: DaemonParts, notified: Notifying): () => (receiver: Recei
 
   return () => {
     const { notify } = config()
-    const read = nowReader({ clock, store, alerts: state.alerts, mutes: notify.mutes })
+    const routing = routingOf(parts)
+    const read = nowReader({ clock, store, alerts: state.alerts, mutes: notify.mutes, prepare: routing.prepare })
     const now = async () => read(Math.min(...(await told.all()).values().map((one) => one.state().cursor)))
-    const optionsOf = messagesOptions(parts, notified, { state, now })
+    const optionsOf = messagesOptions(parts, notified, { state, now, routing })
     return (receiver) => {
       if (!takesMessages(receiver)) {
         const pause = kept(pauseOf, receiver, () => backOff(clock, 'state'))
@@ -178,18 +180,26 @@ function leaderOnly(send: Send, { isLeader }: DaemonParts['ownership']): Send {
   }
 }
 
+/** Which receivers are notified of an alert, and in which group, by the configuration of now. */
+function routingOf({ config, receivers }: DaemonParts) {
+  const { notify, alerts: rules } = config()
+  const recipients = onceEach(recipientsBy(notify.routes, receivers.names()))
+  const [ofRules, plain] = [grouping(notify, rules), grouping(notify, [])]
+  return { recipients, ofRules, plain, prepare: (alert: Routable) => void [recipients(alert), ofRules(alert)] }
+}
+
 /** What the messages to a receiver are made with, by the configuration of now. */
 function messagesOptions(
   parts: DaemonParts,
   { told }: Notifying,
-  { state, now }: { state: State; now: MessagesOptions['now'] },
+  { state, now, routing }: { state: State; now: MessagesOptions['now']; routing: ReturnType<typeof routingOf> },
 ): (receiver: MessageReceiver) => MessagesOptions {
-  const { config, clock, store, receivers, targets } = parts
+  const { config, clock, store, targets } = parts
   const { notify, http, alerts: rules } = config()
-  const recipients = onceEach(recipientsBy(notify.routes, receivers.names()))
-  const [ofRules, plain] = [grouping(notify, rules), grouping(notify, [])]
+  const { recipients, ofRules, plain } = routing
+  const note = suppressionNotes(store)
   return ({ name, isLikeAlertmanager }) => ({
-    store,
+    note,
     clock,
     ...notify,
     groupOf: isLikeAlertmanager === true ? plain : ofRules,

@@ -9,9 +9,9 @@ import { isBeyond } from '../../alerts/signal.ts'
 import type { GroupOf, Routable } from '../grouping.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
 import { groupLinks, linksOf, withRunbook } from '../text/links.ts'
-import { newsOf, type FiringAlert, type Grouped, type HeardAlert, type Unrouted } from './groups.ts'
-import { notesOf, type Telling } from './notified.ts'
-import type { Ended, Now } from './now.ts'
+import { newsOf, type Grouped, type Unrouted } from './groups.ts'
+import { notesOf, type Known, type Telling } from './notified.ts'
+import type { Ended, Live, Now } from './now.ts'
 import type { Suppressing } from './suppress.ts'
 
 export type ComposeOptions = {
@@ -44,7 +44,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const { now, targets, freshFrom, groupOf } = options
   const news = newsOf(grouped)
   const flaps = Map.groupBy(untold, ({ name }) => name)
-  const updateFor = (one: FiringAlert) =>
+  const updateFor = (one: Live) =>
     firingUpdate(one, { known: news.known.get(one.name), untold: flaps.get(one.name) }, options)
   const shown = sent.about === 'reminder' || sent.about === 'edit' ? firing : news.begun
   const changes = [...shown.map(updateFor), ...news.ended.flatMap((one) => endOf(one, options) ?? [])]
@@ -57,7 +57,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const message: AlertMessage = {
     kind: 'alerts',
     ...sent,
-    unanswered: unanswered.map(({ attempt: { id, at } }) => ({ id, at })),
+    unanswered: unanswered.map(({ id, at }) => ({ id, at })),
     ...aboutGroup(group.labels, all, incident, options),
     route: group.route,
     incident: incident && { ...incident, ...(before > 0 && { told: before }) },
@@ -83,10 +83,10 @@ function tellingOf(
   return {
     id,
     thread,
-    heard: heard.map(({ entry }) => entry),
+    heard,
     begun: begun.map(({ alert }) => alert),
     firing: firing.map(({ alert }) => alert),
-    ended: ended.map(({ entry }) => entry),
+    ended,
     was: untold.map(({ change }) => change),
   }
 }
@@ -98,7 +98,7 @@ function noticesOf(
   { known, ended }: News,
   { now, receiver }: ComposeOptions,
 ): EpisodeNote[] {
-  const endOfEpisode = (one: HeardAlert | undefined) => (one && now.ended.get(one.episode)?.change) ?? []
+  const endOfEpisode = (one: Known | undefined) => (one && now.ended.get(one.episode)?.change) ?? []
   const begins = alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one))
   const told = new Set(begins.map(nameOf))
   // What fires again meanwhile ended, and the message says so by showing what is.
@@ -155,12 +155,7 @@ function elsewhereOn(over: readonly Notification[], { now, isSent }: ComposeOpti
 }
 
 /** An alert that fires, with its current values. */
-function updateOf(
-  alert: Alert,
-  { instance }: Pick<FiringAlert, 'instance'>,
-  at: number,
-  freshFrom: number,
-): AlertUpdate {
+function updateOf(alert: Alert, { instance }: Pick<Live, 'instance'>, at: number, freshFrom: number): AlertUpdate {
   return {
     notification: notificationOf({ kind: 'firing' }, { target: alert.target, instance }, at, freshFrom),
     flaps: 0,
@@ -169,8 +164,8 @@ function updateOf(
 
 /** The same, with how often it ended since the receiver heard of it, and until when it was silenced. */
 function firingUpdate(
-  one: FiringAlert,
-  { known, untold = [] }: { known: HeardAlert | undefined; untold: readonly Ended[] | undefined },
+  one: Live,
+  { known, untold = [] }: { known: Known | undefined; untold: readonly Ended[] | undefined },
   { now: { at, ended, silences }, freshFrom }: ComposeOptions,
 ): AlertUpdate {
   const { alert } = one
@@ -185,7 +180,7 @@ function firingUpdate(
 }
 
 /** The end of an alert that the receiver may know of. */
-function endOf({ name, episode }: HeardAlert, { now: { ended, endsOf }, suppressing }: ComposeOptions) {
+function endOf({ name, episode }: Known, { now: { ended, endsOf }, suppressing }: ComposeOptions) {
   const isTold = ({ change }: Ended) => suppressing.freeSeconds(change, change.firingSince, change.at) > 0
   // It may have fired again and ended since.
   const ends = endsOf(name).filter((one) => one.episode === episode || isTold(one))

@@ -1,5 +1,5 @@
-import type { Grouped, HeardAlert } from './groups.ts'
-import type { Notified } from './notified.ts'
+import type { Grouped } from './groups.ts'
+import type { Known, Notified } from './notified.ts'
 import { LATE_SECONDS, type Now } from './now.ts'
 
 /** Without so much progress the cursor is not written (seconds). */
@@ -9,21 +9,20 @@ const LEAST_SECONDS = 60
 export async function tidy(notified: Notified, groups: ReadonlyMap<string, Grouped>, now: Now): Promise<void> {
   const { cursor, ...state } = notified.state()
   const all = [...groups.values()]
-  const endOf = ({ episode }: HeardAlert) => now.ended.get(episode)?.change.at
+  const endOf = ({ episode }: Known) => now.ended.get(episode)?.change.at
   const open = ({ heard, unanswered }: Grouped) => [
-    ...heard.filter(({ endAge }) => endAge === undefined),
+    ...heard.filter(({ endedAt }) => endedAt === undefined),
     ...unanswered.flatMap(({ begun }) => begun),
   ]
   const told = all.flatMap((group) => open(group).flatMap((one) => endOf(one) ?? []))
   const untold = all.flatMap((group) => group.untold.map(({ change }) => change.at))
   const next = [...told, ...untold].reduce((least, at) => Math.min(least, at - 1), now.at - LATE_SECONDS)
   // What is no longer sent here may still fire.
-  const isPassed = (one: HeardAlert) =>
-    now.live(one.name)?.episode !== one.episode && (endOf(one) ?? -Infinity) <= cursor
-  const old = all.flatMap(({ heard, interval }) =>
-    heard.filter((one) => one.endAge !== undefined && one.endAge >= interval && isPassed(one)),
+  const isPassed = (one: Known) => now.live(one.name)?.episode !== one.episode && (endOf(one) ?? -Infinity) <= cursor
+  const old = all.flatMap(({ heard, interval, now: monotonic }) =>
+    heard.filter((one) => one.endedAt !== undefined && monotonic - one.endedAt >= interval && isPassed(one)),
   )
-  await notified.forget(old.map(({ entry }) => entry))
+  await notified.forget(old)
   // Without an end in between, the cursor need not be written.
   const hasEnds = now.ended.values().some(({ change: { at } }) => at > cursor && at <= next)
   if (hasEnds && next - cursor >= LEAST_SECONDS) await notified.set({ ...state, cursor: next })

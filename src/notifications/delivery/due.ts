@@ -4,31 +4,33 @@ import { bySeverity, isMoreSevere, type Severity } from '../../alerts/match-keys
 export const KINDS = ['begins', 'worse', 'more', 'changed', 'reminder', 'ended', 'was'] as const
 export type Kind = (typeof KINDS)[number]
 
-type Named = { name: string; target: string; severity: Severity }
+/** An alert that fires. */
+export type Fires = { name: string; target: string; severity: Severity }
 
-/** An alert that fires, and for how long nothing has suppressed it for the receiver (seconds). */
-export type Fires = Named & { waited: number }
-
-/** An alert of which the receiver was notified. Ages are seconds. */
-export type Heard = Named & {
+/** An alert of which the receiver was notified. Times are monotonic seconds. */
+export type Heard = Fires & {
   episode: string
-  /** Since the latest message of its group. */
-  age: number
-  /** Since its end was notified; undefined: it was not. */
-  endAge: number | undefined
+  /** When the latest message of its group was accepted. */
+  heardAt: number
+  /** When its end was notified; undefined: it was not. */
+  endedAt: number | undefined
 }
 
-/** A message without an answer: of which alerts it may have told that they fire, and of which episodes that they ended. */
-export type Unanswered = { begun: readonly Heard[]; ended: readonly string[] }
+/** A message without an answer: of which alerts it may have said that they fire, and of which that they ended. */
+export type Unanswered = { begun: readonly Heard[]; ended: readonly Heard[] }
 
 /** A group of alerts for a receiver: what fires and nothing suppresses, what fires and something does, and what the receiver knows. */
 export type Situation = {
   firing: readonly Fires[]
-  quiet: readonly Named[]
+  quiet: readonly Fires[]
   heard: readonly Heard[]
   unanswered: readonly Unanswered[]
   /** How many episodes began and ended untold, and had waited. */
   was: number
+  /** For how long nothing has suppressed the alert that has waited longest (seconds). It matters only where nothing is notified. */
+  waited: number
+  /** The monotonic clock (seconds). */
+  now: number
   /** `group_wait`, `group_interval` and the rule's `repeat` (seconds). */
   wait: number
   interval: number
@@ -65,14 +67,14 @@ const GROWTH = 4
  * says the opposite.
  */
 export function due(group: Situation, reached: Reached): Kind | undefined {
-  const { firing, quiet, heard, was, interval } = group
-  const open = heard.filter(({ endAge }) => endAge === undefined)
+  const { firing, quiet, heard, was, interval, now } = group
+  const open = heard.filter(({ endedAt }) => endedAt === undefined)
   const { known, claimed } = claimsOf(group, open)
   const told = new Set(claimed.map(({ name }) => name))
   const fires = [...firing, ...quiet.filter(({ name }) => told.has(name))]
   const live = new Set(fires.map(({ name }) => name))
   const isOver = claimed.some(({ name }) => !live.has(name))
-  const last = heard.reduce((least, { age }) => Math.min(least, age), Infinity)
+  const last = now - lastOf(heard)
   if (open.length > 0 && fires.length > 0) return whileItLasts(group, { open, known, fires, isOver, last }, reached)
   if (open.length === 0 && firing.length > 0 && mayBegin(group, last, reached)) return 'begins'
   if (isOver) return fires.length === 0 ? 'ended' : 'changed'
@@ -83,7 +85,7 @@ export function due(group: Situation, reached: Reached): Kind | undefined {
 type Lasting = {
   open: readonly Heard[]
   known: ReadonlySet<string>
-  fires: readonly Named[]
+  fires: readonly Fires[]
   isOver: boolean
   last: number
 }
@@ -105,30 +107,32 @@ function whileItLasts(
 
 /** What the receiver knows to fire for certain, by name; and what it knows or may know, each once. */
 export function claimsOf<One extends Heard>(
-  { unanswered }: { unanswered: readonly { begun: readonly One[]; ended: readonly string[] }[] },
+  { unanswered }: { unanswered: readonly { begun: readonly One[]; ended: readonly Heard[] }[] },
   open: readonly One[],
 ) {
-  const mayHaveEnded = new Set(unanswered.flatMap(({ ended }) => ended))
+  const mayHaveEnded = new Set(unanswered.flatMap(({ ended }) => ended.map(({ episode }) => episode)))
   const known = new Set(open.filter(({ episode }) => !mayHaveEnded.has(episode)).map(({ name }) => name))
   const maybe = unanswered.flatMap(({ begun }) => begun).filter(({ name }) => !known.has(name))
-  const claimed = [...new Map([...maybe, ...open].map((one) => [one.name, one])).values()]
+  const claimed = maybe.length === 0 ? open : [...new Map([...maybe, ...open].map((one) => [one.name, one])).values()]
   return { known, claimed, mayHaveEnded }
 }
 
 /** Whether the beginning has waited, and no message of the group was sent lately, or that one was much less. */
 function mayBegin(group: Situation, last: number, reached: Reached): boolean {
-  const { firing, heard, wait, interval, isSpreading } = group
-  const longest = firing.reduce((most, { waited }) => Math.max(most, waited), 0)
-  if (!reached(longest, isSpreading ? wait + SPREADING_SECONDS : wait)) return false
-  const recent = heard.filter(({ endAge }) => endAge !== undefined && !reached(endAge, interval))
+  const { firing, heard, wait, interval, isSpreading, waited, now } = group
+  if (!reached(waited, isSpreading ? wait + SPREADING_SECONDS : wait)) return false
+  const recent = heard.filter(({ endedAt }) => endedAt !== undefined && !reached(now - endedAt, interval))
   if (recent.length === 0 || isWorse(firing, recent)) return true
-  const latest = recent.filter(({ age }) => age === last)
-  return targetsOf(firing) >= GROWTH * targetsOf(latest) || reached(last, interval)
+  const latest = lastOf(heard)
+  const told = recent.filter(({ heardAt }) => heardAt === latest)
+  return targetsOf(firing) >= GROWTH * targetsOf(told) || reached(last, interval)
 }
 
-const targetsOf = (alerts: readonly Named[]) => new Set(alerts.map(({ target }) => target)).size
+const lastOf = (heard: readonly Heard[]) => heard.reduce((latest, { heardAt }) => Math.max(latest, heardAt), -Infinity)
 
-const worstOf = (alerts: readonly Named[]) => alerts.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
+const targetsOf = (alerts: readonly Fires[]) => new Set(alerts.map(({ target }) => target)).size
 
-const isWorse = (firing: readonly Named[], before: readonly Named[]) =>
+const worstOf = (alerts: readonly Fires[]) => alerts.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
+
+const isWorse = (firing: readonly Fires[], before: readonly Fires[]) =>
   firing.length > 0 && isMoreSevere(worstOf(firing), worstOf(before))

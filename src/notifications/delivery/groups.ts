@@ -1,21 +1,18 @@
 import type { Rule } from '../../alerts/rule.ts'
 import type { Group, GroupOf, Routable } from '../grouping.ts'
-import { claimsOf, type Fires, type Heard, type Situation } from './due.ts'
+import { claimsOf, type Situation } from './due.ts'
 import type { Attempt, Known } from './notified.ts'
-import type { Ended, Live, Now } from './now.ts'
+import { ALERTS_A_TURN, once, type Ended, type Live, type Now } from './now.ts'
 import type { Suppressing } from './suppress.ts'
 import type { Suppressed } from './suppression-notes.ts'
-
-export type FiringAlert = Fires & Live
-export type HeardAlert = Heard & { entry: Known }
 
 /** A group of alerts for a receiver, with all that its message is made of. */
 export type Grouped = Omit<Situation, 'firing' | 'quiet' | 'heard' | 'unanswered'> & {
   group: Group
-  firing: FiringAlert[]
-  quiet: Pick<Fires, 'name' | 'target' | 'severity'>[]
-  heard: HeardAlert[]
-  unanswered: { attempt: Attempt; begun: HeardAlert[]; ended: string[]; endings: HeardAlert[] }[]
+  firing: Live[]
+  quiet: Situation['quiet'][number][]
+  heard: Known[]
+  unanswered: Attempt[]
   untold: Ended[]
 }
 
@@ -42,11 +39,12 @@ export type GroupsOptions = {
 export type Unrouted = { live: Live; entry: Known }
 
 /**
- * All groups of a receiver, by the configuration of now: of what was told, too.
+ * All groups of a receiver, by the configuration of now: of what was told, too. Thousands of alerts take several iterations of the event
+ * loop.
  *
  * @returns also what is suppressed, and what is sent to the receiver no longer
  */
-export function groupsOf(options: GroupsOptions) {
+export async function groupsOf(options: GroupsOptions) {
   const { now, groupOf } = options
   const groups = new Map<string, Grouped>()
   const of = (alert: Routable): Grouped => {
@@ -55,65 +53,76 @@ export function groupsOf(options: GroupsOptions) {
     groups.set(group.key, known)
     return known
   }
-  const suppressed = addFiring(options, of)
+  const suppressed = await addFiring(options, of)
+  await now.turn()
   const unrouted = addEntries(options, of)
+  await now.turn()
   for (const attempt of options.attempts) addAttempt(attempt, options, of)
   for (const one of untoldOf(options)) of(one.change).untold.push(one)
-  for (const { alert } of now.pending) {
-    const group = alert.signal.name === 'poll_age' ? groups.get(groupOf(alert).key) : undefined
-    if (group !== undefined) group.isSpreading = true
+  const live = now.groups(groupOf)
+  for (const [key, group] of groups) {
+    group.isSpreading = live.get(key)?.pending.some(({ alert }) => alert.signal.name === 'poll_age') ?? false
+    finish(group, options)
   }
-  for (const group of groups.values()) finish(group, options)
   return { groups, suppressed, unrouted }
 }
 
 type Of = (alert: Routable) => Grouped
 
-/** Adds what fires. @returns what is suppressed */
-function addFiring({ now, suppressing, entries, isSent, freeFor }: GroupsOptions, of: Of): Suppressed[] {
-  const isTold = new Set(entries.flatMap(({ ended, name }) => (ended === undefined ? name : [])))
-  return now.firing.flatMap((live) => {
-    const { alert, name, instance } = live
-    if (!isSent(alert)) return []
-    const { target, severity } = alert
-    const by = suppressing.at(alert, now.at)
-    const isQuiet = by.length > 0 || (instance.evidence?.isQuiet === true && !isTold.has(name))
-    if (isQuiet) of(alert).quiet.push({ name, target, severity })
-    else of(alert).firing.push({ ...live, target, severity, waited: freeFor(live) })
-    return by.length > 0 ? { live, by } : []
-  })
+/** Adds what fires. All of a group has one route. @returns what is suppressed */
+async function addFiring({ now, suppressing, entries, isSent, groupOf }: GroupsOptions, of: Of): Promise<Suppressed[]> {
+  const told = once(() => new Set(entries.flatMap(({ ended, name }) => (ended === undefined ? name : []))))
+  const suppressed: Suppressed[] = []
+  let added = 0
+  for (const { firing } of now.groups(groupOf).values()) {
+    const [first] = firing
+    if (first === undefined || !isSent(first.alert)) continue
+    const grouped = of(first.alert)
+    for (const live of firing) {
+      if ((added += 1) % ALERTS_A_TURN === 0) await now.turn()
+      const by = suppressing.at(live.alert, now.at)
+      const isQuiet = by.length > 0 || (live.instance.evidence?.isQuiet === true && !told().has(live.name))
+      if (isQuiet) grouped.quiet.push(live)
+      else grouped.firing.push(live)
+      if (by.length > 0) suppressed.push({ live, by })
+    }
+  }
+  return suppressed
 }
 
 /** Adds what was told. @returns what is sent to the receiver no longer */
 function addEntries(options: GroupsOptions, of: Of): Unrouted[] {
   const { now, entries, isSent } = options
-  return entries.flatMap((entry) => {
+  const unrouted: Unrouted[] = []
+  for (const entry of entries) {
     const live = now.live(entry.name)
     const isOver = entry.ended !== undefined || now.ended.has(entry.episode)
     const isShown = live !== undefined && isSent(live.alert)
-    if (!isOver && !isShown && live?.episode === entry.episode) return { live, entry }
+    if (!isOver && !isShown && live?.episode === entry.episode) {
+      unrouted.push({ live, entry })
+      continue
+    }
     const group = of(factsOf(entry, options))
-    group.heard.push(heardOf(entry, options))
+    group.heard.push(entry)
     if (!isOver) keep(entry, group, options)
-    return []
-  })
+  }
+  return unrouted
 }
 
 /** What became of it is not known yet, as another daemon shows it, or it is no longer sent here: it may still fire. */
-function keep({ name, target, severity }: Known, { quiet }: Grouped, { now, isSent }: GroupsOptions): void {
-  const live = now.live(name)
+function keep(entry: Known, { quiet }: Grouped, { now, isSent }: GroupsOptions): void {
+  const live = now.live(entry.name)
   const isShown = live !== undefined && isSent(live.alert)
-  if (!isShown && quiet.every((one) => one.name !== name)) quiet.push({ name, target, severity })
+  if (!isShown && quiet.every(({ name }) => name !== entry.name)) quiet.push(entry)
 }
 
 function addAttempt(attempt: Attempt, options: GroupsOptions, of: Of): void {
-  const told = (list: readonly Known[]) => Map.groupBy(list, (entry) => of(factsOf(entry, options)))
-  const [begun, ended] = [told(attempt.begun), told(attempt.ended)]
+  const byGroup = (list: readonly Known[]) => Map.groupBy(list, (entry) => of(factsOf(entry, options)))
+  const [begun, ended] = [byGroup(attempt.begun), byGroup(attempt.ended)]
   for (const group of new Set([...begun.keys(), ...ended.keys()])) {
     const own = begun.get(group) ?? []
     for (const entry of own) if (!options.now.ended.has(entry.episode)) keep(entry, group, options)
-    const [begins, ends] = [own, ended.get(group) ?? []].map((list) => list.map((entry) => heardOf(entry, options)))
-    group.unanswered.push({ attempt, begun: begins!, ended: ends!.map(({ episode }) => episode), endings: ends! })
+    group.unanswered.push({ ...attempt, begun: own, ended: ended.get(group) ?? [] })
   }
 }
 
@@ -126,21 +135,17 @@ function factsOf(entry: Known, { now, rules }: GroupsOptions): Routable {
   return { ...entry, match, signal, breach, severity }
 }
 
-function heardOf(entry: Known, { monotonic }: GroupsOptions): HeardAlert {
-  const { name, episode, target, severity, heardAt, endedAt } = entry
-  const endAge = endedAt === undefined ? undefined : monotonic - endedAt
-  return { name, episode, target, severity, age: monotonic - heardAt, endAge, entry }
-}
-
-function emptyGroup(group: Group, { targets }: GroupsOptions): Grouped {
+function emptyGroup(group: Group, { targets, monotonic: now }: GroupsOptions): Grouped {
   const { interval } = group
   const empty = { firing: [], quiet: [], heard: [], unanswered: [], untold: [], was: 0, isSpreading: false }
-  return { group, ...empty, wait: 0, interval, repeat: Infinity, targets }
+  return { group, ...empty, waited: 0, now, wait: 0, interval, repeat: Infinity, targets }
 }
 
 /** Adds what follows from the alerts of a group. */
-function finish(grouped: Grouped, { waitOf }: GroupsOptions): void {
-  const { group, firing, untold } = grouped
+function finish(grouped: Grouped, { waitOf, freeFor }: GroupsOptions): void {
+  const { group, firing, heard, untold } = grouped
+  const isNotified = heard.some(({ endedAt }) => endedAt === undefined)
+  if (!isNotified) grouped.waited = firing.reduce((longest, live) => Math.max(longest, freeFor(live)), 0)
   grouped.wait = group.wait ?? waitOf(firing)
   grouped.repeat = firing.reduce(
     (least, { alert: { repeat } }) => (repeat > 0 ? Math.min(least, repeat) : least),
@@ -172,7 +177,7 @@ export function untoldOf({
 
 /** What of a message is news: what begins, by name, and what ends, each once. */
 export function newsOf({ firing, quiet, heard, unanswered }: Grouped) {
-  const open = heard.filter(({ endAge }) => endAge === undefined)
+  const open = heard.filter(({ endedAt }) => endedAt === undefined)
   const { claimed, mayHaveEnded } = claimsOf({ unanswered }, open)
   const told = new Map(open.map((one) => [one.name, one]))
   const live = new Set([...firing, ...quiet].map(({ name }) => name))

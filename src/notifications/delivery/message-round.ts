@@ -3,7 +3,6 @@ import type { LiveAlert } from '../../alerts/alert.ts'
 import { bySeverity } from '../../alerts/match-keys.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import type { Clock } from '../../clock/clock.ts'
-import type { Store } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
 import type { Message } from '../message.ts'
 import type { MessageReceiver } from '../receiver.ts'
@@ -18,11 +17,10 @@ import type { Notified } from './notified.ts'
 import type { Live, Now } from './now.ts'
 import type { Pauses } from './pauses.ts'
 import { suppressing, type Fired, type Inhibition, type Mute, type Suppressing } from './suppress.ts'
-import { suppressionNotes } from './suppression-notes.ts'
+import type { suppressionNotes } from './suppression-notes.ts'
 import { threadOf } from './threads.ts'
 
 export type MessagesOptions = Omit<ComposeOptions, 'now' | 'suppressing' | 'receiver' | 'targets' | 'freshFrom'> & {
-  store: Pick<Store, 'noteEpisodes'>
   clock: Clock
   groupOf: GroupOf
   rules: readonly Rule[]
@@ -35,6 +33,8 @@ export type MessagesOptions = Omit<ComposeOptions, 'now' | 'suppressing' | 'rece
   notified: () => Promise<Notified>
   /** What is. @throws {StoreError} */
   now: () => Promise<Now>
+  /** Notes why alerts wait. @throws {StoreError} */
+  note: ReturnType<typeof suppressionNotes>
 }
 
 /** What a round is made with. */
@@ -46,7 +46,7 @@ type Sender = MessagesOptions & {
 }
 
 /** What a round finds: what is, what the receiver was told, and its groups. */
-type Found = { now: Now; notified: Notified; suppression: Suppressing } & ReturnType<typeof groupsOf>
+type Found = { now: Now; notified: Notified; suppression: Suppressing } & Awaited<ReturnType<typeof groupsOf>>
 
 type Due = { group: Grouped; kind: Kind }
 type Begun = readonly Promise<Delivery | undefined>[]
@@ -69,10 +69,9 @@ const WAIT = { least: 20, most: 30, afterPoll: 5 } as const
  * due, it tells what is no longer sent here, or edits a message.
  */
 export function messageRound(receiver: MessageReceiver, pauses: Pauses, options: MessagesOptions): Round {
-  const { clock, store, rules } = options
+  const { clock, rules, note } = options
   const byName = new Map(rules.map((rule) => [rule.name, rule]))
   const sender: Sender = { ...options, receiver, pauses, free: freeTimes(clock), byName }
-  const note = suppressionNotes(store)
   let seen = { key: '', until: -Infinity }
 
   return async (): Promise<Begun> => {
@@ -80,9 +79,11 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     await notified.flush()
     const now = await options.now()
     sender.free.tick()
-    const key = JSON.stringify([now.version, notified.version(), pauses.busy.size])
+    const keyNow = () => JSON.stringify([now.version, notified.version(), pauses.busy.size])
+    const key = keyNow()
     if (key === seen.key && clock.monotonic() < seen.until) return []
-    const found = look(sender, now, notified)
+    await now.turn()
+    const found = await look(sender, now, notified)
     await note(found.suppressed)
     await tidy(notified, found.groups, now)
     const { order, soonest } = dueAmong(sender, found)
@@ -94,6 +95,9 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     seen = { key, until: clock.monotonic() + Math.max(rest, left) }
     if (left > 0 || isFull) return []
     const [next] = order
+    await now.turn()
+    // A message was accepted meanwhile.
+    if (keyNow() !== key) return []
     if (next !== undefined) return begin(sender, next, found)
     const told = tellUnrouted(sender, found)
     return told.length > 0 || !isEdited ? told : edit(sender, found)
@@ -107,13 +111,16 @@ function untilEdit({ edited, edits }: Pauses, now: number): number {
 }
 
 /** All that may be told. */
-function look(sender: Sender, now: Now, notified: Notified): Found {
+async function look(sender: Sender, now: Now, notified: Notified): Promise<Found> {
   const { inhibit, isSent, groupOf, byName, clock, free } = sender
   const suppression = now.shared(inhibit, () => suppressingAt(now, sender))(isSent)
+  await now.turn()
+  now.groups(groupOf)
+  await now.turn()
   const what = { now, suppressing: suppression, groupOf, isSent, rules: byName, targets: sender.targets() }
   const known = { entries: notified.entries(), attempts: notified.attempts(), cursor: notified.state().cursor }
   const times = { freeFor: free.look(suppression), waitOf, monotonic: clock.monotonic() }
-  return { now, notified, suppression, ...groupsOf({ ...what, ...known, ...times }) }
+  return { now, notified, suppression, ...(await groupsOf({ ...what, ...known, ...times })) }
 }
 
 function suppressingAt({ silences, firing, ended }: Now, { mutes, inhibit }: Sender) {
@@ -152,7 +159,7 @@ function dueAmong({ pauses, groupOf }: Sender, { groups, unrouted }: Found) {
 }
 
 function worstOf({ firing, heard, untold, unanswered }: Grouped) {
-  const tried = unanswered.flatMap(({ begun, endings }) => [...begun, ...endings])
+  const tried = unanswered.flatMap(({ begun, ended }) => [...begun, ...ended])
   const all = [...firing, ...heard, ...untold.map(({ change }) => change), ...tried]
   return all.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
 }
@@ -219,7 +226,7 @@ async function attemptOf(
 /** Since when attempts to send this have failed (UNIX seconds), as far as this process and the store know. */
 function failedSince(pauses: Pauses, { group: { key }, unanswered }: Grouped): number | undefined {
   const failed = [pauses.of(key), pauses.whole].map((one) => one.failed()?.since)
-  const known = [...failed, ...unanswered.map(({ attempt }) => attempt.at)].filter((at) => at !== undefined)
+  const known = [...failed, ...unanswered.map(({ at }) => at)].filter((at) => at !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
 }
 

@@ -84,7 +84,7 @@ export class Notified {
     })
   }
 
-  /** Changes with what is known. */
+  /** Changes with what the receiver knows. */
   version(): number {
     return this.#version
   }
@@ -121,12 +121,14 @@ export class Notified {
 
   /** The message certainly did not arrive. */
   async failed(id: string): Promise<void> {
+    this.#version += 1
     this.#attempts = this.#attempts.filter((one) => one.id !== id)
     await this.#write({ remove: [id] })
   }
 
   /** The message was accepted. @param posted what identifies it at a receiver that edits it */
   async accepted(telling: Telling, posted: string | undefined): Promise<void> {
+    this.#version += 1
     const { id, heard, begun, firing, ended, notices } = telling
     const thread = posted ?? telling.thread ?? id
     const after = entriesAfter(telling, this.#attempts, { at: this.#options.clock.wall(), thread })
@@ -147,6 +149,7 @@ export class Notified {
    * @param thread the message, which may be new
    */
   async edited({ id, heard, ended, notices }: Telling, thread: string): Promise<void> {
+    this.#version += 1
     const at = this.#options.clock.wall()
     const open = heard.filter((one) => one.ended === undefined)
     const told = new Set(ended.map(episodeOf))
@@ -160,6 +163,7 @@ export class Notified {
 
   /** It was told that these are sent to the receiver no longer. */
   async unrouted(before: readonly Known[], id: string): Promise<void> {
+    this.#version += 1
     const ended = this.#options.clock.wall()
     await this.#write(this.#replace(before, before.map((one) => this.#stamp({ ...plain(one), ended }, id)), id)) // oxfmt-ignore
   }
@@ -176,7 +180,6 @@ export class Notified {
 
   /** Writes a change of what is known already: soon, if not at once. */
   async #write(change: NotifiedChange): Promise<void> {
-    this.#version += 1
     this.#unwritten.push(change)
     await this.flush().catch(onlyStoreErrors(undefined))
   }

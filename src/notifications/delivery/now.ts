@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import { onceEach } from '../../alerts/once-each.ts'
 import {
   incidentAlone,
   statedOf,
@@ -12,12 +14,20 @@ import { endOf, type EpisodeRow } from '../../alerts/episode.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import type { Clock } from '../../clock/clock.ts'
+import { oneByOne } from '../../clock/one-by-one.ts'
 import type { Store } from '../../store/store.ts'
 import type { GroupOf } from '../grouping.ts'
-import { isMuted, type Mute } from './suppress.ts'
+import { isMuted, placed, type Mute } from './suppress.ts'
 
 /** An alert as it is, and the names of it and of its episode. */
-export type Live = { alert: Stated; instance: AlertInstance; name: string; episode: string }
+export type Live = Pick<Stated, 'target' | 'severity'> & {
+  alert: Stated
+  instance: AlertInstance
+  name: string
+  episode: string
+}
+/** What fires in a group, and what is pending. */
+type LiveGroup = { firing: Live[]; pending: Live[] }
 /** An alert that has ended. */
 export type Ended = { change: Notification; name: string; episode: string }
 
@@ -31,6 +41,8 @@ export type Now = {
   /** The ends of an alert, the oldest first, and the alert if it fires, by its name. */
   endsOf: (name: string) => readonly Ended[]
   live: (name: string) => Live | undefined
+  /** All that is live by the keys of its groups, also what is suppressed. */
+  groups: (groupOf: GroupOf) => ReadonlyMap<string, LiveGroup>
   /** All that fires in a group, also what is suppressed; undefined if nothing does. @param of how many targets there are @param freshFrom what was evaluated before (UNIX seconds) is old */
   incident: (
     group: AlertGroup,
@@ -43,6 +55,8 @@ export type Now = {
   silences: readonly Silence[]
   /** Changes if an alert begins, ends or becomes quiet, or a silence changes. */
   version: number
+  /** Where many alerts are live, waits for an iteration of the event loop in which nothing else is done for a receiver. */
+  turn: () => Promise<void>
 }
 
 /** What suppressed an alert may have ended for so long (seconds): the longest window of failed requests. */
@@ -51,6 +65,9 @@ const PAST_SECONDS = 1800
 export const LATE_SECONDS = 60
 /** What was read is used for so long (seconds): by the receivers that are looked at in the same second. */
 const FRESH_SECONDS = 0.5
+/** From so many alerts on, the work for receivers is spread over iterations of the event loop, each of which takes so many of them. */
+const MANY_ALERTS = 1000
+export const ALERTS_A_TURN = 250
 
 /** Names one time that an alert fired. */
 export const episodeOf = ({ target, key, firingSince }: Pick<Alert, 'target' | 'key' | 'firingSince'>) =>
@@ -61,11 +78,18 @@ export type NowOptions = {
   store: Pick<Store, 'rows' | 'silences'>
   alerts: () => readonly LiveAlert[]
   mutes: readonly Mute[]
+  /** Called with each new alert, some at a time. */
+  prepare?: (alert: Stated) => void
 }
 
 /** Reads what is, once a second for all receivers. @returns a reader; `since`: from when on ends are needed */
-export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
-  const liveOf = cachedLive()
+export function nowReader({ clock, store, alerts, mutes, prepare = () => undefined }: NowOptions) {
+  const inTurn = oneByOne()
+  const nextTurn = () => inTurn(() => setImmediate())
+  const liveOf = cachedLive((alert) => {
+    placed(alert)
+    prepare(alert)
+  })
   const ends = endsReader(store)
   let known = { signature: '', lives: new Map<string, Live>() }
   let version = 0
@@ -74,7 +98,13 @@ export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
   async function read(since: number): Promise<Now> {
     const at = clock.wall()
     // Before the ends: what ends meanwhile is in both, and has ended.
-    const lives = alerts().map(liveOf)
+    const given = alerts()
+    const turn = given.length > MANY_ALERTS ? nextTurn : async () => undefined
+    const lives: Live[] = []
+    for (const live of given) {
+      lives.push(liveOf(live))
+      if (lives.length % ALERTS_A_TURN === 0) await turn()
+    }
     const silences = await store.silences(at - PAST_SECONDS)
     const ended = await ends(Math.min(since, at - PAST_SECONDS), at)
     const firing = lives.filter(({ instance, episode }) => instance.state !== 'pending' && !ended.has(episode))
@@ -86,7 +116,7 @@ export function nowReader({ clock, store, alerts, mutes }: NowOptions) {
       version += 1
       known = { signature, lives: new Map(lives.map((live) => [live.name, live])) }
     }
-    return { at, firing, pending, ended, silences, version, ...derivedFrom(firing, pending, ended) }
+    return { at, firing, pending, ended, silences, version, turn, ...derivedFrom(firing, pending, ended) }
   }
 
   return (since: number): Promise<Now> => {
@@ -126,32 +156,51 @@ function derivedFrom(firing: readonly Live[], pending: readonly Live[], ended: R
   const oldestFirst = () => [...ended.values()].toSorted((a, b) => a.change.at - b.change.at)
   const endsByName = once(() => Map.groupBy(oldestFirst(), ({ name }) => name))
   const firingByName = once(() => new Map(firing.map((live) => [live.name, live])))
+  const groups = groupsAmong(firing, pending)
   return {
     endsOf: (name: string) => endsByName().get(name) ?? [],
     live: (name: string) => firingByName().get(name),
-    incident: incidentsAmong(firing, pending),
+    groups,
+    incident: incidentsAmong(firing, pending, groups),
     shared: shared(),
   }
 }
 
+function groupsAmong(firing: readonly Live[], pending: readonly Live[]): Now['groups'] {
+  const known = shared()
+  return (groupOf) =>
+    known(groupOf, () => {
+      const groups = new Map<string, LiveGroup>()
+      const of = ({ alert }: Live) => {
+        const { key } = groupOf(alert)
+        const group = groups.get(key) ?? { firing: [], pending: [] }
+        groups.set(key, group)
+        return group
+      }
+      for (const live of firing) of(live).firing.push(live)
+      for (const live of pending) of(live).pending.push(live)
+      return groups
+    })
+}
+
 /** The incidents of groups, each computed once. */
-function incidentsAmong(firing: readonly Live[], pending: readonly Live[]): Now['incident'] {
-  const all = [...firing, ...pending].map(({ alert }) => alert)
+function incidentsAmong(firing: readonly Live[], pending: readonly Live[], groups: Now['groups']): Now['incident'] {
   const onTarget = once(() =>
     Map.groupBy(
       firing.map(({ alert }) => alert),
       ({ target }) => target,
     ),
   )
-  const latest = once(() => all.reduce((most, { evaluatedAt }) => Math.max(most, evaluatedAt), -Infinity))
-  const byGroup = shared()
+  const latest = once(() =>
+    [...firing, ...pending].reduce((most, { alert }) => Math.max(most, alert.evaluatedAt), -Infinity),
+  )
   const known = shared()
   return (group, groupOf, { of, freshFrom, fleet }) => {
-    const groups = byGroup(groupOf, () => Map.groupBy(all, (alert) => groupOf(alert).key))
     const incidents = known(groupOf, () => new Map<string, Incident | undefined>())
     if (!incidents.has(group.key)) {
       const at = Math.max(latest(), freshFrom)
-      const own = groups.get(group.key) ?? []
+      const live = groups(groupOf).get(group.key)
+      const own = [...(live?.firing ?? []), ...(live?.pending ?? [])].map(({ alert }) => alert)
       incidents.set(group.key, incidentAlone(group, own, { onTarget: onTarget(), of, at, freshFrom, fleet }))
     }
     return incidents.get(group.key)
@@ -168,7 +217,8 @@ function shared(): Now['shared'] {
   }
 }
 
-function once<T>(compute: () => T): () => T {
+/** Computes a value when it is first asked for. */
+export function once<T>(compute: () => T): () => T {
   let known: { value: T } | undefined
   return () => (known ??= { value: compute() }).value
 }
@@ -185,16 +235,16 @@ function isAsBefore({ instance: one, episode }: Live, before: Live | undefined):
   )
 }
 
-/** Instances are replaced if they change, so that what follows from one is computed once. */
-function cachedLive(): (live: LiveAlert) => Live {
-  const known = new WeakMap<AlertInstance, Live>()
-  return (live) => {
-    const { instance } = live
-    const before = known.get(instance)
-    if (before?.alert.target === live.target) return before
-    const alert = statedOf(live)
-    const one = { alert, instance, name: nameOf(alert), episode: episodeOf(alert) }
-    known.set(instance, one)
-    return one
+/** Instances are replaced if they change, so that what follows from one is computed once. @param prepare called with each new one */
+function cachedLive(prepare: (alert: Stated) => void): (live: LiveAlert) => Live {
+  const known = onceEach((_alert: Stated): { live?: Live } => ({}))
+  return (given) => {
+    const alert = statedOf(given)
+    const before = known(alert)
+    if (before.live !== undefined) return before.live
+    const { target, severity } = alert
+    prepare(alert)
+    const { instance } = given
+    return (before.live = { target, severity, alert, instance, name: nameOf(alert), episode: episodeOf(alert) })
   }
 }

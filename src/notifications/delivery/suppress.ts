@@ -30,8 +30,17 @@ export type Suppressors = {
   fired: readonly Fired[]
 }
 
-/** What suppresses an alert from a time until another one (UNIX seconds). */
-type Period = { from: number; until: number; by: Suppression }
+/** What suppresses an alert from a time until another one (UNIX seconds). `ifSent`: of those receivers that are notified of this one. */
+type Period = { from: number; until: number; by: Suppression; ifSent?: Fired }
+
+/** What may suppress an alert but mutes; and what does at a time, for receivers that are notified of all that inhibits it. */
+type Lasting = {
+  periods: readonly Period[]
+  said: { time: number; all: readonly Suppression[] } | undefined
+}
+
+/** An alert that inhibits another one. `ifSent`: only of receivers that are notified of it. */
+type Inhibitor = { source: Fired; ifSent: boolean }
 
 /**
  * What suppresses alerts: a mute or a silence that matches them, the `poll_age` alert of their target, a more severe alert on the same
@@ -40,49 +49,70 @@ type Period = { from: number; until: number; by: Suppression }
  * @returns what suppresses the alerts of a receiver. `isSent`: whether it is notified of an alert. Only then does it suppress a less severe
  *   one on the same calls; default: of all
  */
-export function suppressing(given: Suppressors) {
-  const { mutes, inhibit, silences, fired } = given
+export function suppressing({ mutes, inhibit, silences, fired }: Suppressors) {
   const onPlace = Map.groupBy(fired, placed)
   const onPlaceOf = (alert: Fired) => onPlace.get(placed(alert)) ?? []
   const polls = fired.filter(({ signal }) => signal.name === 'poll_age')
   const unseen = Map.groupBy(polls, ({ target }) => target)
   const named = fired.filter((source) => inhibit.some(({ sourceMatch }) => matches(sourceMatch, source)))
-  const isOpen = silences.length + mutes.length + named.length > 0
-  /** Whether anything may suppress it at all: of thousands of alerts, most are alone. */
+  const isOpen = silences.length + named.length > 0
+  /** Whether anything but a mute may suppress it: of thousands of alerts, most are alone. */
   const mayBe = (alert: Fired) => isOpen || unseen.has(alert.target) || onPlaceOf(alert).length > 1
+  const isConfigured = (source: Fired, alert: Fired) => inhibit.some((rule) => isInhibiting(rule, source, alert))
+  const isWorse = (source: Fired, alert: Fired) => isMoreSevere(source, alert) && placed(source) === placed(alert)
+
+  /** All that inhibit an alert of any receiver. */
+  function inhibitors(alert: Fired): Inhibitor[] {
+    const others = inhibit.some(({ targetMatch }) => matches(targetMatch, alert)) ? named : []
+    const candidates = others.length === 0 ? onPlaceOf(alert) : new Set([...onPlaceOf(alert), ...others])
+    return [...candidates].flatMap((source) => {
+      if (source.key === alert.key && source.target === alert.target) return []
+      if (isConfigured(alert, source) || isWorse(alert, source)) return []
+      const isAlways = isConfigured(source, alert)
+      return isAlways || isWorse(source, alert) ? { source, ifSent: !isAlways } : []
+    })
+  }
+
+  /** Computed once for all receivers. */
+  const known = new Map<Fired, Lasting>()
+  function lastingOf(alert: Fired): Lasting {
+    const before = known.get(alert)
+    if (before !== undefined) return before
+    const periods = mayBe(alert)
+      ? [
+          ...silences.flatMap((silence) => silencedIn(silence, alert)),
+          ...blindIn(unseen.get(alert.target) ?? [], alert),
+          ...inhibitors(alert).map((one) => inhibitedIn(one, alert)),
+        ]
+      : []
+    const lasting = { periods, said: undefined }
+    known.set(alert, lasting)
+    return lasting
+  }
 
   return (isSent: (alert: Routable) => boolean = () => true) => {
-    const inhibits = (source: Fired, alert: Fired) =>
-      (isMoreSevere(source, alert) && placed(source) === placed(alert) && isSent(source)) ||
-      inhibit.some((rule) => isInhibiting(rule, source, alert))
-
-    function inhibitorsOf(alert: Fired): Fired[] {
-      const others = inhibit.some(({ targetMatch }) => matches(targetMatch, alert)) ? named : []
-      const candidates = others.length === 0 ? onPlaceOf(alert) : new Set([...onPlaceOf(alert), ...others])
-      return [...candidates].filter(
-        (source) => source !== alert && inhibits(source, alert) && !inhibits(alert, source) && nameOf(source) !== nameOf(alert), // oxfmt-ignore
-      )
-    }
-
-    const periods = (alert: Fired, from: number, to: number): Period[] => {
-      if (!mayBe(alert)) return []
-      const all = [
-        ...silences.flatMap((silence) => silencedIn(silence, alert)),
-        ...mutes.flatMap((mute) => mutedIn(mute, alert, from, to)),
-        ...blindIn(unseen.get(alert.target) ?? [], alert),
-        ...inhibitorsOf(alert).map((source) => inhibitedIn(source, alert)),
-      ]
-      return all.filter((period) => period.from <= to && period.until > from)
+    const isOwn = ({ ifSent }: Period) => ifSent === undefined || isSent(ifSent)
+    const periods = (alert: Fired, from: number, to: number): readonly Period[] => {
+      const all = lastingOf(alert).periods
+      if (all.length + mutes.length === 0) return all
+      const muted = mutes.flatMap((mute) => mutedIn(mute, alert, from, to))
+      return [...all, ...muted].filter((one) => one.from <= to && one.until > from && isOwn(one))
     }
 
     return {
-      inhibitorsOf,
+      inhibitorsOf: (alert: Fired): Fired[] =>
+        inhibitors(alert).flatMap(({ source, ifSent }) => (!ifSent || isSent(source) ? source : [])),
       /** All that these may inhibit, directly or through others. */
       inhibitable: (alerts: readonly Fired[]): Set<Fired> =>
         new Set(named.length > 0 ? fired : alerts.flatMap(onPlaceOf)),
       /** What suppresses an alert at a time. */
-      at: (alert: Fired, time: number): Suppression[] =>
-        periods(alert, time, time).map(({ by }) => ({ ...by, at: time })),
+      at: (alert: Fired, time: number): readonly Suppression[] => {
+        const lasting = lastingOf(alert)
+        if (lasting.said?.time === time && lasting.periods.every(isOwn)) return lasting.said.all
+        const all = periods(alert, time, time).map(({ by }) => ({ ...by, at: time }))
+        if (lasting.periods.every(isOwn)) lasting.said = { time, all }
+        return all
+      },
       /** For how long nothing suppressed an alert in a period (seconds). */
       freeSeconds: (alert: Fired, from: number, to: number): number => {
         let [free, reached] = [0, from]
@@ -121,9 +151,11 @@ function blindIn(polls: readonly Fired[], { signal }: Fired): Period[] {
   return polls.map(({ firingSince, until = Infinity }) => periodOf(firingSince, until + after, { by: 'poll_age' }))
 }
 
-function inhibitedIn({ target, key, firingSince: since, until = Infinity }: Fired, alert: Fired): Period {
+function inhibitedIn({ source, ifSent }: Inhibitor, alert: Fired): Period {
+  const { target, key, firingSince: since, until = Infinity } = source
   const elsewhere = target !== alert.target && { target }
-  return periodOf(since, until, { by: 'inhibition', since, alert: key, ...elsewhere })
+  const period = periodOf(since, until, { by: 'inhibition', since, alert: key, ...elsewhere })
+  return ifSent ? { ...period, ifSent: source } : period
 }
 
 /** When a mute that matches an alert was active in a period. */
@@ -146,7 +178,7 @@ function activeIn({ start, timezone, duration }: Omit<Mute, 'match'>, from: numb
 export const isMuted = (mute: Mute, at: number) => activeIn(mute, at, at).length > 0
 
 /** Names what an alert measures on its target; many alerts are compared with each other, again and again. */
-const placed = onceEach((alert: Fired) => placeOf(alert))
+export const placed = onceEach((alert: Fired) => placeOf(alert))
 
 function isInhibiting({ sourceMatch, targetMatch, equal }: Inhibition, source: Fired, alert: Fired): boolean {
   if (!matches(targetMatch, alert) || !matches(sourceMatch, source)) return false

@@ -1,6 +1,6 @@
 import type { Grouped } from './groups.ts'
 
-const openIn = ({ heard }: Grouped) => heard.filter(({ endAge }) => endAge === undefined)
+const openIn = ({ heard }: Grouped) => heard.filter(({ endedAt }) => endedAt === undefined)
 
 /**
  * The message with which the incident of a group goes on: the latest one of its alerts. Of several groups with one message, as after a
@@ -8,12 +8,9 @@ const openIn = ({ heard }: Grouped) => heard.filter(({ endAge }) => endAge === u
  */
 export function threadOf(own: Grouped, groups: ReadonlyMap<string, Grouped>): string | undefined {
   const oldestIn = (group: Grouped, thread: string) =>
-    openIn(group).reduce(
-      (least, { entry }) => (entry.thread === thread ? Math.min(least, entry.firingSince) : least),
-      Infinity,
-    )
-  const latest = openIn(own).toSorted((a, b) => a.age - b.age)
-  return [...new Set(latest.map(({ entry }) => entry.thread))].find((thread) =>
+    openIn(group).reduce((least, one) => (one.thread === thread ? Math.min(least, one.firingSince) : least), Infinity)
+  const latestFirst = openIn(own).toSorted((a, b) => b.heardAt - a.heardAt)
+  return [...new Set(latestFirst.map(({ thread }) => thread))].find((thread) =>
     groups.values().every((other) => other === own || oldestIn(own, thread) <= oldestIn(other, thread)),
   )
 }

@@ -16,6 +16,7 @@ import { deliver } from '../../../src/notifications/delivery/deliver.ts'
 import { readNotified } from '../../../src/notifications/delivery/notified.ts'
 import { nowReader } from '../../../src/notifications/delivery/now.ts'
 import { messageRound } from '../../../src/notifications/delivery/message-round.ts'
+import { suppressionNotes } from '../../../src/notifications/delivery/suppression-notes.ts'
 import { newPauses } from '../../../src/notifications/delivery/pauses.ts'
 import type { AlertMessage } from '../../../src/notifications/message.ts'
 import type { Random } from '../../../src/simulator/random.ts'
@@ -57,10 +58,11 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
   const told = readNotified(run.receivers.map(({ receiver }) => receiver.name), { clock, store }) // oxfmt-ignore
   const readNow = nowReader({ clock, store, alerts, mutes })
   const now = async () => readNow(Math.min(...(await told).values().map((one) => one.state().cursor)))
+  const noteWhy = suppressionNotes(store)
   const delivered$ = merge(
     ...run.receivers.map(({ receiver }) => {
       const round = messageRound(receiver, newPauses(clock), {
-        store,
+        note: noteWhy,
         clock,
         groupOf: GROUP_OF,
         rules: RULES,

@@ -8,6 +8,7 @@ import { deliver, type Delivery } from '../../../../src/notifications/delivery/d
 import { readNotified } from '../../../../src/notifications/delivery/notified.ts'
 import { nowReader } from '../../../../src/notifications/delivery/now.ts'
 import { messageRound, type MessagesOptions } from '../../../../src/notifications/delivery/message-round.ts'
+import { suppressionNotes } from '../../../../src/notifications/delivery/suppression-notes.ts'
 import { newPauses } from '../../../../src/notifications/delivery/pauses.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
 import type { Message } from '../../../../src/notifications/message.ts'
@@ -143,8 +144,9 @@ export function sending(options: SendingOptions = {}) {
       )
     const alerts = () => [...live.values()]
     const readNow = nowReader({ clock, store: own, alerts, mutes })
+    const note = suppressionNotes(own)
     const optionsOf = (name: string): MessagesOptions => ({
-      store: own,
+      note,
       clock,
       groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
       rules,

@@ -1,26 +1,32 @@
 import { describe, expect, test } from 'vitest'
 import type { Severity } from '../../../../src/alerts/match-keys.ts'
-import { due, type Fires, type Heard, type Kind, type Situation } from '../../../../src/notifications/delivery/due.ts'
+import { due, type Heard, type Kind, type Situation } from '../../../../src/notifications/delivery/due.ts'
 
 const [WAIT, SPREADING, GROWTH, INTERVAL, REPEAT] = [20, 30, 60, 300, 3600]
 const LONG = 1e6
+/** By the monotonic clock. */
+const NOW = 1e7
 
 type Is = { on?: string; severity?: Severity }
-type Given = Partial<Omit<Situation, 'heard'>> & { heard?: Heard[] }
+type Waiting = Situation['firing'][number] & { waited: number }
+type Given = Partial<Omit<Situation, 'heard' | 'firing'>> & { firing?: readonly Waiting[]; heard?: Heard[] }
 
 /** An alert on a target of its own, a warning, unless said otherwise. */
 const named = (name: string, { on = name, severity = 'warning' }: Is = {}) => ({ name, target: on, severity })
-const fires = (name: string, waited: number, is?: Is): Fires => ({ ...named(name, is), waited })
-const heard = (name: string, age: number, is?: Is): Heard => {
-  return { ...named(name, is), episode: `${name} 1`, age, endAge: undefined }
+const fires = (name: string, waited: number, is?: Is): Waiting => ({ ...named(name, is), waited })
+/** Notified so many seconds ago, and where it is over its end as well. */
+const heard = (name: string, ago: number, is?: Is): Heard => {
+  return { ...named(name, is), episode: `${name} 1`, heardAt: NOW - ago, endedAt: undefined }
 }
-const over = (name: string, endAge: number, is?: Is): Heard => ({ ...heard(name, endAge, is), endAge })
+const over = (name: string, ago: number, is?: Is): Heard => ({ ...heard(name, ago, is), endedAt: NOW - ago })
 const many = <T>(n: number, make: (name: string) => T): T[] => Array.from({ length: n }, (_, i) => make(`A${i}`))
-const unanswered = ({ begun = [], ended = [] }: { begun?: Heard[]; ended?: string[] }) => [{ begun, ended }]
+const unanswered = ({ begun = [], ended = [] }: { begun?: Heard[]; ended?: Heard[] }) => [{ begun, ended }]
 
 /** What is due of a group, and in how many seconds at the earliest something may be. */
 function next(given: Given) {
-  const empty = { firing: [], quiet: [], heard: [], unanswered: [], was: 0, isSpreading: false }
+  const { firing = [] } = given
+  const waited = Math.max(0, ...firing.map((one) => one.waited))
+  const empty = { firing, waited, now: NOW, quiet: [], heard: [], unanswered: [], was: 0, isSpreading: false }
   const times = { wait: WAIT, interval: INTERVAL, repeat: REPEAT, targets: 100 }
   const left: number[] = []
   const kind = due({ ...empty, ...times, ...given }, (age, limit) => {
@@ -45,7 +51,7 @@ describe.each<[Kind, [what: string, seconds: number, at: (t: number) => Given][]
       [
         'soon after an end that an edit told',
         INTERVAL,
-        (t) => ({ firing: [fires('A', LONG)], heard: [{ ...heard('B', t), endAge: 1 }] }),
+        (t) => ({ firing: [fires('A', LONG)], heard: [{ ...heard('B', t), endedAt: NOW - 1 }] }),
       ],
       [
         'soon after an end, more severe',
@@ -164,7 +170,11 @@ describe.each<[Kind, [what: string, seconds: number, at: (t: number) => Given][]
       [
         'one fires again whose end may have arrived',
         INTERVAL,
-        (t) => ({ firing: [fires('A', 0)], heard: [heard('A', t)], unanswered: unanswered({ ended: ['A 1'] }) }),
+        (t) => ({
+          firing: [fires('A', 0)],
+          heard: [heard('A', t)],
+          unanswered: unanswered({ ended: [heard('A', 0)] }),
+        }),
       ],
       [
         'one of two fires again whose end may have arrived',
@@ -172,7 +182,7 @@ describe.each<[Kind, [what: string, seconds: number, at: (t: number) => Given][]
         (t) => ({
           firing: [fires('A', 0), fires('B', 0)],
           heard: [heard('A', t), heard('B', t)],
-          unanswered: unanswered({ ended: ['A 1'] }),
+          unanswered: unanswered({ ended: [heard('A', 0)] }),
         }),
       ],
       [
@@ -232,7 +242,11 @@ describe.each<[Kind, [what: string, seconds: number, at: (t: number) => Given][]
       ['nothing fires any more', 0, () => ({ heard: [heard('A', 0), heard('B', 0)] })],
       ['what fires is suppressed and was not told', 0, () => ({ quiet: [named('B')], heard: [heard('A', 0)] })],
       ['it may have been told', 0, () => ({ unanswered: unanswered({ begun: [heard('A', 0)] }) })],
-      ['its end may have been told', 0, () => ({ heard: [heard('A', 0)], unanswered: unanswered({ ended: ['A 1'] }) })],
+      [
+        'its end may have been told',
+        0,
+        () => ({ heard: [heard('A', 0)], unanswered: unanswered({ ended: [heard('A', 0)] }) }),
+      ],
     ],
   ],
   [

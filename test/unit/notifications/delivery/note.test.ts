@@ -18,7 +18,9 @@ import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 /** An alert that fires, as a sender knows it. */
 const liveOf = (named: Named) => {
   const live = liveAlert(named, changeOf(named, 'firing', AT))
-  return { alert: statedOf(live), instance: live.instance, name: named.name, episode: `${named.name} 1` }
+  const alert = statedOf(live)
+  const { target, severity } = alert
+  return { target, severity, alert, instance: live.instance, name: named.name, episode: `${named.name} 1` }
 }
 
 const A = { name: 'A' }
