@@ -12,6 +12,7 @@ import { nowReader } from '../notifications/delivery/now.ts'
 import { messageRound, type MessagesOptions } from '../notifications/delivery/message-round.ts'
 import { suppressionNotes } from '../notifications/delivery/suppression-notes.ts'
 import { newPauses, type Pauses } from '../notifications/delivery/pauses.ts'
+import { linesOf } from '../notifications/report-lines.ts'
 import { hasGot, reportRound, type Report } from '../notifications/delivery/reports.ts'
 import { grouping, recipientsBy, type Routable } from '../notifications/grouping.ts'
 import type { MessageReceiver, Receiver, Send, State } from '../notifications/receiver.ts'
@@ -44,18 +45,24 @@ export type Notifying = ReturnType<typeof newNotifying>
 export function newNotifying(parts: DaemonParts) {
   const told = toldReceivers(parts)
   const reports: Report[] = []
-  const takesReports = (one: Receiver): one is MessageReceiver => takesMessages(one) && one.isLikeAlertmanager !== true
-  const { clock, receivers } = parts
+  const { clock, receivers, log } = parts
+  const takers = () => receivers.all().filter(takesMessages)
   return {
     told,
     reports: (): readonly Report[] => reports.filter(({ until }) => clock.wall() < until),
-    add: (report: Report | undefined) => void (report && reports.push(report)),
+    /** Without a receiver, a report is lines of the log. */
+    add: (report: Report | undefined) => {
+      if (report === undefined) return
+      reports.push(report)
+      if (takers().length > 0) return
+      for (const { fields, text } of linesOf(report.message)) log.info(fields, text)
+    },
     /** Whether what has this key was reported to all receivers, or is about to be. */
     isReported: async () => {
       const known = await told.all()
-      const all = receivers.all().filter(takesReports)
-      return (key: string) =>
-        reports.some(({ keys }) => keys.includes(key)) || all.every(({ name }) => hasGot(known.get(name)!, key))
+      const all = takers()
+      const isAdded = (key: string) => reports.some(({ keys }) => keys.includes(key))
+      return (key: string) => isAdded(key) || (all.length > 0 && all.every(({ name }) => hasGot(known.get(name)!, key)))
     },
   }
 }
@@ -184,8 +191,8 @@ function leaderOnly(send: Send, { isLeader }: DaemonParts['ownership']): Send {
 function routingOf({ config, receivers }: DaemonParts) {
   const { notify, alerts: rules } = config()
   const recipients = onceEach(recipientsBy(notify.routes, receivers.names()))
-  const [ofRules, plain] = [grouping(notify, rules), grouping(notify, [])]
-  return { recipients, ofRules, plain, prepare: (alert: Routable) => void [recipients(alert), ofRules(alert)] }
+  const groupOf = grouping(notify, rules)
+  return { recipients, groupOf, prepare: (alert: Routable) => void [recipients(alert), groupOf(alert)] }
 }
 
 /** What the messages to a receiver are made with, by the configuration of now. */
@@ -196,13 +203,13 @@ function messagesOptions(
 ): (receiver: MessageReceiver) => MessagesOptions {
   const { config, clock, store, targets } = parts
   const { notify, http, alerts: rules } = config()
-  const { recipients, ofRules, plain } = routing
+  const { recipients, groupOf } = routing
   const note = suppressionNotes(store)
-  return ({ name, isLikeAlertmanager }) => ({
+  return ({ name }) => ({
     note,
     clock,
     ...notify,
-    groupOf: isLikeAlertmanager === true ? plain : ofRules,
+    groupOf,
     rules,
     targets: () => targets.all().length,
     fleet: () => config().targets,

@@ -8,7 +8,6 @@ import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 import { labelMap, section, type ReportProblem } from '../schema/section.ts'
 import type { ReceiverType } from './receiver.ts'
-import { LOG } from './log-receiver.ts'
 import { messageReceiverNames, receiverNames, receivers, namedReceiverNames, type ReceiverName } from './receivers.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
 
@@ -20,10 +19,9 @@ function checkReceivers(notify: AnyMap, report: ReportProblem): void {
   const shorthands = receiverNames.filter((type) => notify[type] !== undefined)
   const all = [...shorthands.map((type) => ({ name: type, [type]: notify[type] })), ...named]
   /** What has a name already. */
-  const taken = new Map<unknown, string>([
-    [LOG, `\`${LOG}\` is the name of the log, which is notified if there is no receiver`],
-    ...shorthands.map((type) => [type, `the same name as \`notify.${type}\``] as const),
-  ])
+  const taken = new Map<unknown, string>(
+    shorthands.map((type) => [type, `the same name as \`notify.${type}\``] as const),
+  )
   named.forEach(({ name }, index) => {
     if (!isName(name)) return
     const problem = taken.get(name)

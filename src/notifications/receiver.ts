@@ -23,15 +23,13 @@ export type State = {
 /** Called each second. Returns a function that sends, or undefined if nothing is due. */
 export type Refresh = (state: State) => (() => Promise<void>) | undefined
 
-/** A configured receiver of messages; or the log. */
+/** A configured receiver of messages. */
 export type MessageReceiver = {
   /** As in the `receiver` label and the store. */
   name: string
   send: Send
   /** It edits the message of an incident while the incident lasts; default: no. */
   edits?: boolean
-  /** It gets what Alertmanager would send: a group for each rule, and no digest; default: no. */
-  isLikeAlertmanager?: boolean
 }
 
 /** A configured receiver of the state. What it misses is not sent later. */

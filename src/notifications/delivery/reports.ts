@@ -48,7 +48,7 @@ export function reportRound(
 
   return async () => {
     const all = reports()
-    if (all.length === 0 || isSending || receiver.isLikeAlertmanager === true) return []
+    if (all.length === 0 || isSending) return []
     if (pauses.whole.left() > 0 || pauses.reports.left() > 0) return []
     const notified = await options.notified()
     const isNews = (key: string) => !hasGot(notified, key)

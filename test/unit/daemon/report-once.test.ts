@@ -7,6 +7,7 @@ import { deliveryFailures } from '../../../src/notifications/delivery/delivery-f
 import type { Message } from '../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { AT } from '../../kit/notifications/notifying-daemon.ts'
+import { DIGEST } from '../../kit/notifications/sample.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 
 const DAY = 86_400
@@ -50,4 +51,25 @@ test('a receiver gets the report of a set-up once, also after days of other repo
   }
   running.unsubscribe()
   expect(sent).toEqual(['past', 'digest', 'digest', 'digest'])
+})
+
+test('without a receiver, a report is lines of the log, once', async () => {
+  const lines: string[] = []
+  const parts = {
+    clock: virtualClock(AT),
+    log: { info: (_fields: object, line: string) => lines.push(line) },
+    receivers: { all: () => [], names: () => [] },
+    store: { notified: async () => ({ rows: [], receivers: new Map() }) },
+    ownership: { membership: () => undefined },
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts that it needs
+  const notified = newNotifying(parts as unknown as DaemonParts)
+  const isReported = async () => (await notified.isReported())('digest of 2026-11-19')
+  expect(await isReported()).toBe(false)
+  notified.add({ keys: ['digest of 2026-11-19'], due: AT, until: AT + DAY, message: DIGEST })
+  expect(lines).toEqual([
+    expect.stringMatching(/^digest of 2026-11-19: 1,204 calls/),
+    ...Array.from({ length: 2 }, () => expect.stringMatching(/^digest of /)),
+  ])
+  expect(await isReported()).toBe(true)
 })

@@ -119,6 +119,6 @@ test('the messages of an incident on several targets are printed in docs', async
   ]
   await expect(`${page.join('\n\n')}\n`).toMatchFileSnapshot('../../../docs/development/messages.md')
   const alerting = readFileSync(join(import.meta.dirname, '../../../docs/alerting.md'), 'utf8')
-  const [head] = text.split('\n\n')
-  expect(alerting).toContain(`\`\`\`\n${subject}\n\n${head!.trim()}\n\`\`\``)
+  const [lead, head] = text.split('\n\n')
+  expect(alerting).toContain(`\`\`\`\nSubject: ${subject}\n\n${lead}\n\n${head!.trim()}\n\`\`\``)
 })
