@@ -94,7 +94,7 @@ function tellingOf(
 /** What the history of alerts has of the message. An edit tells ends only. */
 function noticesOf(
   { about, alerts }: AlertMessage,
-  { firing, untold }: Grouped,
+  { firing, untold, unanswered }: Grouped,
   { known, ended }: News,
   { now, receiver }: ComposeOptions,
 ): EpisodeNote[] {
@@ -108,8 +108,14 @@ function noticesOf(
     return [endOfEpisode(before), { ...alert, kind: 'firing' as const }].flat()
   })
   const ends = ended.flatMap(endOfEpisode)
-  const own = about === 'edit' ? ends : [...begins, ...ends, ...untold.map(({ change }) => change), ...again]
-  return own.flatMap((one) => notesOf([one], { receiver, kind: about === 'reminder' ? about : one.kind, at: now.at }))
+  // An attempt without an answer may have said so; nothing else will.
+  const [names, episodes] = [new Set([...firing, ...ended].map(({ name }) => name)), new Set(ended.map(({ episode }) => episode))] // oxfmt-ignore
+  const maybe = unanswered.flatMap(({ begun }) => begun)
+  const earlier = maybe.filter(({ name, episode }) => names.has(name) && !episodes.has(episode)).flatMap(endOfEpisode)
+  const own =
+    about === 'edit' ? ends : [...begins, ...ends, ...earlier, ...untold.map(({ change }) => change), ...again]
+  const kindOf = ({ kind }: Notification) => (about === 'reminder' && kind === 'firing' ? about : kind)
+  return own.flatMap((one) => notesOf([one], { receiver, kind: kindOf(one), at: now.at }))
 }
 
 /** The message that these alerts, which still fire, are no longer sent to the receiver. */

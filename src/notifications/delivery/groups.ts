@@ -2,7 +2,7 @@ import type { Rule } from '../../alerts/rule.ts'
 import type { Group, GroupOf, Routable } from '../grouping.ts'
 import { claimsOf, type Situation } from './due.ts'
 import type { Attempt, Known } from './notified.ts'
-import { ALERTS_A_TURN, once, type Ended, type Live, type Now } from './now.ts'
+import { ALERTS_A_TURN, LATE_SECONDS, once, type Ended, type Live, type Now } from './now.ts'
 import type { Suppressing } from './suppress.ts'
 import type { Suppressed } from './suppression-notes.ts'
 
@@ -53,7 +53,7 @@ export async function groupsOf(options: GroupsOptions) {
     groups.set(group.key, known)
     return known
   }
-  const suppressed = await addFiring(options, of)
+  const suppressed = [...(await addFiring(options, of)), ...endedSuppressed(options)]
   await now.turn()
   const unrouted = addEntries(options, of)
   await now.turn()
@@ -84,8 +84,19 @@ async function addFiring({ now, suppressing, entries, isSent, groupOf }: GroupsO
       const isQuiet = by.length > 0 || (live.instance.evidence?.isQuiet === true && !told().has(live.name))
       if (isQuiet) grouped.quiet.push(live)
       else grouped.firing.push(live)
-      if (by.length > 0) suppressed.push({ live, by })
+      if (by.length > 0) suppressed.push({ alert: live.alert, episode: live.episode, by })
     }
+  }
+  return suppressed
+}
+
+/** What was suppressed when it fired, and has ended since: perhaps between two looks. */
+function endedSuppressed({ now, suppressing, isSent }: GroupsOptions): Suppressed[] {
+  const suppressed: Suppressed[] = []
+  for (const { change: alert, episode } of now.ended.values()) {
+    if (alert.at <= now.at - LATE_SECONDS || !isSent(alert)) continue
+    const by = suppressing.at(alert, alert.firingSince)
+    if (by.length > 0) suppressed.push({ alert, episode, by })
   }
   return suppressed
 }

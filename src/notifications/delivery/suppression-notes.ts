@@ -1,12 +1,16 @@
 import type { Suppression } from '../../alerts/episode.ts'
+import type { Alert } from '../../alerts/alert.ts'
 import type { Store } from '../../store/store.ts'
-import type { Live } from './now.ts'
 
 /** The most notes that are kept in memory: then all are forgotten, and what still holds is noted once more. */
 const MAX_NOTED = 200_000
 
 /** What suppresses an alert. */
-export type Suppressed = { live: Live; by: readonly Suppression[] }
+export type Suppressed = {
+  alert: Pick<Alert, 'target' | 'key' | 'firingSince'>
+  episode: string
+  by: readonly Suppression[]
+}
 
 /** Names a reason, as far as one alert can have several. */
 const reasonOf = ({ by, silence, alert, target, since }: Suppression) => `${by} ${silence} ${target} ${alert} ${since}`
@@ -20,12 +24,10 @@ export function suppressionNotes(store: Pick<Store, 'noteEpisodes'>) {
   const seen = new Set<readonly Suppression[]>()
 
   async function noteSome(suppressed: readonly Suppressed[]): Promise<void> {
-    const unnoted = suppressed.flatMap(({ live, by }) => {
-      const own = by
-        .map((one) => ({ one, name: `${live.episode} ${reasonOf(one)}` }))
-        .filter(({ name }) => !noted.has(name))
+    const unnoted = suppressed.flatMap(({ alert, episode, by }) => {
+      const own = by.map((one) => ({ one, name: `${episode} ${reasonOf(one)}` })).filter(({ name }) => !noted.has(name))
       if (own.length === 0) return []
-      const { target, key, firingSince: since } = live.alert
+      const { target, key, firingSince: since } = alert
       const lines = own.map(({ one }) => `${JSON.stringify(one)}\n`).join('')
       return { note: { target, key, since, lines }, names: own.map(({ name }) => name) }
     })

@@ -7,6 +7,8 @@ export function chaosConfig(given: {
   apiKey: string
   slack: string
   onCall: string
+  /** More items of `notify.receivers`. */
+  others: string
   /** The address, user and password of the webhooks of the service. */
   hooks: URL
   store: string
@@ -32,7 +34,7 @@ notify:
   group_wait: 0s
   group_interval: 0s
   slack: { webhook_url: '${given.slack}' }
-  receivers: [{ name: on-call, webhook: { url: '${given.onCall}' } }]
+  receivers: [{ name: on-call, webhook: { url: '${given.onCall}' } }, ${given.others}]
 alerts:
   - { name: Failing, signal: failure_ratio, window: 8s, above: 0.5, clear: 0.4, min_calls: 3, for: 0s, severity: critical }
   - { name: NoGoodPoll, signal: poll_age, above: 2s, for: 0s, severity: warning }

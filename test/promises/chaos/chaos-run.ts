@@ -3,6 +3,7 @@ import { openForCommand, type StoreAddress } from '../../../src/store/open-store
 import type { Random } from '../../../src/simulator/random.ts'
 import type { SimulatedWorld } from '../../kit/world/start-world.ts'
 import { startDaemonProcess, type DaemonProcess } from '../../kit/daemon-process.ts'
+import type { FailingOthers } from './failing-others.ts'
 import type { FailingSlack } from './failing-slack.ts'
 import type { FailingWebhook } from './failing-webhook.ts'
 import { now, type RequestLog } from '../../kit/observed-requests.ts'
@@ -15,6 +16,8 @@ export type ChaosRun = {
   slack: FailingSlack
   /** A second receiver of alerts, a webhook. */
   onCall: FailingSlack
+  /** The receivers of the other kinds. */
+  others: FailingOthers
   webhook: FailingWebhook
   files: { config: string; store: string; order: string }
   /** The daemon, while it is running. */
@@ -47,7 +50,7 @@ export type StoreProblem = {
   requests: number
   /** Counters about calls that moved meanwhile. */
   counted: number
-  /** A notification was sent, which does not need the outbox. */
+  /** A notification was sent, which does not need the store. */
   notified: boolean
   /** Seconds until it was shown as writable again; undefined if it never was. */
   recovered: number | undefined

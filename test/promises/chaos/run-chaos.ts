@@ -14,6 +14,7 @@ import { compareExact } from './compare-exact.ts'
 import { compareMessages } from './compare-messages.ts'
 import { running } from '../../kit/daemon-process.ts'
 import { failingSlack, readWebhookMessage, shuffled } from './failing-slack.ts'
+import { failingOthers, othersRow } from './failing-others.ts'
 import { failingWebhook, webhookSection } from './failing-webhook.ts'
 import { disruptions } from './disruptions.ts'
 import { beforeRetryAfter, mostInAMinute, now, observeRequests } from '../../kit/observed-requests.ts'
@@ -70,6 +71,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     name: 'on-call',
     read: readWebhookMessage,
   })
+  const others = await failingOthers(random(seed, 'others'))
   const webhook = await failingWebhook(random(seed, 'webhook'))
   const requests = observeRequests(simulator.port, () => simulator.switches().dateOffset)
   const run: ChaosRun = {
@@ -78,6 +80,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     requests,
     slack,
     onCall,
+    others,
     webhook,
     files,
     daemon: undefined,
@@ -97,6 +100,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
       apiKey: API_KEY,
       slack: slack.url,
       onCall: onCall.url,
+      others: others.section,
       hooks,
       store: files.store,
     }) + webhookSection(webhook),
@@ -175,6 +179,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
         events,
         deliveries,
         alerts.row,
+        othersRow(others, alerts.episodes),
         reportRow(reported),
       ],
       coverage: coverageRows(run, figures.mostRequests / MAX_REQUESTS_PER_MINUTE, hintsIn(exported)),
@@ -187,6 +192,7 @@ export async function runChaos({ seconds, seed, log }: ChaosOptions): Promise<Ch
     requests.stop()
     slack.close()
     onCall.close()
+    others.close()
     webhook.close()
     await simulator.close()
     rmSync(folder, { recursive: true, force: true })

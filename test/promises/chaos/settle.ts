@@ -19,9 +19,13 @@ export const DELIVERIES = 120
  *
  * @returns what is left undone, a line each
  */
-export async function settle({ simulator, slack, onCall }: ChaosRun, { url }: DaemonProcess): Promise<string[]> {
+export async function settle(
+  { simulator, slack, onCall, others }: ChaosRun,
+  { url }: DaemonProcess,
+): Promise<string[]> {
   slack.heal()
   onCall.heal()
+  others.heal()
   const { undone, until } = await healServices([simulator])
   const complete = async () => (await seriesAt(url)).get('callwatch_polls_total{outcome="complete"}') ?? 0
   const before = await complete()

@@ -115,7 +115,7 @@ export type Run = {
 }
 
 /**
- * Runs the daemon's own code (loop, client, ledger, store, alerts, outbox) in one process on a virtual clock against
+ * Runs the daemon's own code (loop, client, ledger, store, alerts, receivers) in one process on a virtual clock against
  * the simulated world, with everything that goes wrong drawn from the seed; then heals the world and compares.
  */
 export async function simulateRun(options: RunOptions): Promise<RunReport> {

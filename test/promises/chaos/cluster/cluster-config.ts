@@ -11,6 +11,8 @@ export const MAX_REQUESTS_PER_MINUTE = 400
 export function clusterConfig(given: {
   targets: readonly { name: string; url: string; apiKey: string }[]
   slack: string
+  /** More items of `notify.receivers`. */
+  others: string
   store: string
 }): string {
   const targets = given.targets.map(
@@ -35,6 +37,7 @@ notify:
   group_wait: 0s
   group_interval: 0s
   slack: { webhook_url: '${given.slack}' }
+  receivers: [${given.others}]
 alerts:
   - { name: Failing, signal: failure_ratio, window: 10s, above: 0.1, clear: 0.05, min_calls: 1, for: 0s, severity: critical }
   - { name: NoGoodPoll, signal: poll_age, above: 6s, for: 0s, severity: warning }

@@ -17,6 +17,7 @@ import { compareExact } from '../compare-exact.ts'
 import { compareMessages } from '../compare-messages.ts'
 import { running } from '../../../kit/daemon-process.ts'
 import { failingSlack, shuffled } from '../failing-slack.ts'
+import { failingOthers, othersRow } from '../failing-others.ts'
 import { failingWebhook, webhookSection } from '../failing-webhook.ts'
 import { mostInAMinute, now, observeRequests } from '../../../kit/observed-requests.ts'
 import { reportRow, row, type Row } from '../promise-rows.ts'
@@ -86,6 +87,8 @@ export async function runClusterChaos({
     const slack = await failingSlack(random(seed, 'slack'), () => run.interruptions)
     closing.push(slack.close)
     slack.heal()
+    const others = await failingOthers(random(seed, 'others'))
+    closing.push(others.close)
     const webhook = await failingWebhook(random(seed, 'webhook'))
     closing.push(webhook.close)
     const run: ClusterRun = {
@@ -112,6 +115,7 @@ export async function runClusterChaos({
           apiKey: simulator.keys.fullAccess,
         })),
         slack: slack.url,
+        others: others.section,
         store: `postgres://postgres@${hosts}/callwatch?target_session_attrs=read-write`,
       }) + webhookSection(webhook),
     )
@@ -150,6 +154,7 @@ export async function runClusterChaos({
     log('healing')
     const gap = longestGap(new Map(clusterTargets.map(({ name, requests }) => [name, requests.requests])), begun, now())
     webhook.heal()
+    others.heal()
     if (webhook.isGone()) await resumeWebhook(run.files.config)
     const undone = await settleCluster(run)
     await audit.read()
@@ -222,6 +227,7 @@ export async function runClusterChaos({
         events,
         deliveries,
         alerts.row,
+        othersRow(others, alerts.episodes),
         hooks,
         reportRow(reported.flat()),
         row('all daemons show the same targets', `${views} views of ${run.daemons.length} daemons`, views === 1),

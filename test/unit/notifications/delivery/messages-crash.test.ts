@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { alertHistory } from '../../../kit/history/as-shown.ts'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
-import { sending, type Receive, type Step } from '../../../kit/notifications/delivery/sending.ts'
+import { AT, sending, type Receive, type Step } from '../../../kit/notifications/delivery/sending.ts'
 
 const A = { name: 'A' }
 const B = { name: 'B' }
@@ -197,6 +198,17 @@ describe('a delivery of which it is not known whether it arrived', () => {
     for (const target of ['a', 'b'].toSorted((one) => (one === first ? -1 : 1))) await resolve({ name: target, target })
     await clock.advance(60)
     expect(texts(received).slice(2).toSorted()).toEqual(['resolved a', 'resolved b'])
+  })
+
+  test('is noted of its episode, if the alert fires again when the next message is accepted', async () => {
+    const { clock, fire, resolve, store } = sending({ receive: once })
+    await fire(A)
+    await clock.advance(0.9)
+    await resolve(A)
+    await fire(A)
+    await clock.advance(600)
+    const { alerts } = await alertHistory(store, { from: 0, to: AT + 999 }, { configured: [], now: AT + 999 })
+    expect(alerts.filter(({ notified }) => notified.length === 0)).toEqual([])
   })
 
   test('is repeated while the alert still fires', async () => {

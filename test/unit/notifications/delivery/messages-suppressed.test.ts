@@ -172,22 +172,26 @@ test('the history of alerts has what suppressed a notification, and who was noti
   expect(alerts[0]!.notified).toEqual([{ receiver: 'slack', kind: 'firing', at: isoTime(AT + 20) }])
 })
 
-test('the history of alerts has what suppressed an alert of which nobody was notified', async () => {
-  const slack = sending()
-  await slack.store.addSilence({ match: {}, since: AT, until: AT + 600, reason: '' })
-  await slack.fire(A)
-  await slack.clock.advance(5)
-  await slack.resolve(A)
-  await slack.clock.advance(5)
-  const { alerts } = await alertHistory(slack.store, { from: 0, to: AT + 99 }, { configured: [], now: AT + 30 })
-  expect(alerts).toMatchObject([
-    {
-      outcome: 'resolved',
-      notified: [],
-      suppressed: [{ silence: 1 }],
-    },
-  ])
-})
+test.each([5, 0.1])(
+  'the history of alerts has what suppressed an alert that nobody was notified of (%d s)',
+  async (lasts) => {
+    const slack = sending()
+    await slack.store.addSilence({ match: {}, since: AT, until: AT + 600, reason: '' })
+    await slack.clock.advance(0.5)
+    await slack.fire(A)
+    await slack.clock.advance(lasts)
+    await slack.resolve(A)
+    await slack.clock.advance(5)
+    const { alerts } = await alertHistory(slack.store, { from: 0, to: AT + 99 }, { configured: [], now: AT + 30 })
+    expect(alerts).toMatchObject([
+      {
+        outcome: 'resolved',
+        notified: [],
+        suppressed: [{ silence: 1 }],
+      },
+    ])
+  },
+)
 
 test('an alert takes those that it inhibits into its message; what still fires when it ends is notified then', async () => {
   const { fire, resolve, clock, messages, received } = sending({ groupWait: 10 })

@@ -103,14 +103,14 @@ describe('why messages wait is noted', () => {
       },
     })
     const [a, b] = [A, B].map(liveOf)
-    await expect(note([{ live: a!, by: [silence] }])).rejects.toThrow('full')
+    await expect(note([{ ...a!, by: [silence] }])).rejects.toThrow('full')
     fails = false
-    for (const at of [AT + 1, AT + 2]) await note([{ live: a!, by: [{ ...silence, at }] }])
+    for (const at of [AT + 1, AT + 2]) await note([{ ...a!, by: [{ ...silence, at }] }])
     expect(written.flat().map(({ key, lines }) => [key, readNotes(lines).suppressions])).toEqual([
       ['A', [{ ...silence, at: AT + 1 }]],
     ])
-    await note([{ live: b!, by: [silence] }])
-    await note([{ live: a!, by: [silence, { by: 'poll_age', at: AT + 3 }] }])
+    await note([{ ...b!, by: [silence] }])
+    await note([{ ...a!, by: [silence, { by: 'poll_age', at: AT + 3 }] }])
     const later = written.slice(1).flat()
     expect(later.map(({ key, lines }) => [key, readNotes(lines).suppressions.map(({ by }) => by)])).toEqual([
       ['B', ['silence']],

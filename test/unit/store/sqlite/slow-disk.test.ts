@@ -22,7 +22,15 @@ test('while a disk does not confirm a commit to SQLite, the daemon answers reque
   const store = join(folder, 'callwatch.db')
   writeFileSync(
     config,
-    chaosConfig({ service: simulator.url, apiKey: simulator.keys.fullAccess, slack, onCall: slack, hooks, store }),
+    chaosConfig({
+      service: simulator.url,
+      apiKey: simulator.keys.fullAccess,
+      slack,
+      others: '',
+      onCall: slack,
+      hooks,
+      store,
+    }),
   )
   const daemon = await startDaemonProcess(config, order)
   onTestFinished(async () => void (await daemon.end('SIGKILL')))
