@@ -114,7 +114,7 @@ function noticesOf(
   const earlier = maybe.filter(({ name, episode }) => names.has(name) && !episodes.has(episode)).flatMap(endOfEpisode)
   const own =
     about === 'edit' ? ends : [...begins, ...ends, ...earlier, ...untold.map(({ change }) => change), ...again]
-  const kindOf = ({ kind }: Notification) => (about === 'reminder' && kind === 'firing' ? about : kind)
+  const kindOf = ({ kind }: Pick<Notification, 'kind'>) => (about === 'reminder' && kind === 'firing' ? about : kind)
   return own.flatMap((one) => notesOf([one], { receiver, kind: kindOf(one), at: now.at }))
 }
 
