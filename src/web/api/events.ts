@@ -36,6 +36,7 @@ import { cursorExpired } from '../../views/problem.ts'
 import type { WebOptions } from '../server.ts'
 import type { Store } from '../../store/store.ts'
 import { accepts } from '../accepts.ts'
+import { concurrencyLimit } from '../concurrency-limit.ts'
 import { acceptsGzip } from '../compression.ts'
 import { liveState, onceRead, stateReader, type LiveState } from '../live-state.ts'
 import { route } from './route.ts'
@@ -49,6 +50,8 @@ type Log = Pick<Store, 'events' | 'latestEvents'>
 /** The most events of a page, and how many it has by default. */
 const MAX_LIMIT = 1000
 const DEFAULT_LIMIT = 100
+/** Pages of more events than by default take up to a megabyte each until their clients have read them: so many are made at a time. */
+const MAX_LARGE_AT_A_TIME = 20
 /** The most past events with which a new stream begins. */
 const MAX_LATEST = 500
 /** How many events a stream reads at a time, and holds while its client does not read. */
@@ -127,6 +130,7 @@ export const eventsRoute = route(
   (options: EventsRouteOptions | (WebOptions & EventsRouteOptions), app) => {
     const { store, configured, clock = systemClock } = options
     const state$ = 'targets' in options ? liveState(options, clock) : undefined
+    const admits = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
     const inTurn = workInTurn()
     const openStream = eventStreams({ log: store, inTurn, clock }, app)
     return async ({ query, headers }, reply) => {
@@ -136,6 +140,7 @@ export const eventsRoute = route(
         if (latest !== undefined) throw new QueryError('latest is for streams (Accept: text/event-stream); use limit')
         const cursor = after === undefined ? undefined : readCursor(after)
         const asked = { cursor, limit: limit ?? DEFAULT_LIMIT, filter }
+        if (asked.limit > DEFAULT_LIMIT && (await admits(reply)) === undefined) return reply
         const read = inTurn(
           () => readEvents(store, asked),
           () => reply.raw.destroyed,

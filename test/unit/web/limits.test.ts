@@ -5,6 +5,8 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { Agent, request } from 'undici'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { callsRoute } from '../../../src/web/api/calls.ts'
+import { eventsRoute } from '../../../src/web/api/events.ts'
+import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { mount } from '../../../src/web/api/route.ts'
 import { oneRequestPerIteration } from '../../../src/web/limit-connections.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
@@ -51,6 +53,27 @@ test('four large responses are made at a time: a fifth waits, for so long that i
   isHeld = false
   waiting[0]?.()
   expect((await next).statusCode).toBe(200)
+})
+
+test('twenty large pages of events are made at a time; of a small one any number is', async () => {
+  const app = fastify({ forceCloseConnections: true })
+  const clock = virtualClock()
+  onTestFinished(() => app.close())
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const log = openSqliteStore({ path: ':memory:' })
+  onTestFinished(log.close)
+  const held: typeof log.events = async (...asked) => released.then(() => log.events(...asked))
+  const store = { events: held, latestEvents: log.latestEvents }
+  mount(app, eventsRoute, { store, configured: () => [], clock })
+  const page = (limit: number) => app.inject(`/api/v1/events?limit=${limit}`)
+  const pages = Array.from({ length: 20 }, () => page(1000))
+  for (let i = 0; i < 10; i++) await nextTurn()
+  const [late, small] = [page(101), page(100)]
+  for (let i = 0; i < 10; i++) await nextTurn()
+  await clock.advance(10)
+  expect((await late).statusCode).toBe(503)
+  release()
+  expect(new Set((await Promise.all([...pages, small])).map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
 })
 
 test('a client that does not read its large response is disconnected', async () => {
