@@ -70,6 +70,7 @@ const options = {
   mutes: [],
   inhibit: [],
   targets: () => targets,
+  fleet: () => [],
   freshFrom: () => clock.wall() - 3 * POLL_SECONDS,
   alerts,
   isSent: () => true,

@@ -1,6 +1,5 @@
 import { STALE_INTERVALS } from '../clock/intervals.ts'
 import type { RuleLabels } from './groups.ts'
-import { isMoreSevere } from './match-keys.ts'
 import { relativeTo } from './relative.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
@@ -23,14 +22,12 @@ export type Evidence = {
   otherMinutes?: number | undefined
   /** The window in which the measured calls finished, both ends included (UNIX seconds by the service's clock). */
   window?: Window
-  /** For `poll_age`: why polls fail. */
+  /** Why polls fail or, for `request_errors`, most requests do. */
   cause?: string | undefined
   /** For `poll_age`: when the last successful poll ended. */
   lastPoll?: number | undefined
   /** For `request_errors`: no request has failed lately, so the errors of the window are past. */
   isQuiet?: boolean
-  /** When the value was measured, if that was long ago. */
-  asOf?: number
 }
 
 /** What an instance has of its latest value. */
@@ -65,14 +62,12 @@ export type AlertInstance = Measured & {
    * The gaps between its last three evaluations (seconds). A new instance has the gap between the last two successful polls.
    */
   readonly lastGaps?: readonly number[]
-  /** Its value before the breach, if that is known. */
-  readonly valueBefore?: number | undefined
   /** The worst value so far. */
   readonly peak: number
   /** Since when a firing alert has had too few calls for a result. Time without polls moves this forward. */
   readonly tooFewSince?: number | undefined
-  /** When callwatch last notified that it fires. */
-  readonly lastNotifiedAt?: number | undefined
+  /** When its value was measured, while there are too few calls for another one. */
+  readonly measuredAt?: number | undefined
   /** The signal and threshold with which it fired, since the rule may be edited meanwhile. Absent while pending. */
   readonly fired?: Fired
   /** What explains the value. Absent while pending. */
@@ -138,10 +133,15 @@ function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, eval
   const isSameSignal = isMeasured(firedBy(before.rule), rule)
   const peak = isSameSignal && !isBeyond(rule, value, before.peak) ? before.peak : value
   const values = addValue(isSameSignal ? (before.values ?? []) : [], [now, value], rule.breach)
-  const times = { evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince: undefined }
+  const times = {
+    evaluatedAt: now,
+    lastGaps: gapsAt(before, evaluation),
+    tooFewSince: undefined,
+    measuredAt: undefined,
+  }
   const seen = { ...before, rule, ...measuredIn(latest), peak, values, ...times }
   return isBreach
-    ? remind({ ...seen, state: 'firing', credited: 0 }, now, before.rule)
+    ? { instance: { ...seen, state: 'firing', credited: 0 } }
     : recover(before, { ...seen, state: 'recovering' }, evaluation)
 }
 
@@ -152,7 +152,6 @@ function firing(pending: AlertInstance, now: number): AlertInstance {
     credited: 0,
     firingSince: now,
     fired: firedBy(pending.rule),
-    lastNotifiedAt: now,
     values: [[now, pending.value]],
   }
 }
@@ -169,21 +168,6 @@ function firedBy({ signal, breach, threshold }: Rule): Fired {
 /** Whether a rule now measures what it measured when it fired. */
 function isMeasured(fired: Fired, { signal, breach }: Rule): boolean {
   return fired.signal === signal.name && fired.relativeTo === relativeTo(signal) && fired.breach === breach
-}
-
-/** Adds a reminder if one is due, or if the rule is more severe than `ruleBefore`. */
-export function remind(
-  instance: AlertInstance,
-  now: number,
-  ruleBefore: Rule = instance.rule,
-): { instance: AlertInstance; change?: Change } {
-  const { rule, lastNotifiedAt = now } = instance
-  const isWorse = isMoreSevere(rule, ruleBefore)
-  // The clock stepped back: `repeat` restarts. Otherwise the next reminder would be late by as much.
-  if (lastNotifiedAt > now && !isWorse) return { instance: { ...instance, lastNotifiedAt: now } }
-  const hasWaited = rule.repeat > 0 && now - lastNotifiedAt >= rule.repeat
-  const isDue = instance.state === 'firing' && (isWorse || hasWaited)
-  return isDue ? { instance: { ...instance, lastNotifiedAt: now }, change: 'reminder' } : { instance }
 }
 
 /** Resolves the alert once the value has been cleared for `keep_firing_for`. */
@@ -203,10 +187,8 @@ function withTooFewCalls(before: AlertInstance, rule: Rule, evaluation: Evaluati
   const { signal, breach, threshold, clear } = before.rule
   // It keeps its value, so it keeps what that is of.
   const kept = isMeasured(firedBy(before.rule), rule) ? rule : { ...rule, signal, breach, threshold, clear }
-  return remind(
-    { ...before, rule: kept, evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince, values },
-    now,
-  )
+  const times = { evaluatedAt: now, lastGaps: gapsAt(before, evaluation), tooFewSince }
+  return { instance: { ...before, rule: kept, ...times, measuredAt: before.measuredAt ?? before.evaluatedAt, values } }
 }
 
 /** Rounds to the nearest evaluation: the duration of polls varies, and must not delay an alert by a whole interval. */

@@ -7,14 +7,23 @@ import type { Rule } from './rule.ts'
  */
 export type Alert = Omit<Rule, 'name'> &
   Pick<AlertInstance, 'key' | 'labels' | 'since' | 'value' | 'peak'> &
-  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'compared' | 'valueBefore'>> &
+  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'compared'>> &
   Evidence & {
     target: string
     /** The rule's name. */
     alert: string
     /** `since` if it is pending. */
     firingSince: number
+    held?: Held | undefined
   }
+
+/** That a value was measured at a time (UNIX seconds), and why there is none since. */
+export type Held = { since: number; for: (typeof HELD_FOR)[number] }
+export const HELD_FOR = ['calls', 'polls'] as const
+
+/** The signals whose alerts explain others: calls cannot be read, or the service answers with errors. They are evaluated without polls, too. */
+export const CAUSES = ['poll_age', 'request_errors'] as const
+export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
 
 /** An instance and its target. */
 export type LiveAlert = { target: string; instance: AlertInstance }
@@ -40,8 +49,14 @@ export const nameOf = ({ target, key }: Pick<Alert, 'target' | 'key'>) => JSON.s
 export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subjectOf>[0]) =>
   JSON.stringify([alert.target, subjectOf(alert)])
 
+/** An alert whose value is from before if it was not evaluated since `freshFrom` (UNIX seconds). */
+export function withHeld<One extends Alert>(alert: One, evaluatedAt: number, freshFrom: number): One {
+  if (alert.held !== undefined || evaluatedAt >= freshFrom || isCause(alert)) return alert
+  return { ...alert, held: { since: evaluatedAt, for: 'polls' } }
+}
+
 export function alertOf({ target, instance }: LiveAlert): Alert {
-  const { key, labels, since, firingSince = since, valueBefore, peak, evidence } = instance
+  const { key, labels, since, firingSince = since, peak, evidence, measuredAt } = instance
   const { name: alert, ...rule } = instance.rule
   const measured = measuredIn(instance)
   return {
@@ -53,8 +68,8 @@ export function alertOf({ target, instance }: LiveAlert): Alert {
     since,
     firingSince,
     ...measured,
-    valueBefore,
     peak,
     ...evidence,
+    held: measuredAt === undefined ? undefined : { since: measuredAt, for: 'calls' },
   }
 }

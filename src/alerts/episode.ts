@@ -1,5 +1,5 @@
 import type { Notification } from './notification.ts'
-import type { Window } from './signal.ts'
+import { CHANGES, type Window } from './signal.ts'
 import type { ValueAt } from './values-over-time.ts'
 
 /** An alert from when it fired until it resolved or expired, as the history keeps it. Times are UNIX seconds. */
@@ -41,10 +41,12 @@ export function endOf({ target, key, since, until, rule, severity, data }: Episo
   return { ...rest, threshold, target, key, alert: rule, severity, firingSince: since, kind, at: until ?? since }
 }
 
-/** A message that told of the beginning, the course or the end of an episode. */
+export const NOTICES = [...CHANGES, 'reminder'] as const
+
+/** A message that told of an episode: of a change of it, or that it still fires. */
 export type Notice = {
   receiver: string
-  kind: Notification['kind']
+  kind: (typeof NOTICES)[number]
   /** UNIX seconds. */
   at: number
 }

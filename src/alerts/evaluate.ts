@@ -1,11 +1,11 @@
-import { PAST_FAILURE_INTERVALS, UNSEEN_INTERVALS } from '../clock/intervals.ts'
-import { advance, measuredIn, remind, type AlertInstance, type Evidence, type NextState } from './alert-instance.ts'
-import type { Change } from './signal.ts'
+import { PAST_FAILURE_INTERVALS } from '../clock/intervals.ts'
+import { advance, measuredIn, type AlertInstance, type Evidence, type NextState } from './alert-instance.ts'
 import { notificationOf, type Notification } from './notification.ts'
-import { evidenceOf, valueBefore } from './evidence.ts'
+import { evidenceOf } from './evidence.ts'
 import { isOf } from './groups.ts'
 import type { Rule } from './rule.ts'
 import { ruleValues, type RuleValue } from './rule-value.ts'
+import { windowOf, type Change } from './signal.ts'
 import { wrongShare, type Tick, type Trigger } from './trigger.ts'
 
 /** The changes of an evaluation: new states of instances, instances that became inactive, and notifications. */
@@ -13,6 +13,13 @@ export type AlertDelta = {
   changed: AlertInstance[]
   ended: AlertInstance[]
   notifications: Notification[]
+}
+
+/** The codes of failed requests that are no status (service/service-error.ts). */
+const ERRORS: Readonly<Record<string, string>> = {
+  timeout: 'did not answer in time',
+  network: 'could not be reached',
+  invalid: 'answered what is no JSON',
 }
 
 /** Requests that failed are past after some intervals, but not before so long. */
@@ -30,8 +37,7 @@ export type EvaluateOptions = {
 }
 
 /**
- * Evaluates all rules of a target on one trigger. Pure. A rule for which the trigger has no data keeps its state, apart from
- * reminders. Alerts of a removed rule expire.
+ * Evaluates all rules of a target on one trigger. Pure. A rule for which the trigger has no data keeps its state. Alerts of a removed rule expire.
  *
  * @param instances by their keys
  */
@@ -48,12 +54,7 @@ export function evaluate(
     const groups = known.map(({ labels }) => labels)
     const values = ruleValues(rule, trigger, groups)
     for (const key of values?.keys() ?? known.map((one) => one.key)) evaluated.add(key)
-    if (values === undefined) {
-      // The next poll will send the reminder with a new value. A tick sends it only if there was no poll for long.
-      const unseen = known.filter((instance) => isUnseen(instance, now, interval))
-      for (const instance of unseen) record(rule, instance, remind(instance, now))
-      continue
-    }
+    if (values === undefined) continue
     onValues?.(rule, values)
     for (const [key, latest] of values) {
       const before = instances.get(key)
@@ -69,11 +70,10 @@ export function evaluate(
   return delta
 
   /** Records the next state of an instance; `latest` is the value that led to it. */
-  function record(rule: Rule, before: AlertInstance | undefined, next: NextState, latest?: Measured): void {
-    const { change } = next
-    if (next.instance === before) return
-    const instance = next.instance && { ...next.instance, valueBefore: valueBeforeBreach(rule, before, latest) }
-    const evidence = isResult(latest, instance) ? evidenceOn(rule, latest) : instance?.evidence
+  function record(rule: Rule, before: AlertInstance | undefined, next: NextState, latest: Measured): void {
+    const { instance, change } = next
+    if (instance === before) return
+    const evidence = isResult(instance) ? evidenceOn(rule, latest) : instance?.evidence
     if (instance !== undefined) delta.changed.push(withEvidence(instance, evidence))
     else if (before !== undefined) delta.ended.push(endedBy(before, latest))
     const notified = instance ?? (before && lastOf(before, change, rule))
@@ -83,16 +83,11 @@ export function evaluate(
     delta.notifications.push(notificationOf(kind, { target, instance: shown }, now))
   }
 
-  function valueBeforeBreach(rule: Rule, before?: AlertInstance, latest?: Measured): number | undefined {
-    if (before !== undefined || latest === undefined || trigger.kind !== 'poll') return before?.valueBefore
-    return valueBefore(rule, evidenceOn(rule, latest).trend, trigger)
-  }
-
   function evidenceOn(rule: Rule, latest: Pick<AlertInstance, 'value' | 'labels'>): Evidence {
     if (trigger.kind === 'poll') return evidenceOf(rule, latest, trigger)
     const { cause, lastPoll } = trigger
     const { name } = rule.signal
-    if (name === 'request_errors') return { isQuiet: isQuiet(trigger, interval) }
+    if (name === 'request_errors') return { isQuiet: isQuiet(trigger, interval), cause: errorText(trigger, rule) }
     return name === 'poll_age' ? { cause, lastPoll } : {}
   }
 }
@@ -103,11 +98,17 @@ function isQuiet(tick: Tick, interval: number): boolean {
   return wrongShare(tick, 1, seconds) === 0
 }
 
+/** Why most requests of the window failed. */
+function errorText({ recent }: Tick, { signal }: Rule): string | undefined {
+  const code = recent?.requests(windowOf(signal) ?? 0).code
+  return code && `the calls service ${ERRORS[code] ?? `answered ${code}`}`
+}
+
 type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared' | 'labels'>
 
 /** Whether a value is a result that explains the state of an alert. */
-function isResult(latest: Measured | undefined, instance: AlertInstance | undefined): latest is Measured {
-  return latest !== undefined && instance?.tooFewSince === undefined && instance?.state !== 'pending'
+function isResult(instance: AlertInstance | undefined): boolean {
+  return instance?.tooFewSince === undefined && instance?.state !== 'pending'
 }
 
 /** An instance that became inactive. One that expired keeps its value, so it keeps what that is of. */
@@ -119,13 +120,11 @@ function shownInstance(
   instance: AlertInstance,
   change: Change,
   evidence: Evidence | undefined,
-  latest: Measured | undefined,
+  latest: Measured,
 ): AlertInstance {
   // An instance keeps the last result, and too few calls give none. A resolved alert is shown with its latest value.
-  const measured = measuredIn(change === 'resolved' && latest !== undefined ? latest : instance)
-  // The next successful poll brings a value and its explanation again.
-  const explained = latest === undefined ? { ...evidence, asOf: instance.evaluatedAt } : (evidence ?? {})
-  return { ...instance, ...measured, evidence: explained }
+  const measured = change === 'resolved' ? { ...measuredIn(latest), measuredAt: undefined } : {}
+  return { ...instance, ...measured, evidence: evidence ?? {} }
 }
 
 /** An instance that ended, a pending one with the value that ended it. */
@@ -156,9 +155,4 @@ export function expiredNotifications(
 function sincePrevious(trigger: Trigger): number | undefined {
   if (trigger.kind === 'tick' || trigger.previousSuccess === undefined) return undefined
   return trigger.now - trigger.previousSuccess
-}
-
-/** Whether it was not evaluated for long, or the clock was set back since. */
-function isUnseen({ evaluatedAt }: AlertInstance, now: number, interval: number): boolean {
-  return now <= evaluatedAt || now - evaluatedAt > UNSEEN_INTERVALS * interval
 }

@@ -4,7 +4,7 @@ import { isMatched } from './groups.ts'
 import type { Evidence } from './alert-instance.ts'
 import type { Rule } from './rule.ts'
 import { hasTooFew, type RuleValue } from './rule-value.ts'
-import { isBeyond, median, offsetOf, windowOf } from './signal.ts'
+import { offsetOf, windowOf } from './signal.ts'
 import type { Poll } from './trigger.ts'
 
 /** Windows in a row that a notification shows. */
@@ -13,25 +13,6 @@ export const TREND_WINDOWS = 8
 /** How far back a rule reads the latest finished calls (seconds), including the windows that its messages show. */
 export function reachOf({ signal }: Rule): number {
   return TREND_WINDOWS * (windowOf(signal) ?? 0) + offsetOf(signal)
-}
-
-/**
- * The value before a breach: the median of the windows before its own that were within the threshold, and since whose begin the target
- * is known. The latest of them may have seen the first failures.
- *
- * @param trend when it began
- */
-export function valueBefore(
-  rule: Rule,
-  trend: Evidence['trend'] = [],
-  { now, knownFrom }: Pick<Poll, 'now' | 'knownFrom'>,
-): number | undefined {
-  const window = windowOf(rule.signal) ?? Infinity
-  const complete = Math.max(0, Math.floor((now - offsetOf(rule.signal) - knownFrom) / window) - 1)
-  const within = trend
-    .slice(-1 - complete, -1)
-    .filter((value) => value !== null && !isBeyond(rule, value, rule.threshold))
-  return median(within.map(Number))
 }
 
 /** What explains a value in a notification: the top contributor, the trend, the forecast, other minutes. */

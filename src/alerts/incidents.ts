@@ -1,11 +1,23 @@
 import { FINAL_STATUSES } from '../ledger/call.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
 import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
-import { alertOf, nameOf, placeOf, subjectOf, type Alert, type LiveAlert } from './alert.ts'
+import {
+  alertOf,
+  CAUSES,
+  isCause,
+  nameOf,
+  placeOf,
+  subjectOf,
+  withHeld,
+  type Alert,
+  type Held,
+  type LiveAlert,
+} from './alert.ts'
+import { sharedBy, type FleetTarget, type Shared } from './fleet.ts'
 import { onceEach } from './once-each.ts'
 import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './match-keys.ts'
 import { failuresOf } from './notification.ts'
-import { isBeyond, median, sum, type Contributor } from './signal.ts'
+import { isBeyond, sum, type Contributor } from './signal.ts'
 
 /** The alerts that are notified together. */
 export type AlertGroup = {
@@ -15,22 +27,15 @@ export type AlertGroup = {
   labels: AlertMatch
 }
 
-/** The signals whose alerts explain others: calls cannot be read, or the service answers with errors. */
-const CAUSES = ['poll_age', 'request_errors'] as const
 type CauseSignal = (typeof CAUSES)[number]
-/** An incident grows for so long after another target was added (seconds). */
-const GROWTH_SECONDS = 120
-/** Fewer targets than this share of those on which it fires are neither its beginning nor growth: they may break for reasons of their own. */
-export const LEAST_SHARE = 0.05
-/** What fires so soon after the first (seconds) is no growth: targets are polled one after the other. */
-export const TOGETHER_SECONDS = 30
+/** Targets that break so soon after each other (seconds) break together. */
+export const TOGETHER_SECONDS = 60
 /** Which outcome most failed calls have is said from this share on: of two that are as frequent, one would be said by chance. */
 const MOST = 2 / 3
 /** A cause may be seen later than what it causes, by this much (seconds). */
 const CAUSE_DELAY_SECONDS = 300
 /** `shop-2` comes before `shop-10`. */
 export const byName = new Intl.Collator('en', { numeric: true })
-export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.some((cause) => cause === name)
 
 /** What fires on several targets, or on one, for the same reason. Times are UNIX seconds. */
 export type Incident = AlertGroup & {
@@ -39,43 +44,38 @@ export type Incident = AlertGroup & {
   /** The highest of what is beyond its threshold now, or the lowest of its subject if nothing is. */
   severity: Severity
   /**
-   * The beginning: when the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one. Of
-   * missing polls, when the last successful one was.
+   * The beginning: when the breaches of most of its alerts began. Of missing polls, when the last successful one was.
    */
   since: number
-  /**
-   * `grows`: the targets on which alerts are pending, or have begun to fire in the last two minutes and half a minute after the first, are
-   * more than those on which all values are back within their threshold, and at least a twentieth of those that fire. `ends`: on most
-   * targets they are back.
-   */
-  course: 'grows' | 'lasts' | 'ends'
   /** On how many of the targets alerts fire now, on how many of these all values are back within their threshold, and on how many others alerts are pending only. */
   targets: { firing: number; recovering: number; pending: number; of: number }
   /** On how many targets it fired when a receiver was told of it; only in a message that follows another one. */
   told?: number
   /** The receivers that know of it, and when each got its latest message; not in a message. */
   messages?: readonly { receiver: string; at: number }[]
-  /** The targets whose alerts were not evaluated for long, and since when: their numbers are from before. */
-  unpolled?: { targets: number; since: number }
-  /** On how many targets that is so of `alerts`. */
-  old: number
+  /** On how many targets values are held over from before, since when none of these has another one, and why. */
+  held: readonly (Held & { targets: number })[]
   /** All that fires. */
   firing: readonly Alert[]
   /** The alerts of the most severe rule's subject, one for each target and label: those with most failures come first. */
   alerts: readonly Alert[]
-  /** Those of them whose value is beyond the threshold now, and known. */
+  /** Those of them whose value is of now or, where none is, all of them. */
+  measured: readonly Alert[]
+  /** Those of these whose value is beyond the threshold. */
   worst: readonly Alert[]
   /**
-   * The calls of all targets that have enough for a value, if the subject is a share of calls that failed. `before` is the share before
-   * the breach.
+   * The calls of `measured`, if the subject is a share of calls that failed, and none was measured at another time. `asOf`: when that was,
+   * if it is not now.
    */
   calls?: {
+    asOf?: number
     counts: FinishedCounts
     total: number
     failed: number
-    before?: number | undefined
     outcome?: (typeof FAILURES)[number]
   }
+  /** What the targets of `alerts` have in common, and others have not. */
+  shared?: Shared | undefined
   /** The label value that explains most failures on more than half of the targets. */
   contributor?: Pick<Contributor, 'label' | 'value'> | undefined
   /** What explains it, on how many of its targets, and the most frequent reason. */
@@ -85,18 +85,20 @@ export type Incident = AlertGroup & {
 }
 
 /**
- * The incidents of all firing alerts: the most severe first; of these, those that explain others, then the largest, and last those that
- * end. Pure.
+ * The incidents of all firing alerts: the most severe first; of these, those that explain others, then the largest, and last those of which
+ * nothing is beyond its threshold. Pure.
  *
  * @param lives the alerts of all targets
  * @param of how many targets there are
  * @param freshFrom what was evaluated before (UNIX seconds) is old
+ * @param fleet all targets
  */
 export function incidentsOf(
   lives: readonly LiveAlert[],
   groupOf: (alert: Alert) => AlertGroup,
   of: number,
   freshFrom = -Infinity,
+  fleet: readonly FleetTarget[] = [],
 ): Incident[] {
   const all = lives.map(statedOf)
   const firing = all.filter(isFiring)
@@ -104,10 +106,10 @@ export function incidentsOf(
   const at = all.reduce((latest, { evaluatedAt }) => Math.max(latest, evaluatedAt), freshFrom)
   const groups = Map.groupBy(all, (alert) => groupOf(alert).key)
   const incidents = [...groups.values()].flatMap(
-    (alerts) => incidentAlone(groupOf(alerts[0]!), alerts, { onTarget, of, at, freshFrom }) ?? [],
+    (alerts) => incidentAlone(groupOf(alerts[0]!), alerts, { onTarget, of, at, freshFrom, fleet }) ?? [],
   )
   const explaining = new Set(incidents.filter((one) => incidents.some((other) => explains(one, other))))
-  const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : incident.course === 'ends' ? 2 : 1)
+  const placeOf = (incident: Incident) => (explaining.has(incident) ? 0 : incident.worst.length === 0 ? 2 : 1)
   return incidents.toSorted(
     (a, b) => bySeverity(a, b) || placeOf(a) - placeOf(b) || b.targets.firing - a.targets.firing,
   )
@@ -119,14 +121,16 @@ export function incidentAlone(group: AlertGroup, alerts: readonly Stated[], amon
 }
 
 /** Whether an incident is the cause of another one, or the reason why its numbers are old. An outage comes first by its severity. */
-function explains({ alerts: [first] }: Incident, { causes, unpolled, alerts: [other] }: Incident): boolean {
+function explains({ alerts: [first] }: Incident, { causes, held, alerts: [other] }: Incident): boolean {
   const { name } = first!.signal
   if (!isCause(first!) || isCause(other!)) return false
-  return causes.some(({ signal }) => signal === name) || (name === 'poll_age' && unpolled !== undefined)
+  return (
+    causes.some(({ signal }) => signal === name) || (name === 'poll_age' && held.some((one) => one.for === 'polls'))
+  )
 }
 
 /** An alert, and how it is. */
-export type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt' | 'tooFewSince'>
+export type Stated = Alert & Pick<LiveAlert['instance'], 'state' | 'evaluatedAt'>
 
 const stated = onceEach((_instance: LiveAlert['instance']): { alert?: Stated } => ({}))
 /** The same object until the instance changes, which is another one then: what follows from thousands of alerts is not computed anew each second. */
@@ -134,36 +138,53 @@ export function statedOf(live: LiveAlert): Stated {
   const { target, instance } = live
   const known = stated(instance)
   if (known.alert?.target === target) return known.alert
-  const { state, evaluatedAt, tooFewSince } = instance
-  return (known.alert = { ...alertOf(live), state, evaluatedAt, tooFewSince })
+  const { state, evaluatedAt } = instance
+  return (known.alert = { ...alertOf(live), state, evaluatedAt })
 }
 
 export const isFiring = ({ state }: Stated) => state !== 'pending'
 export const targetsOf = (alerts: readonly Alert[]) => new Set(alerts.map(({ target }) => target))
 
 /** What fires by target, of how many targets there are, the time that this is about, and before which an evaluation is old (UNIX seconds). */
-export type Among = { onTarget: ReadonlyMap<string, readonly Stated[]>; of: number; at: number; freshFrom: number }
+export type Among = {
+  onTarget: ReadonlyMap<string, readonly Stated[]>
+  of: number
+  at: number
+  freshFrom: number
+  fleet: readonly FleetTarget[]
+}
+
+/** What is said of a single alert, as of an incident of it alone. */
+export function ofOne(alert: Alert): Said {
+  const { since, lastPoll = since, value, threshold } = alert
+  const worst = isBeyond(alert, value, threshold) ? [alert] : []
+  const all = { alerts: [alert], measured: [alert], worst, targets: { of: 1 } }
+  return { ...all, at: since, since: Math.min(since, lastPoll), ...(isShareOfCalls(alert) && callsOf([alert])) }
+}
+
+const isShareOfCalls = (alert: Alert) => failuresOf(alert) !== undefined && alert.compared === undefined
+
+/** What the sentence about an incident is made of. */
+export type Said = Pick<Incident, 'alerts' | 'measured' | 'worst' | 'calls' | 'shared' | 'at' | 'since'> & {
+  targets: Pick<Incident['targets'], 'of'>
+}
 
 function incidentOf(
   { key, labels }: AlertGroup,
-  group: readonly Stated[],
-  { onTarget, of, at, freshFrom }: Among,
+  all: readonly Stated[],
+  { onTarget, of, at, freshFrom, fleet }: Among,
 ): Incident {
+  const group = all.map((one) => withHeld(one, one.evaluatedAt, freshFrom))
   const firing = group.filter(isFiring)
   const targets = targetsOf(firing)
   const urgent = firing.toSorted(byUrgency)
   const alerts = mostFailuresFirst(ofOneSubject(urgent))
   const [first] = alerts
-  // Where calls are too few for a value, the last one is from before.
-  const known = alerts.filter(({ tooFewSince }) => tooFewSince === undefined)
+  const known = alerts.filter(({ held }) => held === undefined)
   const measured = known.length > 0 ? known : alerts
   const elsewhere = [...targets].flatMap((target) => onTarget.get(target) ?? [])
   const pending = targetsOf(group).size - targets.size
   const recovering = targets.size - targetsOf(firing.filter((alert) => !isBack(alert))).size
-  const added = pending + addedTo(firing, at)
-  const isGrowing = targets.size < of && added > recovering && added >= LEAST_SHARE * targets.size
-  const isOld = ({ evaluatedAt }: Stated) => !isCause(first!) && evaluatedAt < freshFrom
-  const old = firing.filter(isOld)
   const begun = beginningOf(alerts.map(({ since }) => since))
   const early = elsewhere.filter(({ since }) => since <= begun + CAUSE_DELAY_SECONDS)
   return {
@@ -172,17 +193,15 @@ function incidentOf(
     at,
     severity: severityOf(urgent),
     since: beginningOf(alerts.map(({ since, lastPoll = since }) => Math.min(since, lastPoll))),
-    course: recovering * 2 > targets.size ? 'ends' : isGrowing ? 'grows' : 'lasts',
     targets: { firing: targets.size, recovering, pending, of },
-    ...(old.length > 0 && {
-      unpolled: { targets: targetsOf(old).size, since: Math.min(...old.map(({ evaluatedAt }) => evaluatedAt)) },
-    }),
-    old: targetsOf(alerts.filter(isOld)).size,
+    held: heldAmong(firing),
     firing,
     alerts,
+    measured,
     worst: measured.filter((alert) => alert.state === 'firing' && isBeyond(alert, alert.value, alert.threshold)),
-    ...(first?.counts !== undefined && { calls: callsOf(alerts, measured) }),
-    contributor: contributorOf(alerts),
+    ...(isShareOfCalls(first!) && callsOf(measured)),
+    shared: sharedBy(targetsOf(alerts), fleet),
+    contributor: contributorOf(known),
     causes: causesOf(first!).flatMap((signal) => causeOf(signal, early)),
     others: othersOf(elsewhere, alerts),
   }
@@ -201,14 +220,6 @@ function severityOf([first, ...others]: readonly Stated[]): Severity {
 /** What is beyond its threshold first, the most severe of that first. */
 const byUrgency = (a: Stated, b: Stated) => Number(isBack(a)) - Number(isBack(b)) || bySeverity(a, b)
 
-/** On how many targets alerts began to fire not long ago, later than those that fired together first. */
-function addedTo(firing: readonly Alert[], now: number): number {
-  const [first, ...others] = [...Map.groupBy(firing, ({ target }) => target).values()]
-    .map((alerts) => Math.min(...alerts.map(({ firingSince }) => firingSince)))
-    .toSorted((a, b) => a - b)
-  return others.filter((began) => began > first! + TOGETHER_SECONDS && now - began < GROWTH_SECONDS).length
-}
-
 /** What the rule of an alert measures, for all of its groups. */
 export const ruleSubjectOf = onceEach(({ by, signal, match, breach }: Alert) =>
   subjectOf({ signal, match, breach, labels: Object.fromEntries(by.map((label) => [label, '*'])) }),
@@ -221,12 +232,7 @@ function ofOneSubject(urgent: readonly Stated[]): Stated[] {
     ([a, ...more], [b, ...others]) => byUrgency(a!, b!) || others.length - more.length,
   )
   const each = Map.groupBy(most, placeOf)
-  // Several of them began one after the other: the value before is that before the first one.
-  const firstOf = (same: readonly Stated[]) => same.toSorted((a, b) => a.since - b.since)[0]!
-  return [...each.values()].map((same) => {
-    const { since, valueBefore } = firstOf(same)
-    return { ...same[0]!, since, valueBefore }
-  })
+  return [...each.values()].map((same) => ({ ...same[0]!, since: Math.min(...same.map(({ since }) => since)) }))
 }
 
 /** By failed calls or, of what has none, by value; equal ones by their oldest call, and by name, so that everything names the same one. */
@@ -239,12 +245,36 @@ export function mostFailuresFirst<One extends Alert>(alerts: readonly One[]): On
   )
 }
 
-/** When it had begun on as many as are not there by chance. */
+/**
+ * When the number of targets began to rise to what it is: when the shortest time began in which most of them broke, with those before that
+ * broke together with these. Single targets that broke long before are another matter.
+ */
 export function beginningOf(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(LEAST_SHARE * times.length)]!
+  const sorted = times.toSorted((a, b) => a - b)
+  const most = Math.floor(sorted.length / 2)
+  const lengthFrom = (i: number) => sorted[i + most]! - sorted[i]!
+  let first = 0
+  for (let i = 1; i + most < sorted.length; i++) if (lengthFrom(i) < lengthFrom(first)) first = i
+  const together = Math.max(TOGETHER_SECONDS, (4 * lengthFrom(first)) / most)
+  while (first > 0 && sorted[first]! - sorted[first - 1]! <= together) first -= 1
+  return sorted[first]!
 }
 
-function callsOf(alerts: readonly Alert[], measured: readonly Alert[]): NonNullable<Incident['calls']> {
+/** On how many targets values are held over, for each reason. */
+function heldAmong(firing: readonly Alert[]): Incident['held'] {
+  const all = firing.flatMap(({ target, held }) => (held === undefined ? [] : { ...held, target }))
+  return [...Map.groupBy(all, (held) => held.for).values()].map((same) => ({
+    since: Math.max(...same.map(({ since }) => since)),
+    for: same[0]!.for,
+    targets: new Set(same.map(({ target }) => target)).size,
+  }))
+}
+
+/** Their calls; nothing if they were counted at several times. */
+function callsOf(measured: readonly Alert[]): Pick<Incident, 'calls'> {
+  const times = measured.flatMap(({ held }) => held?.since ?? [])
+  const asOf = Math.max(...times)
+  if (times.length > 0 && asOf - Math.min(...times) > TOGETHER_SECONDS) return {}
   const counted = measured.flatMap(({ counts }) => counts ?? [])
   const counts = countByStatus(
     counted.flatMap((each) => [...FINAL_STATUSES, 'other' as const].map((status) => ({ status, n: each[status] }))),
@@ -252,14 +282,9 @@ function callsOf(alerts: readonly Alert[], measured: readonly Alert[]): NonNulla
   const outcome = FAILURES.find(
     (one) => counts[one] > 0 && counts[one] >= MOST * sum(FAILURES.map((each) => counts[each])),
   )
-  const before = median(alerts.flatMap(({ valueBefore }) => valueBefore ?? []))
-  return {
-    counts,
-    total: counts.total,
-    failed: sum(measured.map((alert) => failuresOf(alert) ?? 0)),
-    ...(before !== undefined && { before }),
-    ...(outcome !== undefined && { outcome }),
-  }
+  const failed = sum(measured.map((alert) => failuresOf(alert) ?? 0))
+  const known = { ...(outcome !== undefined && { outcome }), ...(times.length > 0 && { asOf }) }
+  return { calls: { counts, total: counts.total, failed, ...known } }
 }
 
 function contributorOf(alerts: readonly Alert[]): Incident['contributor'] {

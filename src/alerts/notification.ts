@@ -1,5 +1,5 @@
 import { failureCount } from '../ledger/failure-ratio.ts'
-import { alertOf, type Alert, type LiveAlert } from './alert.ts'
+import { alertOf, withHeld, type Alert, type LiveAlert } from './alert.ts'
 import { firedThreshold, measuredIn, type AlertInstance } from './alert-instance.ts'
 import type { Change } from './signal.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
@@ -27,13 +27,14 @@ export type Notification = Alert & {
   episode?: { threshold: number; values?: readonly ValueAt[]; measuredFrom?: number | undefined } | undefined
 }
 
-/** The notification of a change of an alert. */
+/** The notification of a change of an alert. @param freshFrom what was evaluated before (UNIX seconds) is old */
 export function notificationOf(
   change: Pick<Notification, 'kind' | 'expiredBecause'>,
   live: LiveAlert,
   at: number,
+  freshFrom = -Infinity,
 ): Notification {
-  const alert = alertOf(live)
+  const alert = withHeld(alertOf(live), live.instance.evaluatedAt, freshFrom)
   const threshold = change.kind === 'resolved' ? alert.clear : alert.threshold
   return { ...alert, ...change, threshold, at, episode: episodeOf(change.kind, live.instance, at) }
 }
@@ -48,13 +49,12 @@ function episodeOf(kind: Change, instance: AlertInstance, at: number): Notificat
 
 /** The firing instance of an alert, with what its notification has of it. */
 export function instanceOf({ alert, kind: _kind, target: _target, ...rest }: Notification): AlertInstance {
-  const { key, labels, since, firingSince, valueBefore, peak, at } = rest
-  const times = { since, firingSince, credited: 0, evaluatedAt: at, lastNotifiedAt: at }
+  const { key, labels, since, firingSince, peak, at } = rest
+  const times = { since, firingSince, credited: 0, evaluatedAt: at }
   const rule = { ...rest, name: alert }
   return {
     key,
     labels,
-    valueBefore,
     peak,
     ...measuredIn(rest),
     ...times,

@@ -21,8 +21,8 @@ export type Measurement = {
   counts?: FinishedCounts | undefined
 }
 
-/** The change that a notification reports. `expired` does not mean resolved: nobody knows whether the breach ended. */
-export const CHANGES = ['firing', 'reminder', 'resolved', 'expired'] as const
+/** The change of an alert that a notification reports. `expired` does not mean resolved: nobody knows whether the breach ended. */
+export const CHANGES = ['firing', 'resolved', 'expired'] as const
 export type Change = (typeof CHANGES)[number]
 
 /** The value of an alert, as messages use it. */

@@ -40,8 +40,8 @@ export type Recent = {
   requests: (seconds: number) => Share
 }
 
-/** How many there are in all, and how many of them went wrong. */
-export type Share = { all: number; wrong: number }
+/** How many there are in all, how many of them went wrong, and most of these with which code. */
+export type Share = { all: number; wrong: number; code?: string | undefined }
 
 /** How many of the requests of the last seconds failed; NaN of fewer than `least`, undefined if the trigger does not know it. */
 export function wrongShare(trigger: Trigger, least: number, seconds: number) {

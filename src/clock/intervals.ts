@@ -15,7 +15,7 @@ export const FIRST_POLL_INTERVALS = 2
 export const DEADLINE_INTERVALS = 4
 /** The most intervals between sweeps by which a sweep is postponed if others use up the service's limit. */
 export const POSTPONED_INTERVALS = 4
-/** After so many intervals without a poll, a tick is kept in the log of evaluations, and a reminder no longer waits for one. */
+/** After so many intervals without a poll, a tick is kept in the log of evaluations. */
 export const UNSEEN_INTERVALS = 2
 /** Requests that failed before so many intervals are past. */
 export const PAST_FAILURE_INTERVALS = 3

@@ -6,7 +6,7 @@ import type { HeartbeatProbe } from '../views/check.ts'
 
 /** Requests each heartbeat once, as a daemon that works does. */
 export async function probeHeartbeats({ notify }: Pick<Config, 'notify'>): Promise<HeartbeatProbe[]> {
-  const created = await configuredReceivers(notify, { clock: systemClock, log: () => undefined })
+  const created = await configuredReceivers(notify, { clock: systemClock })
   const heartbeats = created.flatMap(({ receiver }) => ('isHeartbeat' in receiver ? [receiver] : []))
   return Promise.all(
     heartbeats.map(async ({ name: receiver, refresh }) => {

@@ -4,27 +4,20 @@ import { secretsOf } from '../config/secrets.ts'
 import type { Message } from '../notifications/message.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { configuredReceivers, takesMessages } from '../notifications/configured-receivers.ts'
-import { LOG } from '../notifications/log-receiver.ts'
 import type { Receiver } from '../notifications/receiver.ts'
 import { messageReceiverNames } from '../notifications/receivers.ts'
-import { createLogger } from '../log/logger.ts'
 import { maskSecrets } from '../log/mask-secrets.ts'
 import type { Declare } from './command.ts'
 
 /** Sends a sample firing and a sample resolved notification to every receiver, and each heartbeat. Succeeds if all of them are accepted. */
-export const declare: Declare = (command, { configured, print, stdout, succeed }) =>
+export const declare: Declare = (command, { configured, print, succeed }) =>
   void command.action(async (options) => {
     const config = await configured(options)
     const mask = maskSecrets(secretsOf(config))
-    const log = createLogger({ level: 'info', mask, stream: stdout })
-    const created = await configuredReceivers(config.notify, {
-      clock: systemClock,
-      log: ({ fields, text }) => log.warn(fields, text),
-    })
+    const created = await configuredReceivers(config.notify, { clock: systemClock })
     const receivers = created.map(({ receiver }) => receiver)
-    if (receivers.some(({ name }) => name === LOG)) {
-      print(`neither ${messageReceiverNames.join(' nor ')} is configured: notifying the log`)
-    }
+    if (!receivers.some(takesMessages))
+      print(`neither ${messageReceiverNames.join(' nor ')} is configured: alerts and reports are lines of the log`)
     if (config.http.publicUrl === undefined) print('messages have links once `http.public_url` is set')
     for (const receiver of receivers) {
       const { name } = receiver

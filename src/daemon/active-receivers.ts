@@ -1,8 +1,6 @@
-import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { configuredReceivers, takesMessages, type CreatedReceivers } from '../notifications/configured-receivers.ts'
-import type { LogLine } from '../notifications/log-receiver.ts'
 import type { Receiver } from '../notifications/receiver.ts'
 
 type ReceiversConfig = Pick<Config, 'notify' | 'http'>
@@ -10,10 +8,9 @@ type ReceiversConfig = Pick<Config, 'notify' | 'http'>
 export type ActiveReceivers = Awaited<ReturnType<typeof activeReceivers>>
 
 /** The receivers of the active configuration. */
-export async function activeReceivers(first: ReceiversConfig, clock: Clock, logger: Logger) {
-  const log = ({ fields, text, level = 'warn' }: LogLine) => logger[level](fields, text)
+export async function activeReceivers(first: ReceiversConfig, clock: Clock) {
   const create = ({ notify, http }: ReceiversConfig, before?: CreatedReceivers) =>
-    configuredReceivers(notify, { clock, log, pageUrl: http.publicUrl }, before)
+    configuredReceivers(notify, { clock, pageUrl: http.publicUrl }, before)
   const all = (receivers: CreatedReceivers): readonly Receiver[] => receivers.map(({ receiver }) => receiver)
   const namesOf = (receivers: CreatedReceivers): readonly string[] =>
     all(receivers)

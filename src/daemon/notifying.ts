@@ -1,4 +1,4 @@
-import { map, merge, type Observable } from 'rxjs'
+import { EMPTY, ignoreElements, map, merge, type Observable } from 'rxjs'
 import { onceEach } from '../alerts/once-each.ts'
 import { OTHERS_STALE_INTERVALS, STALE_INTERVALS } from '../clock/intervals.ts'
 import type { Config } from '../config/config.ts'
@@ -16,6 +16,8 @@ import { grouping, recipientsBy, type Routable } from '../notifications/grouping
 import type { MessageReceiver, Receiver, Send, State } from '../notifications/receiver.ts'
 import { reportMaker } from '../notifications/report-maker.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
+import { bulletinLine } from '../notifications/text/bulletin.ts'
+import type { ReceiverState } from '../store/store.ts'
 import { runWhile } from '../rx/run-while.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Failure } from '../views/receiver-status.ts'
@@ -33,7 +35,7 @@ export const freshFrom =
   () =>
     clock.wall() - STALE_INTERVALS * config().poll.interval
 
-/** Delivers to all receivers of the active configuration. */
+/** Delivers to all receivers of the active configuration. Without a receiver of messages, a report is a line of the log. */
 export function notifying(parts: DaemonParts, config$: Observable<Config>): Observable<DaemonEvent> {
   const { clock, receivers, draining$: daemonDraining$ } = parts
   const told = toldReceivers(parts)
@@ -46,8 +48,10 @@ export function notifying(parts: DaemonParts, config$: Observable<Config>): Obse
   return runWhile(part$, (_part, settingsDraining$) => {
     const draining$ = merge(settingsDraining$, daemonDraining$)
     told.forget()
-    const roundsNow = roundsOf()
-    return merge(...receivers.all().map((receiver) => deliver(roundsNow(receiver), { clock, draining$ })))
+    const { of, log } = roundsOf()
+    const all = receivers.all()
+    const logged$ = all.some(takesMessages) ? EMPTY : deliver([log], { clock, draining$ }).pipe(ignoreElements())
+    return merge(logged$, ...all.map((receiver) => deliver(of(receiver), { clock, draining$ })))
   }).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })))
 }
 
@@ -83,13 +87,25 @@ function toldReceivers({ clock, store, receivers, ownership }: DaemonParts) {
 /** What the receivers of the daemon were told. */
 type Told = ReturnType<typeof toldReceivers>
 
-/** What is delivered to a receiver, most urgent first. */
-function rounds(parts: DaemonParts, told: Told): () => (receiver: Receiver) => Round[] {
+/** The log as a receiver of reports. What it has got is not stored. */
+function logOfReports({ clock, log }: DaemonParts) {
+  const now = clock.wall()
+  let state: ReceiverState = { added: now, cursor: now, reports: {}, setUps: {} }
+  const notified = { state: () => state, set: async (next: ReceiverState) => void (state = next) }
+  const send: Send = async (message) => {
+    if (message.kind === 'report') log.info(bulletinLine(message))
+  }
+  return { receiver: { name: 'log', send }, pauses: newPauses(clock), notified: async () => notified }
+}
+
+/** What is delivered to a receiver, most urgent first, and the reports for the log. */
+function rounds(parts: DaemonParts, told: Told): () => { of: (receiver: Receiver) => Round[]; log: Round } {
   const { config, clock, store, ownership, health, failures } = parts
   const pausesOf = new WeakMap<Receiver, Pauses>()
   const pauseOf = new WeakMap<Receiver, BackOff>()
   const state = alertState(parts)
   const outage = storeOutage({ problem: health.latest, clock, after: () => 2 * config().poll.interval })
+  const inLog = logOfReports(parts)
   const make = reportMaker({ clock, store, targets: parts.targets.all })
   const setUps = () => [...parts.targets.loaded().map(setUpOf), ...parts.overviews.others()]
 
@@ -119,7 +135,9 @@ function rounds(parts: DaemonParts, told: Told): () => (receiver: Receiver) => R
     const read = nowReader({ clock, store, alerts: state.alerts, mutes: notify.mutes, prepare: routing.prepare })
     const now = async () => read(Math.min(...(await told.all()).values().map((one) => one.state().cursor)))
     const optionsOf = messagesOptions(parts, told, { state, now, routing })
-    return (receiver) => {
+    const reporting = { clock, reports: notify.reports, targets: setUps, make }
+    const log = reportRound(inLog.receiver, inLog.pauses, { ...reporting, notified: inLog.notified })
+    const of = (receiver: Receiver) => {
       if (!takesMessages(receiver)) {
         const pause = kept(pauseOf, receiver, () => backOff(clock, 'state'))
         const failure = () => failureOf(pause, clock.wall())
@@ -129,14 +147,14 @@ function rounds(parts: DaemonParts, told: Told): () => (receiver: Receiver) => R
       const sender = { ...receiver, send: leaderOnly(receiver.send, ownership) }
       const options = optionsOf(receiver)
       const messages = messageRound(sender, pauses, options)
-      const { notified } = options
-      const reports = reportRound(sender, pauses, { clock, reports: notify.reports, targets: setUps, make, notified })
+      const reports = reportRound(sender, pauses, { ...reporting, notified: options.notified })
       return [
         watched(receiver, pauses.failure),
         outage(receiver, pauses.outage),
         ...[messages, reports].map(whileLeader),
       ]
     }
+    return { of, log: whileLeader(log) }
   }
 }
 
@@ -159,8 +177,8 @@ function leaderOnly(send: Send, { isLeader }: DaemonParts['ownership']): Send {
 function routingOf({ config, receivers }: DaemonParts) {
   const { notify, alerts: rules } = config()
   const recipients = onceEach(recipientsBy(notify.routes, receivers.names()))
-  const [ofRules, plain] = [grouping(notify, rules), grouping(notify, [])]
-  return { recipients, ofRules, plain, prepare: (alert: Routable) => void [recipients(alert), ofRules(alert)] }
+  const groupOf = grouping(notify, rules)
+  return { recipients, groupOf, prepare: (alert: Routable) => void [recipients(alert), groupOf(alert)] }
 }
 
 /** What the messages to a receiver are made with, by the configuration of now. */
@@ -171,15 +189,16 @@ function messagesOptions(
 ): (receiver: MessageReceiver) => MessagesOptions {
   const { config, clock, store, targets } = parts
   const { notify, http, alerts: rules } = config()
-  const { recipients, ofRules, plain } = routing
+  const { recipients, groupOf } = routing
   const note = suppressionNotes(store)
-  return ({ name, isLikeAlertmanager }) => ({
+  return ({ name }) => ({
     note,
     clock,
     ...notify,
-    groupOf: isLikeAlertmanager === true ? plain : ofRules,
+    groupOf,
     rules,
     targets: () => targets.all().length,
+    fleet: () => config().targets,
     freshFrom: freshFrom(parts),
     isSent: (alert: Routable) => recipients(alert).includes(name),
     publicUrl: http.publicUrl,

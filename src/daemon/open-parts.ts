@@ -93,7 +93,7 @@ async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) 
   const { secrets = secretsMask(secretsOf(first)) } = options
   const { mask } = secrets
   let active = first
-  const receivers = await activeReceivers(first, clock, log)
+  const receivers = await activeReceivers(first, clock)
   const open$ = defer(() => openStore(first.store, receivers.names(), (line) => log.info(line)))
   const stopped = () => new StoppedError()
   // This may take minutes, and nothing has to be finished before.

@@ -74,7 +74,7 @@ export function eventsOf({ ledger, notifications, backfilled }: Changes): Logged
     ...ledger.transitions.flatMap((transition) => transitionEvents(transition, backfilled)),
     ...ledger.corrections.map((correction) => correctionEvent(correction, backfilled)),
     ...ledger.details.map((details) => callEvent('call.details', details, callChangeView(details, backfilled))),
-    ...notifications.flatMap(alertEvent),
+    ...notifications.map(alertEvent),
   ]
 }
 
@@ -125,9 +125,7 @@ function callEvent(
   }
 }
 
-function alertEvent(notification: Notification): LoggedBody[] {
+function alertEvent(notification: Notification): LoggedBody {
   const { kind, at } = notification
-  // A reminder changes nothing.
-  if (kind === 'reminder') return []
-  return [{ type: `alert.${kind}`, time: isoTime(at), data: alertChangeView(notification) }]
+  return { type: `alert.${kind}`, time: isoTime(at), data: alertChangeView(notification) }
 }

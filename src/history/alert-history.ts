@@ -1,7 +1,7 @@
 import type { LiveAlert } from '../alerts/alert.ts'
 import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode, type PastEpisode } from '../alerts/episode.ts'
-import { isCause } from '../alerts/incidents.ts'
+import { isCause } from '../alerts/alert.ts'
 import type { Severity } from '../alerts/match-keys.ts'
 import { parse, type Row, type RowReader } from '../store/sql.ts'
 import { select, type AddArgument } from './call-filter.ts'

@@ -1,24 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
-import { logReceiver, type LogLine } from './log-receiver.ts'
 import type { MessageReceiver, Receiver, ReceiverType, SendContext } from './receiver.ts'
 import type { NotifyConfig } from './notify-section.ts'
 import { receivers } from './receivers.ts'
 
 /** Without an address of the page, the first dashboard of a receiver counts. */
-export type ReceiverDeps = Omit<SendContext, 'name'> & { log: (line: LogLine) => void }
+export type ReceiverDeps = Omit<SendContext, 'name' | 'timezone'>
 
 /** Receivers, each with the configuration that created it. */
 export type CreatedReceivers = readonly { receiver: Receiver; from: unknown }[]
 
 /**
- * Creates each configured receiver, and the log if none of them accepts messages.
+ * Creates each configured receiver.
  *
  * @param before the receivers of the earlier configuration. A receiver whose configuration is the same is kept, with its
  *   connections and what it knows of the other side.
  */
 export async function configuredReceivers(
   notify: NotifyConfig,
-  { log, ...context }: ReceiverDeps,
+  context: ReceiverDeps,
   before: CreatedReceivers = [],
 ): Promise<CreatedReceivers> {
   const dashboards = notify.receivers.flatMap(
@@ -27,14 +26,17 @@ export async function configuredReceivers(
   const { pageUrl = dashboards[0] } = context
   const known = (from: unknown) => before.find((one) => isDeepStrictEqual(one.from, from))
   const created = notify.receivers.map(async (configured) => {
-    const from = { configured, pageUrl }
+    const from = { configured, pageUrl, timezone: notify.timezone }
     const { name, config } = configured
     const type: ReceiverType = receivers[configured.type]
-    return known(from) ?? { from, receiver: { name, ...(await type.create(config, { ...context, pageUrl, name })) } }
+    return (
+      known(from) ?? {
+        from,
+        receiver: { name, ...(await type.create(config, { ...context, pageUrl, name, timezone: notify.timezone })) },
+      }
+    )
   })
-  const all = await Promise.all(created)
-  if (all.some(({ receiver }) => takesMessages(receiver))) return all
-  return [...all, known('log') ?? { from: 'log', receiver: logReceiver(log) }]
+  return Promise.all(created)
 }
 
 export function takesMessages(receiver: Receiver): receiver is MessageReceiver {

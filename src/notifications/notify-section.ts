@@ -9,7 +9,6 @@ import { duration, longestTimer } from '../schema/duration.ts'
 import { formatDuration } from '../schema/duration-text.ts'
 import { labelMap, section, type ReportProblem } from '../schema/section.ts'
 import type { ReceiverType } from './receiver.ts'
-import { LOG } from './log-receiver.ts'
 import { messageReceiverNames, receiverNames, receivers, namedReceiverNames, type ReceiverName } from './receivers.ts'
 import { cronStart, neverEnds } from './cron-start.ts'
 
@@ -21,10 +20,9 @@ function checkReceivers(notify: AnyMap, report: ReportProblem): void {
   const shorthands = receiverNames.filter((type) => notify[type] !== undefined)
   const all = [...shorthands.map((type) => ({ name: type, [type]: notify[type] })), ...named]
   /** What has a name already. */
-  const taken = new Map<unknown, string>([
-    [LOG, `\`${LOG}\` is the name of the log, which is notified if there is no receiver`],
-    ...shorthands.map((type) => [type, `the same name as \`notify.${type}\``] as const),
-  ])
+  const taken = new Map<unknown, string>(
+    shorthands.map((type) => [type, `the same name as \`notify.${type}\``] as const),
+  )
   named.forEach(({ name }, index) => {
     if (!isName(name)) return
     const problem = taken.get(name)
@@ -186,6 +184,9 @@ const notifyKeys = section(
     receivers: listOf(namedReceiver).describe(
       'More receivers, each with a name of your choice; a key such as `slack` is short for one of that name',
     ),
+    timezone: timezone()
+      .optional()
+      .describe('Mails have the times of this zone beside those in UTC (IANA name); default: UTC only'),
     reports: listOf(report).describe('Daily, weekly and monthly reports; one of each kind for a receiver'),
     routes: listOf(route).describe(
       'Which receivers are notified of which alerts: the first route that matches decides; without one, all receivers are',

@@ -23,15 +23,13 @@ export type State = {
 /** Called each second. Returns a function that sends, or undefined if nothing is due. */
 export type Refresh = (state: State) => (() => Promise<void>) | undefined
 
-/** A configured receiver of messages; or the log. */
+/** A configured receiver of messages. */
 export type MessageReceiver = {
   /** As in the `receiver` label and the store. */
   name: string
   send: Send
   /** It edits the message of an incident while the incident lasts; default: no. */
   edits?: boolean
-  /** It gets what Alertmanager would send: a group for each rule, and no report; default: no. */
-  isLikeAlertmanager?: boolean
 }
 
 /** A configured receiver of the state. What it misses is not sent later. */
@@ -68,4 +66,6 @@ export type SendContext = {
   name: string
   /** Where the page shows the alerts, an absolute address. */
   pageUrl?: string | undefined
+  /** Of whose times there are some beside those in UTC (IANA name). */
+  timezone?: string | undefined
 }

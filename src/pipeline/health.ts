@@ -46,7 +46,10 @@ export function healthRecord(monotonic: () => number) {
       if (poll.successful) failed = undefined
       else if (poll.fault === 'service') failed = { since: at, ...failed, polls: (failed?.polls ?? 0) + 1 }
       recent = [...recent.filter((past) => at - past.at <= 60), { at, requests: requests.length }]
-      answers.add(requests.length, requests.filter(isServiceError).length)
+      answers.add(
+        requests.length,
+        requests.filter(isServiceError).map(({ code }) => code),
+      )
     },
     /** Adds requests that were made between polls, and what failed. */
     addHinted: (requests: number, problem: string | undefined) => {

@@ -70,18 +70,41 @@ export function plural(count: number, noun: string): string {
 }
 
 /**
- * `75% of 40 calls (mode=call) fail, mostly unanswered`, or `75% of 40 calls are rejected`.
+ * `75% of 40 ringing calls failed in 15 minutes, mostly unanswered`, or `75% of 40 calls were rejected in an hour`.
  *
- * @param calls `only` says which calls these are; empty for all
+ * @param of which calls these are, by their labels
  */
 export function failText(
-  calls: { total: number; failed: number; outcome?: string; only?: string; window?: number | undefined },
+  calls: { total: number; failed: number; outcome?: string | null; of: CallLabels; window?: number | undefined },
   reason = 'any',
 ): string {
-  const { total, failed, outcome, only = '', window } = calls
-  const inWindow = window === undefined ? '' : ` in ${formatSeconds(window)}`
-  const what = reason === 'any' ? `fail${outcome === undefined ? '' : `, mostly ${outcome}`}` : `are ${reason}`
-  return `${formatShare(failed / total)} of ${plural(total, 'call')}${only && ` (${only})`}${inWindow} ${what}`
+  const { total, failed, outcome, of, window } = calls
+  const inWindow = window === undefined ? '' : ` in ${spelledSeconds(window)}`
+  const what = reason === 'any' ? 'failed' : `were ${reason}`
+  const mostly = reason === 'any' && outcome ? `, mostly ${outcome}` : ''
+  return `${formatShare(failed / total)} of ${formatNumber(total)} ${callsWith(of, total)} ${what}${inWindow}${mostly}`
+}
+
+type CallLabels = { type?: string; mode?: string; receiver_type?: string }
+
+/** Calls with these labels: `ringing video calls`, `meetings`, `calls to groups`. */
+function callsWith({ type, mode, receiver_type: receiver }: CallLabels, count: number): string {
+  const noun = mode === 'meet' ? 'meeting' : 'call'
+  const kind = { call: 'ringing', meet: undefined, presenter: 'presenter', other: 'other' }[mode ?? 'meet'] ?? ''
+  const to = receiver === undefined ? '' : ` to ${receiver === 'other' ? 'others' : `${receiver}s`}`
+  return `${[kind, type].filter(Boolean).join(' ')} ${noun}${count === 1 ? '' : 's'}${to}`.trim()
+}
+
+/** `15 minutes`, `an hour`, `90 seconds`; what is no whole number of these as `1h 30m`. */
+export function spelledSeconds(seconds: number): string {
+  const units = [
+    ['an hour', 'hours', 3600],
+    ['a minute', 'minutes', 60],
+    ['a second', 'seconds', 1],
+  ] as const
+  const [one, several, size] = units.find(([, , each]) => seconds % each === 0) ?? units[2]
+  const number = seconds / size
+  return number === 1 ? one : number > 90 ? formatSeconds(seconds) : `${formatNumber(number)} ${several}`
 }
 
 /** `no call`, `1 call`, `12 calls`; with a kind: `12 answered calls`. */

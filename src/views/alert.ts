@@ -1,13 +1,14 @@
 import * as z from 'zod'
-import { alertOf, nameOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
+import { alertOf, HELD_FOR, nameOf, withHeld, type Alert, type LiveAlert } from '../alerts/alert.ts'
 import { firesAt, STATES } from '../alerts/alert-instance.ts'
 import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
-import { SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
+import { NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
 import { matches, type Silence } from '../alerts/match.ts'
-import type { AlertGroup } from '../alerts/incidents.ts'
-import { CHANGES, windowOf } from '../alerts/signal.ts'
+import { ofOne, type AlertGroup } from '../alerts/incidents.ts'
+import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
+import { incidentSentence } from '../notifications/text/group-text.ts'
 import { breach, labels, measured, measuredView, severity } from './rule.ts'
 import { count, named, namedObject, time } from './shapes.ts'
 import { silence } from './silence.ts'
@@ -26,6 +27,10 @@ const alertCore = z.object({
 const alertWithValue = alertCore.extend({
   signal: measured.signal,
   value: z.number(),
+  held: z
+    .object({ for: z.enum(HELD_FOR), since: time })
+    .exactOptional()
+    .describe('If the value is not of now: when it was measured, and whether too few calls or no poll is why'),
   calls: count
     .nullable()
     .describe("How many calls are in the signal's window; null if the signal does not count calls"),
@@ -48,7 +53,7 @@ export const alertKeyed = alertWithValue.extend({ key: z.string() })
 const expiredBecause = z.enum(EXPIRED_BECAUSE)
 const callsUrl = z.string().describe('Request for the calls behind the value, where these can be selected')
 
-export function alertData({ signal, calls, compared, since, ...alert }: Alert): AlertData {
+export function alertData({ signal, calls, compared, since, held, ...alert }: Alert): AlertData {
   const { target, alert: name, severity, labels, breach, value, threshold, peak } = alert
   return {
     target,
@@ -61,6 +66,7 @@ export function alertData({ signal, calls, compared, since, ...alert }: Alert): 
     threshold,
     peak,
     calls: calls ?? null,
+    ...(held && { held: { ...held, since: isoTime(held.since) } }),
     ...(compared && { compared: { ...compared, earlier: [...compared.earlier] } }),
     since: isoTime(since),
   }
@@ -97,6 +103,7 @@ export const alert = alertWithValue
     firing_since: time.nullable(),
     fires_at: time.optional().describe('When it fires if the breach lasts; only of a pending one'),
     clear: z.number(),
+    summary: z.string().describe('In a sentence, as of its incident on its target alone'),
     calls_url: callsUrl.optional(),
     runbook_url: z.string().optional(),
     silences: z.array(count).optional().describe('The ids of the active silences that match it'),
@@ -115,9 +122,10 @@ export function alertView(
   groupOf: (alert: Alert) => Pick<AlertGroup, 'labels'>,
   silences: readonly Silence[] = [],
   suppressed: ReadonlyMap<string, readonly Suppression[]> = new Map(),
+  freshFrom = -Infinity,
 ): AlertView {
   const { state, firingSince } = live.instance
-  const alert = alertOf(live)
+  const alert = withHeld(alertOf(live), live.instance.evaluatedAt, freshFrom)
   const by = suppressed.get(nameOf(alert))
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
   return {
@@ -126,6 +134,7 @@ export function alertView(
     firing_since: firingSince === undefined ? null : isoTime(firingSince),
     ...(state === 'pending' && { fires_at: isoTime(firesAt(live.instance)) }),
     clear: alert.clear,
+    summary: incidentSentence(ofOne(alert)),
     calls_url: callsRequest(alert),
     runbook_url: alert.runbookUrl,
     ...(ids.length > 0 && { silences: ids }),
@@ -136,7 +145,7 @@ export function alertView(
 
 const notice = z.object({
   receiver: z.string(),
-  kind: z.enum(CHANGES),
+  kind: z.enum(NOTICES),
   at: time,
 })
 

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { HELD_FOR } from '../alerts/alert.ts'
+import { KINDS } from '../alerts/fleet.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import { isoTime } from '../clock/times.ts'
 import { FAILURES } from '../ledger/failure-ratio.ts'
@@ -6,11 +8,14 @@ import { ABOUT, incidentLines, incidentSentence } from '../notifications/text/gr
 import { failuresOf } from '../alerts/notification.ts'
 import { alertKeyed } from './alert.ts'
 import { severity } from './rule.ts'
-import { count, finite, finiteOf, named, namedObject, time } from './shapes.ts'
+import { count, finite, finiteOf, named, namedObject, time, timeOrNull } from './shapes.ts'
 import { silence } from './silence.ts'
 
 /** How many of the worst alerts are shown. */
 const MOST_ALERTS = 10
+
+/** Of targets. */
+const share = { failing: count, of: count }
 
 /** What fires on several targets, or on one, for the same reason. */
 export const incident = z
@@ -22,32 +27,30 @@ export const incident = z
     summary: z.string().describe('In a sentence'),
     details: z.array(z.object({ about: z.enum(ABOUT), text: z.string() })).describe('What else is known, in sentences'),
     since: time.describe(
-      'When the breach had begun for more than a twentieth of its alerts, which of fewer than twenty is the first one, or when polls last succeeded',
+      'When the breaches of most of its alerts began, or when polls last succeeded; targets that broke long before do not count',
     ),
-    course: z
-      .enum(['grows', 'lasts', 'ends'])
-      .describe(
-        'grows: the targets on which alerts are pending, or have begun to fire in the last two minutes and half a minute after the first, are more than those on which all values are back within their threshold, and at least 5% of those on which alerts fire; ends: on most targets they are back',
-      ),
     targets: z.object({
       firing: count,
       recovering: count.describe('Of those that fire, on which all values are back within their threshold'),
       pending: count.describe('On which alerts are pending only'),
       of: count.describe('All targets'),
     }),
-    unpolled: z
-      .object({ targets: count, since: time })
-      .nullable()
-      .describe('Its targets without a successful poll: their numbers are from before'),
+    held: z
+      .array(z.object({ for: z.enum(HELD_FOR), targets: count, since: time }))
+      .describe('On how many targets values are from before, since when, and for lack of what'),
     calls: z
       .object({
         total: finite,
         failed: finite,
-        before: finite.describe('The share that failed before the breach: the median of seven windows'),
         outcome: z.enum(FAILURES).nullable(),
+        as_of: time.nullable().describe('When they were counted; null: now'),
       })
       .nullable()
-      .describe('Of all its targets; null if it is not about a share of calls'),
+      .describe('Of all its targets that have enough calls; null if it is not about a share of calls'),
+    shared: z
+      .object({ by: z.enum(KINDS), value: z.string(), ...share, others: z.object(share) })
+      .nullable()
+      .describe('What most of its targets have in common and others have not, by more than chance'),
     contributor: z.object({ label: z.string(), value: z.string() }).nullable(),
     causes: z.array(
       z.object({ signal: z.string(), targets: count, cause: z.string().nullable().describe('The most frequent one') }),
@@ -56,7 +59,7 @@ export const incident = z
       .array(
         alertKeyed
           .pick({ target: true, alert: true, key: true })
-          .extend({ value: finite, calls: finite, failed: finite }),
+          .extend({ value: finite, calls: finite, failed: finite, as_of: time.nullable() }),
       )
       .describe('At most ten alerts whose value is beyond the threshold, those with most failed calls first'),
     others: z.array(z.object({ alert: z.string(), targets: count })).describe('What else fires on its targets'),
@@ -66,31 +69,32 @@ export type IncidentView = z.output<typeof incident>
 export const incidents = namedObject('Incidents', { incidents: z.array(incident) })
 
 export function incidentView(incident: Incident): IncidentView {
-  const { labels, severity, since, course, targets, unpolled, calls, contributor, causes, worst, others } = incident
+  const { labels, severity, since, targets, held, calls, shared, contributor, causes, worst, others } = incident
   return {
     group: labels,
     severity,
     summary: incidentSentence(incident),
     details: incidentLines(incident),
     since: isoTime(since),
-    course,
     targets,
-    unpolled: unpolled ? { ...unpolled, since: isoTime(unpolled.since) } : null,
+    held: held.map((one) => ({ ...one, since: isoTime(one.since) })),
     calls:
       calls === undefined
         ? null
         : {
             total: finiteOf(calls.total),
             failed: finiteOf(calls.failed),
-            before: finiteOf(calls.before),
             outcome: calls.outcome ?? null,
+            as_of: timeOrNull(calls.asOf),
           },
+    shared: shared ?? null,
     contributor: contributor ?? null,
     causes: causes.map(({ cause = null, ...each }) => ({ ...each, cause })),
     worst: worst.slice(0, MOST_ALERTS).map((alert) => {
-      const { target, alert: name, key, value, calls } = alert
+      const { target, alert: name, key, value, calls, held } = alert
       const failed = failuresOf(alert)
-      return { target, alert: name, key, value: finiteOf(value), calls: finiteOf(calls), failed: finiteOf(failed) }
+      const numbers = { value: finiteOf(value), calls: finiteOf(calls), failed: finiteOf(failed) }
+      return { target, alert: name, key, ...numbers, as_of: timeOrNull(held?.since) }
     }),
     others: [...others],
   }

@@ -198,7 +198,9 @@ function partsOf(
   for (const name of names) {
     const [target, instances] = views.get(name)!
     const alerts = withoutNoise(
-      instances.map((instance) => alertView({ target: name, instance }, groupOf, active, suppressed)),
+      instances.map((instance) =>
+        alertView({ target: name, instance }, groupOf, active, suppressed, options.freshFrom()),
+      ),
     )
     const value: StateChange['targets'][number] = { target, alerts }
     add(`target ${name}`, { list: 'targets', value, version: [withoutPassing(target), alerts] })

@@ -12,7 +12,6 @@ import { REPORT_COLUMNS } from '../../src/views/report.ts'
 import { placesOf } from '../../src/schema/path.ts'
 import { variables } from '../../src/schema/variables.ts'
 import { alertHistoryAnswer } from '../../src/views/alert.ts'
-import { alertmanager } from '../../src/views/messages/alertmanager.ts'
 import { audit } from '../../src/views/audit.ts'
 import { backtest } from '../../src/views/backtest.ts'
 import { call, calls } from '../../src/views/call.ts'
@@ -84,7 +83,6 @@ function documents(): Record<string, string[]> {
     'Output of `silence list --json`, each silence': silence,
     'Output of `status --json`': storedStatus,
     'Body of a webhook': message,
-    'Body of a webhook, `format: alertmanager`': alertmanager,
   }
   // Without the names of schemas, so that each has its fields.
   const linesOf = (schema: z.ZodType) => schemaLines(z.toJSONSchema(schema, { io: 'input', metadata: z.registry() }))

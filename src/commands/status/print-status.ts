@@ -40,8 +40,8 @@ export function printProblems(status: StoredStatus, print: CommandContext['print
 }
 
 function printIncident(incident: StoredStatus['incidents'][number], print: CommandContext['print']): void {
-  const { severity, course, summary, details, group, runbook_url: runbook } = incident
-  print(`${severity}: ${summary}`, severity === 'critical' && course !== 'ends' ? 'red' : 'yellow')
+  const { severity, worst, summary, details, group, runbook_url: runbook } = incident
+  print(`${severity}: ${summary}`, severity === 'critical' && worst.length > 0 ? 'red' : 'yellow')
   // Where each rule has its own incident, those of the others follow.
   const told = details.filter(({ about }) => about !== 'others' || group.alert === undefined)
   for (const { text } of told) print(`  ${text}`)
@@ -171,10 +171,17 @@ export function printAll(
       byName.compare(a.key, b.key) ||
       (a.breach === 'above' ? b.value - a.value : a.value - b.value),
   )
-  const rows = worst.map(({ key, target, severity, since, value, threshold, breach, signal }) => {
+  const rows = worst.map(({ key, target, severity, since, value, threshold, breach, signal, held }) => {
     const { unit } = definitionOf({ name: signal })
     const lasts = formatSeconds(Math.max(0, (Date.parse(now) - Date.parse(since)) / 1000))
-    return [key, target, severity, lasts, formatIn(unit, value), `${breach} ${formatIn(unit, threshold)}`]
+    return [
+      key,
+      target,
+      severity,
+      lasts,
+      `${formatIn(unit, value)}${held === undefined ? '' : ` at ${clockOf(Date.parse(held.since) / 1000, Date.parse(now) / 1000)}`}`,
+      `${breach} ${formatIn(unit, threshold)}`,
+    ]
   })
   const header = ['alert', 'target', 'severity', 'for', 'value', 'threshold']
   if (rows.length > 0) printTable(header, folded(rows, [0, 2, 5], 1, width), 3, ['threshold', 'severity', 'for'])

@@ -1,4 +1,4 @@
-import { alertOf, nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
+import { alertOf, nameOf, withHeld, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import { firesAt } from '../../alerts/alert-instance.ts'
 import { incidentsOf } from '../../alerts/incidents.ts'
 import { isoTime } from '../../clock/times.ts'
@@ -32,8 +32,11 @@ type Told = { reader: StoreReader; url: string; heard: Heard | undefined }
 export async function readStatus({ reader, url, heard }: Told, config: Config, now: number): Promise<StoredStatus> {
   const { targets, notify, alerts: rules, poll, http } = config
   const live = await readLiveAlerts(reader)
-  const firing = live.filter(({ instance }) => instance.state !== 'pending').map(alertOf)
-  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, now - STALE_INTERVALS * poll.interval)
+  const freshFrom = now - STALE_INTERVALS * poll.interval
+  const firing = live
+    .filter(({ instance }) => instance.state !== 'pending')
+    .map((one) => withHeld(alertOf(one), one.instance.evaluatedAt, freshFrom))
+  const incidents = incidentsOf(live, grouping(notify, rules), targets.length, freshFrom, targets)
   const suppressed = suppressedAlerts(live, { notify, silences: await reader.silences(now), now })
   const alerts = firing.map((alert) => ({
     ...alertData(alert),

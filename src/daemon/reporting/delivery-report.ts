@@ -3,7 +3,6 @@ import type { Clock } from '../../clock/clock.ts'
 import type { WebhookEvent } from '../../events/webhooks/webhook-event.ts'
 import type { OperationalMetrics } from '../../metrics/operational-metrics.ts'
 import type { Delivery } from '../../notifications/delivery/deliver.ts'
-import { LOG } from '../../notifications/log-receiver.ts'
 import type { Message } from '../../notifications/message.ts'
 import { titleOf } from '../../notifications/text/notification-text.ts'
 import { formatSeconds, plural } from '../../text/format.ts'
@@ -38,8 +37,8 @@ export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (deliv
       failing.set(receiver, { since, attempts: attempts + 1 })
       log[attempts === 0 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
     } else {
-      // Without a message, the delivery is a repeated state. Messages to the log are already there.
-      log[message === undefined || receiver === LOG ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
+      // Without a message, the delivery is a repeated state.
+      log[message === undefined ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
       if (problem === '') logEnd(receiver)
     }
   }

@@ -26,11 +26,10 @@ export function logAlerts(log: ChangeLog, target: string, { changed, ended, noti
   logNotified(log, notifications)
 }
 
-/** Logs the changes of state behind notifications. A reminder is no change. */
+/** Logs the changes of state behind notifications. */
 export function logNotified(log: ChangeLog, notifications: readonly Notification[]): void {
   for (const notification of notifications) {
     const { kind, target, alert, labels, severity, value, threshold } = notification
-    if (kind === 'reminder') continue
     write(log, { target, alert, labels, severity, state: kind, value, threshold }, `: ${detailsOf(notification)}`)
   }
 }

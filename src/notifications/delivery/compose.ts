@@ -1,5 +1,6 @@
 import { nameOf, type Alert } from '../../alerts/alert.ts'
 import type { EpisodeNote } from '../../alerts/episode.ts'
+import type { FleetTarget } from '../../alerts/fleet.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
 import { bySeverity, type AlertMatch } from '../../alerts/match-keys.ts'
@@ -23,6 +24,8 @@ export type ComposeOptions = {
   isSent: (alert: Routable) => boolean
   /** How many targets there are. */
   targets: number
+  /** All targets, as they are configured. */
+  fleet: () => readonly FleetTarget[]
   /** What was evaluated before this time (UNIX seconds) is old. */
   freshFrom: number
   /** The page's address for users, if known. */
@@ -41,17 +44,14 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const { now, targets, freshFrom, groupOf } = options
   const news = newsOf(grouped)
   const flaps = Map.groupBy(untold, ({ name }) => name)
-  const updateFor = (one: Live, kind: 'firing' | 'reminder') =>
-    firingUpdate(one, kind, { known: news.known.get(one.name), untold: flaps.get(one.name) }, now)
+  const updateFor = (one: Live) =>
+    firingUpdate(one, { known: news.known.get(one.name), untold: flaps.get(one.name) }, options)
   const shown = sent.about === 'reminder' || sent.about === 'edit' ? firing : news.begun
-  const changes = [
-    ...shown.map((one) => updateFor(one, sent.about === 'reminder' ? 'reminder' : 'firing')),
-    ...news.ended.flatMap((one) => endOf(one, options) ?? []),
-  ]
+  const changes = [...shown.map(updateFor), ...news.ended.flatMap((one) => endOf(one, options) ?? [])]
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
   const told = new Set(changes.map(({ notification }) => nameOf(notification)))
   const others = firing.filter(({ name }) => !told.has(name) && news.known.has(name))
-  const incident = now.incident(group, groupOf, { of: targets, freshFrom })
+  const incident = now.incident(group, groupOf, { of: targets, freshFrom, fleet: options.fleet() })
   const before = new Set(news.open.map(({ target }) => target)).size
   const all = [...alerts.map(({ notification }) => notification), ...untold.map(({ change }) => change)]
   const message: AlertMessage = {
@@ -62,7 +62,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
     route: group.route,
     incident: incident && { ...incident, ...(before > 0 && { told: before }) },
     alerts,
-    unchanged: others.map((one) => withLinks(updateFor(one, 'firing'), options)),
+    unchanged: others.map((one) => withLinks(updateFor(one), options)),
     flapped: flappedIn(untold, told).map((one) => withLinks(one, options)),
     silenced: silencedAmong(incident?.firing ?? [], options),
     inhibited: inhibitedBy(alerts, options),
@@ -114,12 +114,15 @@ function noticesOf(
   const earlier = maybe.filter(({ name, episode }) => names.has(name) && !episodes.has(episode)).flatMap(endOfEpisode)
   const own =
     about === 'edit' ? ends : [...begins, ...ends, ...earlier, ...untold.map(({ change }) => change), ...again]
-  return own.flatMap((one) => notesOf([one], { receiver, kind: one.kind, at: now.at }))
+  const kindOf = ({ kind }: Pick<Notification, 'kind'>) => (about === 'reminder' && kind === 'firing' ? about : kind)
+  return own.flatMap((one) => notesOf([one], { receiver, kind: kindOf(one), at: now.at }))
 }
 
 /** The message that these alerts, which still fire, are no longer sent to the receiver. */
 export function composeUnrouted(alerts: readonly Unrouted[], sent: Sent, options: ComposeOptions): AlertMessage {
-  const updates = alerts.map(({ live }) => withLinks(updateOf(live.alert, live, 'firing', options.now.at), options))
+  const updates = alerts.map(({ live }) =>
+    withLinks(updateOf(live.alert, live, options.now.at, options.freshFrom), options),
+  )
   const { labels, route } = options.groupOf(alerts[0]!.live.alert)
   const changes = updates.map(({ notification }) => notification)
   const nothing = { unanswered: [], incident: undefined, unchanged: [], flapped: [], silenced: [], inhibited: [] }
@@ -158,25 +161,22 @@ function elsewhereOn(over: readonly Notification[], { now, isSent }: ComposeOpti
 }
 
 /** An alert that fires, with its current values. */
-function updateOf(
-  alert: Alert,
-  { instance }: Pick<Live, 'instance'>,
-  kind: Notification['kind'],
-  at: number,
-): AlertUpdate {
-  return { notification: notificationOf({ kind }, { target: alert.target, instance }, at), flaps: 0 }
+function updateOf(alert: Alert, { instance }: Pick<Live, 'instance'>, at: number, freshFrom: number): AlertUpdate {
+  return {
+    notification: notificationOf({ kind: 'firing' }, { target: alert.target, instance }, at, freshFrom),
+    flaps: 0,
+  }
 }
 
 /** The same, with how often it ended since the receiver heard of it, and until when it was silenced. */
 function firingUpdate(
   one: Live,
-  kind: 'firing' | 'reminder',
   { known, untold = [] }: { known: Known | undefined; untold: readonly Ended[] | undefined },
-  { at, ended, silences }: Now,
+  { now: { at, ended, silences }, freshFrom }: ComposeOptions,
 ): AlertUpdate {
   const { alert } = one
-  const isFirst = kind === 'firing' && known === undefined
-  const update = updateOf(alert, one, kind, isFirst ? alert.firingSince : at)
+  const isFirst = known === undefined
+  const update = updateOf(alert, one, isFirst ? alert.firingSince : at, freshFrom)
   const silence = silences
     .filter(({ until }) => until <= at && until > alert.firingSince)
     .toSorted((a, b) => b.until - a.until)

@@ -2,7 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import { nameOf, type Alert, type LiveAlert } from '../../alerts/alert.ts'
 import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import { onceEach } from '../../alerts/once-each.ts'
-import { incidentAlone, statedOf, type AlertGroup, type Incident, type Stated } from '../../alerts/incidents.ts'
+import {
+  incidentAlone,
+  statedOf,
+  type AlertGroup,
+  type Among,
+  type Incident,
+  type Stated,
+} from '../../alerts/incidents.ts'
 import { endOf, type EpisodeRow } from '../../alerts/episode.ts'
 import type { Silence } from '../../alerts/match.ts'
 import type { Notification } from '../../alerts/notification.ts'
@@ -37,7 +44,11 @@ export type Now = {
   /** All that is live by the keys of its groups, also what is suppressed. */
   groups: (groupOf: GroupOf) => ReadonlyMap<string, LiveGroup>
   /** All that fires in a group, also what is suppressed; undefined if nothing does. @param of how many targets there are @param freshFrom what was evaluated before (UNIX seconds) is old */
-  incident: (group: AlertGroup, groupOf: GroupOf, among: { of: number; freshFrom: number }) => Incident | undefined
+  incident: (
+    group: AlertGroup,
+    groupOf: GroupOf,
+    among: Pick<Among, 'of' | 'freshFrom' | 'fleet'>,
+  ) => Incident | undefined
   /** What follows from this moment, computed once for all receivers. */
   shared: <Value>(of: object, compute: () => Value) => Value
   /** Those that are active, and those that expired in the last half hour. */
@@ -184,13 +195,13 @@ function incidentsAmong(firing: readonly Live[], pending: readonly Live[], group
     [...firing, ...pending].reduce((most, { alert }) => Math.max(most, alert.evaluatedAt), -Infinity),
   )
   const known = shared()
-  return (group, groupOf, { of, freshFrom }) => {
+  return (group, groupOf, { of, freshFrom, fleet }) => {
     const incidents = known(groupOf, () => new Map<string, Incident | undefined>())
     if (!incidents.has(group.key)) {
       const at = Math.max(latest(), freshFrom)
       const live = groups(groupOf).get(group.key)
       const own = [...(live?.firing ?? []), ...(live?.pending ?? [])].map(({ alert }) => alert)
-      incidents.set(group.key, incidentAlone(group, own, { onTarget: onTarget(), of, at, freshFrom }))
+      incidents.set(group.key, incidentAlone(group, own, { onTarget: onTarget(), of, at, freshFrom, fleet }))
     }
     return incidents.get(group.key)
   }

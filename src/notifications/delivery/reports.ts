@@ -16,7 +16,7 @@ export type ReportsOptions = {
   /** Makes a report; undefined while it waits. @throws {StoreError} */
   make: (due: DueReport) => Promise<ReportMessage | undefined>
   /** What the receiver was told. @throws {StoreError} */
-  notified: () => Promise<Notified>
+  notified: () => Promise<Pick<Notified, 'state' | 'set'>>
 }
 
 /** Sends the reports that are due and that the receiver has not got, one a round. */
@@ -26,7 +26,7 @@ export function reportRound(receiver: MessageReceiver, pauses: Pauses, options: 
   const reports = options.reports.filter((report) => report.receivers?.includes(name) !== false)
   let isSending = false
 
-  async function send(due: DueReport, notified: Notified): Promise<Delivery | undefined> {
+  async function send(due: DueReport, notified: Pick<Notified, 'state' | 'set'>): Promise<Delivery | undefined> {
     const message = await make(due)
     if (message === undefined) return undefined
     const attempt = await pauses.reports.attempt(() => receiver.send(message))
@@ -35,7 +35,7 @@ export function reportRound(receiver: MessageReceiver, pauses: Pauses, options: 
   }
 
   return async () => {
-    if (isSending || receiver.isLikeAlertmanager === true) return []
+    if (isSending) return []
     if (pauses.whole.left() > 0 || pauses.reports.left() > 0) return []
     const notified = await options.notified()
     const due = dueReport(notified.state(), { reports, targets: targets(), now: clock.wall() })

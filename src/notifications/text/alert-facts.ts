@@ -60,16 +60,17 @@ function bar(value: number, top: number): string {
  */
 export function factsOf(notification: Notification, now: number): [name: string, value: string][] {
   const isOver = hasEnded(notification)
+  const { held } = notification
   const facts: [name: string, value: string | undefined][] = [
     ...courseOf(notification, now),
-    ['Outcomes', splitOf(notification)],
+    [held ? 'Outcomes then' : 'Outcomes', splitOf(notification)],
     ['Oldest call', isOver ? undefined : oldestOf(notification)],
     ['Last good poll', notification.lastPoll === undefined ? undefined : formatTime(notification.lastPoll)],
     ['Rule', isOver ? undefined : ruleText(notification)],
     ['Cause', isOver ? undefined : notification.cause],
-    ['Top contributor', isOver ? undefined : contributorOf(notification)],
-    ['Trend', trendOf(notification)],
-    ['Forecast', forecastOf(notification)],
+    ['Top contributor', isOver || held ? undefined : contributorOf(notification)],
+    ['Trend', held ? undefined : trendOf(notification)],
+    ['Forecast', held ? undefined : forecastOf(notification)],
     ['Only calls with', callsLookedAt(notification) || undefined],
   ]
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
@@ -80,7 +81,6 @@ function courseOf(notification: Notification, now: number): [name: string, value
   const { kind, since, lastPoll = since, firingSince, at } = notification
   // While the notification waited, the alert may have continued.
   const untilNow = (from: number) => `${formatTime(from)} (${formatSeconds(Math.max(at, now) - from)})`
-  if (kind === 'reminder') return [['Firing since', untilNow(firingSince)]]
   if (kind === 'firing') return [['Since', untilNow(Math.min(since, lastPoll))]]
   const [worst, value] = worstOf(notification)
   return [
@@ -93,14 +93,13 @@ function courseOf(notification: Notification, now: number): [name: string, value
 
 /** What a reader must know besides the numbers to decide whether to act. */
 export function notesOf(notification: Notification, flaps: number): string[] {
-  const { signal, expiredBecause, cause, asOf } = notification
+  const { signal, expiredBecause, cause } = notification
   const why = cause === undefined ? 'Why: see `problem` at /api/v1/status, or the log. ' : ''
   const isBlind = !hasEnded(notification) && signal.name === 'poll_age'
   const notes = [
     flaps > 0 && flapsText(flaps),
     isBlind && `${why}Calls made meanwhile are counted when polls work again.`,
     expiredBecause && EXPIRED[expiredBecause],
-    asOf !== undefined && `The value is as of ${formatTime(asOf)}: since then the calls could not be polled.`,
   ]
   return notes.flatMap((note) => note || [])
 }

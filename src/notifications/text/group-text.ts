@@ -1,14 +1,15 @@
 import { runbookOf } from '../../alerts/runbook.ts'
+import type { RuleLabels } from '../../alerts/groups.ts'
 import { definitionOf } from '../../alerts/definition-of.ts'
 import { failuresOf, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { subjectOf, type Alert } from '../../alerts/alert.ts'
 import { bySeverity, isMoreSevere } from '../../alerts/match-keys.ts'
 import { isBeyond, sum, windowOf } from '../../alerts/signal.ts'
-import { beginningOf, targetsOf, TOGETHER_SECONDS, type Incident } from '../../alerts/incidents.ts'
-import { clockOf, failText, formatNumber, formatSeconds, formatShare, formatTime, plural } from '../../text/format.ts'
+import { beginningOf, targetsOf, TOGETHER_SECONDS, type Incident, type Said } from '../../alerts/incidents.ts'
+import { clockOf, failText, formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate } from '../message.ts'
-import { nameIn } from './bounded.ts'
-import { callsLookedAt, formatValue, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
+import { firstOf, nameIn } from './bounded.ts'
+import { descriptionOf, formatValue, noneText, ruleText, splitOf, titleOf, worstOf } from './notification-text.ts'
 
 /** All alerts of a group, also those that did not change: what fires comes first. */
 export function wholeGroup({ alerts, unchanged }: AlertMessage): AlertUpdate[] {
@@ -26,34 +27,59 @@ export function withWhatFires(message: AlertMessage): AlertMessage {
 const NAMED = 3
 
 /**
- * `295 of 300 targets: 84% of 4,120 calls (mode=call) in 15m fail, mostly unanswered`; a target alone by its name; what is no share of calls by
- * its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where most values are back within their threshold,
- * and ends with the time of its numbers if they are old on most targets.
+ * `295 of 300 targets (99 of 100 *-eu-*, 196 of 200 others): 84% of 4,120 ringing calls failed in 15 minutes, mostly unanswered`; a target alone by its name; what is no share of
+ * calls by its value, or by its rule if there are several alerts whose values do not add up. It begins with `Recovering` where nothing is
+ * beyond its threshold. Where no value is of now, it says why, and what the last one was. How many targets it names is on how many it has
+ * numbers.
  */
-export function incidentSentence(incident: Incident): string {
-  const { targets, alerts, calls, old, unpolled } = incident
-  const [first] = alerts
-  const on = targets.firing === 1 ? first!.target : `${formatNumber(targets.firing)} of ${plural(targets.of, 'target')}`
-  const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
-  const which = { only: callsOf(alerts), window: windowOf(first!.signal) }
-  const what = calls === undefined ? breachText(incident) : failText({ ...calls, ...which }, reason)
-  const stated = targetsOf(alerts).size
-  const those = old === stated ? '' : `on ${formatNumber(old)} `
-  const asOf = unpolled && 2 * old > stated ? `, ${those}as of ${clockOf(unpolled.since, incident.at)}` : ''
-  return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}${asOf}`
+export function incidentSentence(incident: Said): string {
+  const { targets, alerts, measured, at } = incident
+  const [first] = measured
+  const { size } = targetsOf(alerts)
+  const on =
+    size === 1
+      ? first!.target
+      : `${formatNumber(size)} of ${plural(targets.of, 'target')}${sharedText(incident.shared)}`
+  const what = first!.held ? heldText(measured, at, valueText(incident)) : (valueText(incident) ?? ruleText(first!))
+  return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}`
 }
 
-/** Whether most targets of an incident recover, and nothing is beyond its threshold. */
-export const isRecovering = ({ course, worst }: Incident) => course === 'ends' && worst.length === 0
+/** ` (99 of 100 *-eu-*, 4 of 200 others)`. */
+function sharedText(shared: Said['shared']): string {
+  if (shared === undefined) return ''
+  const { by, value, others, ...own } = shared
+  const share = ({ failing, of }: typeof others) => `${formatNumber(failing)} of ${formatNumber(of)}`
+  return ` (${share(own)} ${by === 'name' ? '' : `of ${by} `}${value}, ${share(others)} others)`
+}
+
+/** Its value, if it has one: of a single alert, or of several whose values add up. */
+function valueText(incident: Said): string | undefined {
+  const { calls, measured } = incident
+  const [first] = measured
+  const window = windowOf(first!.signal)
+  const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
+  return calls ? failText({ ...calls, of: labelsOf(measured), window }, reason) : breachText(incident)
+}
+
+/** Why there is no value of now, since when, and what it was then, if all of them were measured at that time. */
+function heldText(alerts: readonly Alert[], at: number, value: string | undefined): string {
+  const times = alerts.flatMap(({ held }) => held?.since ?? [])
+  const [first, last] = [Math.min(...times), Math.max(...times)]
+  const then = value !== undefined && last - first <= TOGETHER_SECONDS ? `; then ${value}` : ''
+  return `${noneText(alerts[0]!)} since ${clockOf(last, at)}${then}`
+}
+
+/** Whether nothing of an incident is beyond its threshold. */
+export const isRecovering = ({ worst }: Pick<Incident, 'worst'>) => worst.length === 0
 
 /**
- * What breaches the rule, of a single alert with its value. Since when there is no poll, as everything else says it, rather than for how
- * long at least.
+ * What breaches the rule, of a single alert with its value; undefined of several whose values do not add up. Since when there is no poll, as
+ * everything else says it, rather than for how long at least.
  */
-function breachText({ alerts, course, at, since }: Incident): string {
-  const [first, ...others] = alerts
-  if (course === 'ends') return first!.alert
-  const polls = alerts.flatMap(({ lastPoll }) => lastPoll ?? [])
+function breachText({ measured, worst, at, since }: Said): string | undefined {
+  const [first, ...others] = measured
+  if (worst.length === 0) return first!.alert
+  const polls = worst.flatMap(({ lastPoll }) => lastPoll ?? [])
   if (polls.length > 0) {
     const last = beginningOf(polls)
     // The incident may have begun long before, on targets that can be read again.
@@ -62,35 +88,52 @@ function breachText({ alerts, course, at, since }: Incident): string {
   const { signal } = first!
   const definition = definitionOf(signal)
   // An open call is in one of the alerts, so that their numbers add up.
-  if (others.length > 0 && !('oldest' in definition)) return ruleText(first!)
-  return definition.describe({ ...first!, kind: 'firing', value: sum(alerts.map(({ value }) => value)) }, signal)
+  if (others.length > 0 && !('oldest' in definition)) return undefined
+  return definition.describe({ ...first!, kind: 'firing', value: sum(measured.map(({ value }) => value)) }, signal)
 }
 
-/** Which calls all of the alerts are about: `mode=call`; empty for all calls. */
-function callsOf(alerts: Incident['alerts']): string {
-  const texts = new Set(alerts.map(callsLookedAt))
-  return texts.size === 1 ? [...texts][0]! : ''
+/** The labels of the calls that all of the alerts are about. */
+function labelsOf(alerts: Incident['alerts']): RuleLabels {
+  const [first, ...others] = alerts.map(({ match, labels }) => Object.entries({ ...match, ...labels }))
+  const isCommon = ([name, value]: [string, string]) =>
+    others.every((entries) => entries.some(([other, its]) => other === name && its === value))
+  return Object.fromEntries(first!.filter(isCommon))
 }
 
 /** What is said of an incident, in the order of its lines. */
 const TEXTS = {
-  course: (incident) => [courseText(incident)],
-  unpolled: (incident) => [incident.unpolled && unpolledText(incident.unpolled, incident)],
+  since: ({ since }) => [`Since ${formatTime(since)}`],
+  held: (incident) => incident.held.map((held) => isPartly(incident) && heldLine(held, incident)),
   cause: (incident) => [incident.causes.map((cause) => causeText(cause, incident)).find(Boolean)],
-  outcomes: ({ calls }) => [calls && `Outcomes: ${splitOf(calls)}`],
+  outcomes: ({ calls, at }) => [
+    calls && `Outcomes${calls.asOf === undefined ? '' : ` at ${clockOf(calls.asOf, at)}`}: ${splitOf(calls)}`,
+  ],
+  told: ({ told, targets: { firing } }) => [
+    told !== undefined && told !== firing && `On ${plural(told, 'target')} in the message before`,
+  ],
   messages: ({ messages = [], at }) => {
     const latest = messages.map((one) => `${one.receiver} ${clockOf(one.at, at)}`)
     return [latest.length > 0 && `Last message: ${latest.join(', ')}`]
   },
   oldest: ({ alerts }) => [oldestText(alerts)],
-  worst: ({ alerts, worst }) => [worst.length > 0 && alerts.length > 1 && worstTexts(worst)],
+  worst: ({ alerts, worst, at }) => [worst.length > 0 && alerts.length > 1 && worstTexts(worst, at)],
   mostly: ({ contributor }) => [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
   others: (incident) => [incident.others.length > 0 && `Also firing: ${othersText(incident)}`],
+  description: (incident) => [descriptionText(incident)],
   rule: (incident) => {
     const rules = [...new Map(incident.alerts.map((alert) => [alert.alert, alert])).values()].slice(0, NAMED)
     return rules.map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident))
   },
 } satisfies Record<string, (incident: Incident) => (string | false | undefined)[]>
+
+/** The description of the rule, with the numbers of the sentence, while something is beyond its threshold. */
+function descriptionText({ alerts, calls, worst }: Incident): string | undefined {
+  const [first, ...others] = alerts
+  if (worst.length === 0) return undefined
+  if (others.length === 0) return descriptionOf(first!)
+  const counted = calls && calls.asOf === undefined && { value: calls.failed / calls.total, calls: calls.total }
+  return descriptionOf(first!, counted || { value: NaN })
+}
 
 /** What a line about an incident says. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a list that never changes
@@ -106,37 +149,15 @@ export function incidentLines(incident: Incident): Line[] {
 const ruleLine = (name: string, rule: string, incident: Incident) =>
   incidentSentence(incident).includes(rule) ? `Rule: ${name}` : `${name}: ${rule}`
 
-/** `Since 2026-11-20 08:13:30 UTC, growing (pending on 12 more targets); was 10% before, 31% at 08:20:30 UTC`. */
-function courseText(incident: Incident): string {
-  const { since, course, targets, calls, told = 0 } = incident
-  const { firing, recovering, pending } = targets
-  const back =
-    recovering === 0
-      ? ''
-      : ` (back within the threshold${firing === 1 ? ', but not resolved yet' : ` on ${plural(recovering, 'target')}`})`
-  const more = pending === 0 ? '' : ` (pending on ${plural(pending, 'more target')})`
-  const lasts =
-    told > firing ? `shrinking, was ${plural(told, 'target')}${back}` : `lasting${peakText(incident)}${back}`
-  const now = { grows: `growing${more}`, lasts, ends: `ending${back}` }[course]
-  const shares = [calls?.before !== undefined && `${formatShare(calls.before)} before`].filter(Boolean)
-  return `Since ${formatTime(since)}, ${now}${shares.length > 0 ? `; was ${shares.join(', ')}` : ''}`
-}
-
-/** `, 49.5% at most` of a single alert beyond its threshold that was worse. */
-function peakText({ alerts: [alert, ...others], worst, unpolled }: Incident): string {
-  const { value, peak, breach } = alert!
-  const [now, most] = [value, peak].map((each) => formatValue(alert!, each))
-  if (others.length > 0 || worst.length === 0 || unpolled !== undefined || now === most) return ''
-  return `, ${most} at ${breach === 'above' ? 'most' : 'least'}`
-}
-
 /** On how many targets something is; empty where there is only one. */
 const onTargets = (targets: number, { targets: { of } }: Incident) =>
   of === 1 ? '' : ` on ${plural(targets, 'target')}`
 
-function unpolledText({ targets, since }: NonNullable<Incident['unpolled']>, incident: Incident): string {
-  return `Numbers stand since ${formatTime(since)}: no successful poll${onTargets(targets, incident)}`
-}
+/** Whether the values of some of its alerts are of now, and of others from before. */
+const isPartly = ({ measured }: Incident) => measured[0]!.held === undefined
+
+const heldLine = ({ for: reason, targets, since }: Incident['held'][number], incident: Incident) =>
+  `${reason === 'polls' ? 'No successful poll' : 'Too few calls for a value'}${onTargets(targets, incident)} since ${clockOf(since, incident.at)}`
 
 /** `Oldest call: since 2026-11-20 08:00:00 UTC, session v1.us.123 on shop-01`. */
 function oldestText(alerts: Incident['alerts']): string | undefined {
@@ -145,17 +166,20 @@ function oldestText(alerts: Incident['alerts']): string | undefined {
   return first && `Oldest call: since ${formatTime(first.began)}, session ${first.session} on ${first.target}`
 }
 
-function worstTexts(worst: Incident['worst']): string {
+function worstTexts(worst: Incident['worst'], at: number): string {
   const [first] = worst
   const by = failuresOf(first!) === undefined ? 'Worst' : 'Most failed calls'
-  return `${by}: ${worst.slice(0, NAMED).map(worstText).join(', ')}`
+  return `${by}: ${worst
+    .slice(0, NAMED)
+    .map((one) => worstText(one, at))
+    .join(', ')}`
 }
 
 /** An incident is not the cause of itself: then only the reason is said. Missing polls cause nothing else that is measured. */
 function causeText({ signal, targets, cause }: Incident['causes'][number], incident: Incident): string | undefined {
   if (signal === incident.alerts[0]!.signal.name) return cause && `Cause: ${cause}`
   if (signal === 'poll_age') return undefined
-  return `Cause: failed requests to the calls service${onTargets(targets, incident)}${cause === undefined ? '' : ` (${cause})`}`
+  return `Cause: ${cause ?? 'failed requests to the calls service'}${onTargets(targets, incident)}`
 }
 
 function othersText(incident: Incident): string {
@@ -164,12 +188,12 @@ function othersText(incident: Incident): string {
   return [...named, ...(others.length > NAMED ? [plural(others.length - NAMED, 'more rule')] : [])].join(', ')
 }
 
-/** `shop-01 75% of 40 calls`. */
-function worstText(alert: Alert): string {
-  const { target, value, calls } = alert
+/** `shop-01 75% of 40 calls`; of a value from before, with its time. */
+function worstText(alert: Alert, at: number): string {
+  const { target, value, calls, held } = alert
   const where = `${target}${titleOf({ ...alert, alert: '' })}`
   const ofCalls = calls === undefined || failuresOf(alert) === undefined ? '' : ` of ${plural(calls, 'call')}`
-  return `${where} ${formatValue(alert, value)}${ofCalls}`
+  return `${where} ${formatValue(alert, value)}${ofCalls}${held ? ` at ${clockOf(held.since, at)}` : ''}`
 }
 
 /** `VeryHighFailureRate still fires`: what else does on the targets on which nothing of the group fires any more; '' if nothing does. */
@@ -236,28 +260,36 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
 
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
-  const { alerts, silenced, incident } = message
+  const { alerts, incident } = message
   const firing = targetsOf(incident?.firing ?? [])
   const ended = alerts
     .map(({ notification }) => notification)
     .filter(({ kind, target }) => kind === 'resolved' && !firing.has(target))
-  const [worst] = ended
-  const longest = Math.max(...ended.map(({ at, firingSince }) => at - firingSince))
+  const lasted = ({ at, firingSince }: Notification) => at - firingSince
+  const [longest] = ended.toSorted((one, other) => lasted(other) - lasted(one))
   const ends = endsOf(message)
   return [
     ...(incident === undefined ? [] : incidentLines(incident).map(({ text }) => text)),
     incident !== undefined && ends.length > 0 && `Ended: ${ends.join(', ')}`,
-    worst !== undefined && `Longest: ${formatSeconds(longest)}, ${worstOf(worst).join(' ')} on ${worst.target}`,
-    silenced.length > 0 && silencedText(silenced),
+    longest !== undefined &&
+      `Longest: ${longest.target} ${formatSeconds(lasted(longest))}, ${worstOf(longest).join(' ')}`,
+    ...silencedText(message),
   ].filter((line) => line !== false)
 }
 
-/** `Silenced: 12 alerts until 2026-11-20 10:00:00 UTC by ann`. */
-function silencedText(silenced: AlertMessage['silenced']): string {
-  const authors = [...new Set(silenced.flatMap(({ author }) => author ?? []))]
-  const by = authors.length === 0 ? '' : ` by ${authors.slice(0, NAMED).join(', ')}`
-  const until = Math.max(...silenced.map((each) => each.until))
-  return `Silenced: ${plural(silenced.length, 'alert')} until ${formatTime(until)}${by}`
+/** `Silenced: HighFailureRate on shop-1 until 2026-11-20 10:00:00 UTC by ann (deploy); 12 alerts until …`: the same silence of several once. */
+export function silencedText({ silenced, target: own }: Pick<AlertMessage, 'silenced' | 'target'>): string[] {
+  const bySilence = Map.groupBy(silenced, ({ until, author, reason }) => JSON.stringify([until, author, reason]))
+  const { first, more } = firstOf([...bySilence.values()], NAMED)
+  const texts = first.map((same) => {
+    const { alert, target, until, author, reason } = same[0]!
+    const on = target === own ? '' : ` on ${nameIn(target, 40)}`
+    const what = same.length === 1 ? `${nameIn(alert, 100)}${on}` : plural(same.length, 'alert')
+    const why = nameIn(reason, 60)
+    const by = author === undefined ? '' : ` by ${nameIn(author, 40)}`
+    return `${what} until ${formatTime(until)}${by}${why === '' ? '' : ` (${why})`}`
+  })
+  return texts.length === 0 ? [] : [`Silenced: ${[...texts, ...more].join('; ')}`]
 }
 
 /** The runbook of the incident or, where nothing fires or the message is only on what was over, of the most severe alert that has one. */

@@ -1,9 +1,9 @@
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { formatSeconds, formatTime, plural } from '../../text/format.ts'
-import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert, SilencedAlert } from '../message.ts'
+import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
 import { factsOf, flapsText, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
-import { groupLines, runbookOfGroup } from './group-text.ts'
+import { groupLines, runbookOfGroup, silencedText } from './group-text.ts'
 import { descriptionOf, endOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
 
 /** An alert, its name, and its page. */
@@ -33,7 +33,7 @@ const LATE_AFTER_SECONDS = 120
  * @param now the host's clock (UNIX seconds)
  */
 export function partsOf(message: AlertMessage, now: number) {
-  const { target, alerts, flapped, inhibited, silenced, links } = message
+  const { target, alerts, flapped, inhibited, links } = message
   const silence = silenceOf(message)
   const most = alerts.length === 1 ? ALONE : SEVERAL
   const others = [...alerts.slice(most.inFull).map(lineOf), ...flapped.map(flappedLineOf)]
@@ -49,7 +49,7 @@ export function partsOf(message: AlertMessage, now: number) {
       ...(most === ALONE ? [] : [silence]),
     ],
     inhibited: listOf('Also firing', inhibited, (each) => inhibitedText(each, target)),
-    silenced: listOf('Silenced', silenced, (each) => silencedText(each, target)),
+    silenced: silencedText(message),
     notes: timeNotes(message, now),
   }
 }
@@ -79,13 +79,17 @@ function silenceOf({ incident, links, alerts }: AlertMessage): Link {
 }
 
 /** Since when its alerts are no longer silenced, and for how long a message could not be sent: `first tried 2026-11-20 08:15:30 UTC, delivered 3h later`. */
-function timeNotes({ alerts, failingSince = Infinity }: AlertMessage, now: number): string[] {
+function timeNotes({ alerts, flapped, failingSince = Infinity }: AlertMessage, now: number): string[] {
   const silenced = alerts.flatMap(({ silencedUntil }) => silencedUntil ?? [])
-  const late = now - failingSince
+  // The receiver may have failed long before.
+  const told = [...alerts, ...flapped].map(({ notification }) => notification)
+  const due = Math.min(...told.map((one) => (hasEnded(one) ? one.at : one.firingSince)))
+  const tried = Math.max(failingSince, Number.isFinite(due) ? due : 0)
+  const late = now - tried
   return [
     silenced.length > 0 &&
       `no longer silenced since ${formatTime(Math.max(...silenced))}: ${plural(silenced.length, 'alert')}`,
-    late > LATE_AFTER_SECONDS && `first tried ${formatTime(failingSince)}, delivered ${formatSeconds(late)} later`,
+    late > LATE_AFTER_SECONDS && `first tried ${formatTime(tried)}, delivered ${formatSeconds(late)} later`,
   ].filter((note) => note !== false)
 }
 
@@ -131,11 +135,6 @@ function flappedLineOf(flapped: FlappedAlert): AlertLine {
 function listOf<Item>(what: string, items: readonly Item[], textOf: (item: Item) => string): string[] {
   const { first, more } = firstOf(items, LINE.named)
   return first.length === 0 ? [] : [`${what}: ${[...first.map(textOf), ...more].join('; ')}`]
-}
-
-function silencedText({ alert, target: own, until, reason }: SilencedAlert, target: string | undefined): string {
-  const why = nameIn(reason, LINE.reason)
-  return `${nameIn(alert, LINE.name)}${onTarget(own, target)} until ${formatTime(until)}${why === '' ? '' : ` (${why})`}`
 }
 
 function inhibitedText({ alert, target: own, severity }: InhibitedAlert, target: string | undefined): string {

@@ -4,8 +4,9 @@ import type { Alert } from '../../alerts/alert.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { FAILURES } from '../../ledger/failure-ratio.ts'
 import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
+import { relativeTo } from '../../alerts/relative.ts'
 import { describedWindow, formatIn, isBeyond, withinText } from '../../alerts/signal.ts'
-import { formatNumber, formatSeconds, formatTime } from '../../text/format.ts'
+import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { FlappedAlert } from '../message.ts'
 
 /** A value of the notification's signal, as people read it: `37.5%`, `12 calls`, `5m 30s`. */
@@ -16,13 +17,12 @@ export function formatValue({ signal }: Pick<Notification, 'signal'>, value: num
 }
 
 /**
- * The alert in one line: the value, its relation to the threshold, and the number of calls. A reminder adds since when it
- * fires; a resolution adds the worst value and the duration.
+ * The alert in one line: the value, its relation to the threshold, and the number of calls. A resolution adds the worst value and the
+ * duration.
  */
 export function summaryOf(notification: Notification): string {
   const { kind, at, firingSince } = notification
   const result = resultOf(notification)
-  if (kind === 'reminder') return `still firing since ${formatTime(firingSince)}: ${result}`
   if (kind === 'expired') return `expired, not resolved: ${result}`
   if (kind !== 'resolved') return result
   return `${result}; ${worstOf(notification).join(' ')}, lasted ${formatSeconds(at - firingSince)}`
@@ -38,10 +38,22 @@ type Told = Alert & Pick<Notification, 'kind' | 'expiredBecause'>
 
 /** The value and its relation to the threshold, without the past. For an expired alert, why it expired. */
 export function resultOf(notification: Told): string {
-  const { kind, expiredBecause = 'unknown reason' } = notification
+  const { kind, expiredBecause = 'unknown reason', held } = notification
   const measured = definitionOf(notification.signal).describe(notification, notification.signal)
   if (kind === 'expired') return `${expiredBecause}. When last evaluated, ${measured}`
+  if (held !== undefined) return `${noneText(notification)} since ${formatTime(held.since)}; then ${measured}`
   return `${measured}${comparisonOf(notification)}`
+}
+
+/** Why an alert has no value of now: `fewer than 20 calls`, `no successful poll`. */
+export function noneText({ signal, onlyIf, held }: Pick<Alert, 'signal' | 'onlyIf' | 'held'>): string {
+  if (held?.for === 'polls') return 'no successful poll'
+  if ('minRequests' in signal) return `fewer than ${formatNumber(signal.minRequests)} requests`
+  const isCompared = onlyIf !== undefined || relativeTo(signal) !== undefined
+  // There may be too few calls of before.
+  return 'minCalls' in signal && !isCompared
+    ? `fewer than ${plural(signal.minCalls, 'call')}`
+    : 'too few calls to compare'
 }
 
 /** The worst value and its name: `['peak', '62.5%']`. */
@@ -69,19 +81,41 @@ export function ruleText(alert: Omit<Rule, 'name'> & { alert: string }): string 
   return lasting === 0 ? breach : `${breach}, for ${formatSeconds(lasting)}`
 }
 
-/** The rule's description with its placeholders filled in: {value} {threshold} {calls} {window} {labels}. */
-export function descriptionOf(notification: Notification): string | undefined {
-  const { description, value, threshold, calls, signal, target } = notification
+/**
+ * The rule's description with its placeholders filled in: {value} {threshold} {calls} {window} {labels}. Sentences with a number that is not
+ * known are left out.
+ *
+ * @param of the numbers: those of the alert, if they are of now, or of several alerts
+ */
+export function descriptionOf(
+  alert: Omit<Alert, 'alert'>,
+  of: Pick<Alert, 'value'> & { calls?: number | undefined } = alert.held ? { value: NaN } : alert,
+): string | undefined {
+  const { description, threshold, signal, target } = alert
+  const { value, calls } = of
   const window = describedWindow(signal)
   const fillings = new Map([
-    ['value', formatValue(notification, value)],
-    ['threshold', formatValue(notification, threshold)],
-    ['calls', calls === undefined ? 'n/a' : formatNumber(calls)],
+    ['value', Number.isFinite(value) ? formatValue(alert, value) : undefined],
+    ['threshold', formatValue(alert, threshold)],
+    ['calls', calls !== undefined ? formatNumber(calls) : Number.isFinite(value) ? 'n/a' : undefined],
     ['window', window === undefined ? 'n/a' : formatSeconds(window)],
-    ['labels', callsLookedAt(notification) || `target=${target}`],
+    ['labels', callsLookedAt(alert) || `target=${target}`],
   ])
-  return description?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => fillings.get(name) ?? whole)
+  const fill = (text: string) =>
+    text.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+      fillings.has(name) ? (fillings.get(name) ?? UNKNOWN) : whole,
+    )
+  const sentences = description?.split(/(?<=[.!?])(?=\s)/).map(fill)
+  return (
+    sentences
+      ?.filter((sentence) => !sentence.includes(UNKNOWN))
+      .join('')
+      .trim() || undefined
+  )
 }
+
+/** In place of a number that is not known. */
+const UNKNOWN = '\0'
 
 /**
  * The outcomes of the calls behind a ratio, the most frequent failure first: `rejected 12, unanswered 5, canceled 0, ended

@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { failuresOf, type Notification } from '../../alerts/notification.ts'
-import { CHANGES, sum, windowOf } from '../../alerts/signal.ts'
+import { CHANGES, windowOf } from '../../alerts/signal.ts'
 import { PERIODS } from '../../clock/calendar.ts'
 import { isoTime } from '../../clock/times.ts'
-import type { FlappedAlert, Message } from '../../notifications/message.ts'
+import type { AlertMessage, FlappedAlert, Message } from '../../notifications/message.ts'
 import { bulletinLine } from '../../notifications/text/bulletin.ts'
+import { groupLines, groupTitle } from '../../notifications/text/group-text.ts'
 import { descriptionOf, flappedText, summaryOf } from '../../notifications/text/notification-text.ts'
 import { storeText } from '../../notifications/text/store-text.ts'
 import { alertChange, alertData } from '../alert.ts'
@@ -32,13 +33,11 @@ const alert = alertChange.extend({
   threshold: finite,
   peak: finite,
   key: z.string(),
-  state: z.enum(CHANGES),
   match: labels,
   window: finite,
   failures: finite,
   counts: counts.nullable(),
   firing_since: time,
-  as_of: time.exactOptional(),
   at: time,
   summary: z.string(),
   description: z.string().exactOptional(),
@@ -48,10 +47,11 @@ const alert = alertChange.extend({
   trend: z.array(finite).exactOptional(),
   forecast: finite.exactOptional(),
 })
+/** An alert that is not notified. */
+const quiet = z.object({ target: z.string(), key: z.string() })
 
 const every = { version: z.literal(1), sent_at: time }
 const links = z.object({ alert: z.string(), calls: z.string().exactOptional(), silence: z.string() })
-const suppressed = z.object({ alert: z.string(), target: z.string() })
 
 /**
  * The body that a webhook posts (docs/webhook.md). `version` changes only if a field is removed or changes its meaning; a
@@ -66,15 +66,26 @@ export const message = z.discriminatedUnion('kind', [
     group: silence.shape.match,
     target: z.string().nullable(),
     severity,
+    summary: z.string().describe('In a sentence, as Slack and mail show it'),
+    details: z.array(z.string()).describe('What else is known, in sentences'),
     firing: z.object({ targets: count, of: count }),
     incident: incident.nullable().describe('All that fires in the group; null if nothing does'),
-    truncated_alerts: count.describe(
-      'How many entries of these lists are left out, because the body would be too large',
+    truncated_alerts: count.describe('How many alerts are left out, because the body would be too large'),
+    alerts: z.array(
+      z.discriminatedUnion('state', [
+        alert.extend({ state: z.enum(CHANGES), flaps: count, links: links.exactOptional() }),
+        alert
+          .extend({ state: z.literal('over'), times: count, worst: finite, ended_at: time })
+          .describe('It fired and ended since the last message'),
+        quiet.extend({
+          state: z.literal('silenced'),
+          until: time,
+          reason: z.string(),
+          author: z.string().exactOptional(),
+        }),
+        quiet.extend({ state: z.literal('inhibited'), severity }),
+      ]),
     ),
-    alerts: z.array(alert.extend({ flaps: count, links: links.exactOptional() })),
-    resolved_between: z.array(alert.extend({ times: count, worst: finite, resolved_at: time })),
-    silenced: z.array(suppressed.extend({ reason: z.string(), until: time })),
-    inhibited: z.array(suppressed.extend({ severity })),
   }),
   z.object({
     kind: z.literal('report'),
@@ -98,30 +109,26 @@ export type MessageView = z.output<typeof message>
 
 /**
  * @param now the host's clock (UNIX seconds)
- * @param most how many entries a list has at most
+ * @param most how many alerts or rows it has at most
  */
 export function messageView(message: Message, now: number, most = Infinity): MessageView {
   const common = { version: 1, sent_at: isoTime(now) } as const
   switch (message.kind) {
     case 'alerts': {
-      const { kind, incident, alerts, flapped, silenced, inhibited } = message
+      const { kind, group, target = null, severity, incident, targets } = message
+      const entries = alertEntries(message)
       return {
         ...common,
         kind,
-        group: message.group,
-        target: message.target ?? null,
-        severity: message.severity,
-        firing: { targets: incident?.targets.firing ?? 0, of: message.targets },
+        group,
+        target,
+        severity,
+        summary: groupTitle(message),
+        details: groupLines(message),
+        firing: { targets: incident?.targets.firing ?? 0, of: targets },
         incident: incident === undefined ? null : incidentView(incident),
-        truncated_alerts: sum([alerts, flapped, silenced, inhibited].map(({ length }) => Math.max(0, length - most))),
-        alerts: alerts.slice(0, most).map(({ notification, flaps, links }) => ({
-          ...viewOf(notification),
-          flaps,
-          ...(links && { links }),
-        })),
-        resolved_between: flapped.slice(0, most).map(flappedView),
-        silenced: silenced.slice(0, most).map(({ until, ...silence }) => ({ ...silence, until: isoTime(until) })),
-        inhibited: inhibited.slice(0, most),
+        truncated_alerts: Math.max(0, entries.length - most),
+        alerts: entries.slice(0, most),
       }
     }
     case 'report': {
@@ -148,20 +155,37 @@ export function messageView(message: Message, now: number, most = Infinity): Mes
   }
 }
 
+type AlertEntry = Extract<MessageView, { kind: 'alerts' }>['alerts'][number]
+
+/** What changed first, then what is not notified. */
+function alertEntries({ alerts, flapped, silenced, inhibited }: AlertMessage): AlertEntry[] {
+  return [
+    ...alerts.map(({ notification, flaps, links }) => {
+      return { ...viewOf(notification), state: notification.kind, flaps, ...(links && { links }) }
+    }),
+    ...flapped.map(flappedView),
+    ...silenced.map(({ alert: key, until, ...silence }) => {
+      return { ...silence, key, state: 'silenced' as const, until: isoTime(until) }
+    }),
+    ...inhibited.map(({ alert: key, ...one }) => ({ ...one, key, state: 'inhibited' as const })),
+  ]
+}
+
 function flappedView(flapped: FlappedAlert) {
   const { notification, times, peak, endedAt } = flapped
   return {
     ...viewOf(notification),
+    state: 'over' as const,
     times,
     worst: finiteOf(peak),
-    resolved_at: isoTime(endedAt),
+    ended_at: isoTime(endedAt),
     summary: flappedText(flapped),
   }
 }
 
 function viewOf(notification: Notification): z.output<typeof alert> {
-  const { key, kind, expiredBecause, match, signal, runbookUrl } = notification
-  const { contributor, trend, forecast, counts, cause, asOf } = notification
+  const { key, expiredBecause, match, signal, runbookUrl } = notification
+  const { contributor, trend, forecast, counts, cause } = notification
   const data = alertData(notification)
   const description = descriptionOf(notification)
   return {
@@ -170,14 +194,12 @@ function viewOf(notification: Notification): z.output<typeof alert> {
     threshold: finiteOf(data.threshold),
     peak: finiteOf(data.peak),
     key,
-    state: kind,
     ...(expiredBecause !== undefined && { expired_because: expiredBecause }),
     match,
     window: windowOf(signal) ?? null,
     failures: finiteOf(failuresOf(notification)),
     counts: counts ?? null,
     firing_since: isoTime(notification.firingSince),
-    ...(asOf !== undefined && { as_of: isoTime(asOf) }),
     at: isoTime(notification.at),
     summary: summaryOf(notification),
     ...(description !== undefined && { description }),

@@ -21,7 +21,7 @@ export const alertsRoute = route(
     checks: { querystring: alertMatch },
     answers: { 200: alerts },
   },
-  ({ targets, known, store, wall, groupOf, suppressed }: WebOptions) =>
+  ({ targets, known, store, wall, groupOf, suppressed, freshFrom }: WebOptions) =>
     async ({ query: match }) => {
       expectKnown(match, known())
       // Alerts are shown also while the store cannot be read.
@@ -29,7 +29,9 @@ export const alertsRoute = route(
       const [live, ofAlert] = [liveAlerts(targets), groupOf()]
       const by = suppressed(live, silences)
       return {
-        alerts: live.filter((one) => matches(match, alertOf(one))).map((one) => alertView(one, ofAlert, silences, by)),
+        alerts: live
+          .filter((one) => matches(match, alertOf(one)))
+          .map((one) => alertView(one, ofAlert, silences, by, freshFrom())),
       }
     },
 )
@@ -46,10 +48,10 @@ export const incidentsRoute = route(
 )
 
 export function incidentsNow(
-  { targets, groupOf, freshFrom }: WebOptions,
+  { targets, groupOf, freshFrom, configured }: WebOptions,
   notified: NotifiedAlerts = new Map(),
 ): IncidentView[] {
-  const now = incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom())
+  const now = incidentsOf(liveAlerts(targets), groupOf(), targets.all().length, freshFrom(), configured())
   return withMessages(now, notified).map(incidentView)
 }
 

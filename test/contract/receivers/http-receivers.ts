@@ -60,7 +60,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
   webhook: {
     called: 'the webhook',
     open: (url, clock) => {
-      const send = webhookSend({ url, format: 'callwatch', headers: {} }, { clock, name: 'webhook' })
+      const send = webhookSend({ url, headers: {} }, { clock })
       return () => send(messageOf([FIRING]))
     },
     readsSuccess: true,

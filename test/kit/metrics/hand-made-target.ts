@@ -105,6 +105,5 @@ export function firing(rule: Rule = RATIO_RULE): AlertInstance {
     calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
-    lastNotifiedAt: NOW - 60,
   }
 }

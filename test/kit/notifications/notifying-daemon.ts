@@ -163,7 +163,6 @@ export async function notifyingDaemon(given: Partial<Configured>) {
   /** Advances second by second. A process that has died is started again. */
   async function advance(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
-      await alerts.remind()
       await clock.advance(1)
       await idle()
       if (!life.isDead()) continue

@@ -27,7 +27,6 @@ export const FIRING: Notification = {
   match: {},
   breach: 'above',
   value: 0.425,
-  valueBefore: 0.05,
   threshold: 0.3,
   clear: 0.2,
   by: [],
@@ -59,7 +58,7 @@ export const RESOLVED: Notification = {
   trend: [0.12, 0.21, 0.425, 0.625, 0.6, 0.4, 0.2, 0.1],
 }
 
-export const REMINDER: Notification = { ...FIRING, kind: 'reminder', since: AT - 14_520, firingSince: AT - 14_400 }
+export const REMINDER: Notification = { ...FIRING, since: AT - 14_520, firingSince: AT - 14_400 }
 
 export const TOO_FEW: Notification = {
   ...FIRING,

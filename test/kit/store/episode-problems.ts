@@ -105,7 +105,9 @@ export function noticeProblems(
     const episode = episodes.find((one) => one.target === target && one.key === key && one.since === since)
     if (episode === undefined) return false
     const noted = kinds(episode)
-    return ![kind, kind === 'reminder' ? 'firing' : kind, episode.outcome ?? kind].some((one) => noted.has(one))
+    return ![kind, kind === 'firing' ? ('reminder' as const) : kind, episode.outcome ?? kind].some((one) =>
+      noted.has(one),
+    )
   })
   return [
     ...unnoted.map(({ key, since, notified }) => `notified of ${key} since ${since}: ${JSON.stringify(notified)}`),

@@ -143,5 +143,4 @@ export const instance: AlertInstance = {
   calls: undefined,
   counts: undefined,
   tooFewSince: undefined,
-  lastNotifiedAt: CREATED,
 }

@@ -7,7 +7,7 @@ const flapped = { notification: FIRING, times: 1, peak: 0.5, endedAt: RESOLVED.a
 
 test.for([
   ['a firing alert', messageOf([FIRING]), 'firing', 0],
-  ['a reminder', messageOf([REMINDER]), 'firing', 0],
+  ['a reminder', messageOf([REMINDER], { about: 'reminder' }), 'firing', 0],
   ['a firing alert that flapped', messageOf([update(FIRING, 3)]), 'firing', 3],
   ['a resolved alert', messageOf([RESOLVED]), 'resolved', 0],
   ['a resolved alert that flapped once', messageOf([update(RESOLVED, 1)]), 'resolved', 1],

@@ -142,13 +142,10 @@ export function readWebhookMessage(body: string, life: number): Accepted {
   if (kind === 'store' || kind === 'report')
     return { alert: kind, target: '', kind, cycles: 0, text: message.summary, life }
   if (kind !== 'alerts') throw new Error(`no message of an alert: ${body}`)
-  const { alerts, resolved_between: flapped } = message
-  const [[update], [brief]] = [alerts, flapped]
-  if (update !== undefined) {
-    const { alert, target, state, summary, flaps: cycles } = update
-    return { alert, target, kind: state === 'reminder' ? 'firing' : state, cycles, text: summary, life }
-  }
-  if (brief === undefined) throw new Error(`no alert: ${body}`)
-  const { alert, target, summary, times } = brief
-  return { alert, target, kind: 'flapped', cycles: times, text: summary, life }
+  const [first] = message.alerts
+  if (first === undefined || first.state === 'silenced' || first.state === 'inhibited')
+    throw new Error(`no alert: ${body}`)
+  const { alert, target, summary } = first
+  if (first.state === 'over') return { alert, target, kind: 'flapped', cycles: first.times, text: summary, life }
+  return { alert, target, kind: first.state, cycles: first.flaps, text: summary, life }
 }

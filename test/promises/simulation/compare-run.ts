@@ -246,7 +246,7 @@ function ruleProblems(run: Run, alert: string, accepted: readonly AlertMessage[]
   const got = changesOf(accepted, alert)
   if (isCalm && got.again > 0) problems.push(`a message of ${alert} was sent twice though the process never died`)
   const notified = oracles.get(alert)!.notified()
-  const changes = history.notified.filter((change) => change.alert === alert && change.kind !== 'reminder')
+  const changes = history.notified.filter((change) => change.alert === alert)
   const committed = changes.map(({ kind }) => kind).join()
   if (committed !== notified.join()) problems.push(`${alert} implies ${notified.join()}, and it was ${committed}`)
   const implied = notified.map((kind) => (kind === 'firing' ? 'firing' : 'end'))
@@ -290,9 +290,7 @@ function timesOf({ suppressions, history, drawn }: Run, alert: string) {
 /** What the history of alerts has is what was committed, and what the receivers got. */
 async function historyProblems({ store, history, receivers, drawn, clock }: Run): Promise<string[]> {
   const { retention = Infinity } = drawn.settings
-  const turns = history.notified.flatMap(({ kind, target, key, at }) =>
-    kind === 'reminder' ? [] : [{ kind, target, key, time: isoTime(at) }],
-  )
+  const turns = history.notified.map(({ kind, target, key, at }) => ({ kind, target, key, time: isoTime(at) }))
   const { problems, episodes } = await episodeProblems(store, turns, Math.max(0, clock.wall() - retention))
   const unlike = receivers.flatMap(({ receiver, accepted }) => noticeProblems(episodes, accepted, receiver.name))
   return [...problems, ...unlike]

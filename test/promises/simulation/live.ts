@@ -70,6 +70,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
         inhibit,
         alerts,
         targets: () => 1,
+        fleet: () => [],
         freshFrom: () => -Infinity,
         isSent: () => true,
         publicUrl: undefined,

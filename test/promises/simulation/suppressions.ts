@@ -106,7 +106,7 @@ function matchOf(alert: string | undefined) {
 
 /** When an alert fired, from its changes. */
 export function firingTimes(notified: readonly Notification[], alert: string): Time[] {
-  const changes = notified.filter((each) => each.alert === alert && each.kind !== 'reminder')
+  const changes = notified.filter((each) => each.alert === alert)
   return changes.flatMap(({ kind, at }, i) =>
     kind === 'firing' ? { from: at, to: changes[i + 1]?.at ?? Infinity } : [],
   )

@@ -67,6 +67,5 @@ export function fewerCalls(differing: { timezone?: string } = {}): Rule {
 
 /** When a rule fires and ends in a history. */
 export function firedIn(history: History, rule = fewerCalls()): Notification[] {
-  const { notifications } = replay(history, { target: 'production', rules: [rule], interval: INTERVAL })
-  return notifications.filter(({ kind }) => kind !== 'reminder')
+  return replay(history, { target: 'production', rules: [rule], interval: INTERVAL }).notifications
 }

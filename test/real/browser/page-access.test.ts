@@ -63,7 +63,7 @@ inChromium('the page', (open) => {
       'Usage',
       'Silences',
       'Target',
-      'production: 42.5% of 40 calls (mode=call) in 15m fail, mostly rejected',
+      'production: 42.5% of 40 ringing calls failed in 15 minutes, mostly rejected',
       'Silence HighFailureRate, production',
       'Runbook',
       'Chart: Finished calls per minute',

@@ -70,7 +70,7 @@ inChromium('the page of an alert', (open) => {
     await page.locator('#alert-calls tbody tr').first().waitFor()
     const facts = page.locator('#alert-facts')
     expect(await facts.getByRole('heading').innerText()).toBe(
-      'production: 42.5% of 40 calls (mode=call) in 15m fail, mostly rejected',
+      'production: 42.5% of 40 ringing calls failed in 15 minutes, mostly rejected',
     )
     expect(await facts.locator('.facts').innerText()).toMatch(/firing\s+warning[^]*Value\s+42.5%/)
     expect(await page.locator('#alert-suppressed li').innerText()).toMatch(

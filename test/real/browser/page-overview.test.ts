@@ -19,7 +19,7 @@ inChromium('the page amid an incident on 295 of 300 targets', (open) => {
       page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().bottom`)
     await page.locator('#feed').waitFor()
     expect(await page.locator('#head h2').innerText()).toBe(
-      '295 of 300 targets: 76.1% of 8,695 calls in 15m fail, mostly unanswered',
+      '295 of 300 targets: 76.1% of 8,695 calls failed in 15 minutes, mostly unanswered',
     )
     expect(await bottomOf('#head h2')).toBeLessThan(250)
     // The sentence may have two lines more.

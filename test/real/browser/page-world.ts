@@ -81,9 +81,7 @@ function configOf({ url, keys }: Simulator, path: string, port: number, receiver
     http: { ...config.http, port },
     notify: {
       ...config.notify,
-      receivers: [
-        { name: 'team', type: 'webhook', config: { url: `http://127.0.0.1:${to}`, format: 'callwatch', headers: {} } },
-      ],
+      receivers: [{ name: 'team', type: 'webhook', config: { url: `http://127.0.0.1:${to}`, headers: {} } }],
     },
     // Fires as soon as calls fail.
     alerts: [{ ...RATIO, threshold: 0.02, clear: 0.01, for: 0 }],

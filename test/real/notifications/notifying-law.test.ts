@@ -80,7 +80,7 @@ function notifiedIn(message: Message, life: number): Notified[] {
   ]
 }
 
-const isEnd = (kind: Notified['kind']) => kind !== 'firing' && kind !== 'reminder'
+const isEnd = (kind: Notified['kind']) => kind !== 'firing'
 
 /** A change, and for how long the alert had fired by then (seconds). */
 type Change = Notification & { lasted: number }

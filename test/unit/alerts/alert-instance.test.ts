@@ -10,7 +10,6 @@ import { at, finishedAt, INTERVAL, pollAt, evaluatedTarget } from './evaluated-t
 
 /** Fewer than three open calls are a problem, until there are five again. */
 const QUIET = ruleOn({ name: 'in_progress' }, { name: 'Quiet', breach: 'below', threshold: 3, clear: 5 })
-const REPEATED: Rule = { ...RATIO, repeat: 60 }
 
 /** A target after polls an interval apart, each of which saw so many failures in 20 calls, and so many open calls. */
 function polled(rule: Rule, seen: readonly number[]) {
@@ -59,67 +58,6 @@ describe('an alert is notified', () => {
       { kind: 'expired', expiredBecause: 'too few calls', value: failed / 20, threshold: 0.3, peak: 0.5, at: at(930) },
     ])
     expect(target.notifications[1]).toMatchObject({ firingSince: at(0), counts: { total: 20 } })
-  })
-})
-
-describe('a reminder', () => {
-  test('at a tick has the time of its value; what is evaluated at ticks has not', () => {
-    const target = evaluatedTarget([REPEATED, { ...POLL_AGE, threshold: 60, clear: 60, repeat: 60 }])
-    target.poll(at(0), 10)
-    for (let seconds = INTERVAL; seconds <= 135; seconds += INTERVAL) target.tick(at(seconds), seconds)
-    expect(target.notifications.slice(1).map(({ alert, kind, asOf }) => [alert, kind, asOf])).toEqual([
-      ['HighFailureRate', 'reminder', at(0)],
-      ['NoGoodPoll', 'firing', undefined],
-      ['HighFailureRate', 'reminder', at(0)],
-      ['NoGoodPoll', 'reminder', undefined],
-    ])
-  })
-
-  test('has the value and the peak of now', () => {
-    expect(polled(REPEATED, [8, 16, 10, 10, 9]).notifications.at(-1)).toMatchObject({
-      kind: 'reminder',
-      value: 0.45,
-      peak: 0.8,
-      threshold: 0.3,
-      since: at(0),
-    })
-  })
-
-  test.each<[string, (target: ReturnType<typeof evaluatedTarget>, now: number) => void]>([
-    ['polls fail', (target, now) => target.tick(now, now - at(0))],
-    ['there are too few calls', (target, now) => target.poll(now, 0, 3)],
-    ['there are no calls', (target, now) => target.poll(now, 0, 0)],
-  ])('has the last verdict while %s', (_, evaluate) => {
-    const target = polled(REPEATED, [10])
-    for (let seconds = INTERVAL; seconds <= 120; seconds += INTERVAL) evaluate(target, at(seconds))
-    const verdict = { kind: 'reminder', value: 0.5, calls: 20, threshold: 0.3, counts: { total: 20 } }
-    expect(target.notifications.slice(1)).toMatchObject([
-      { ...verdict, at: at(60), firingSince: at(0) },
-      { ...verdict, at: at(120) },
-    ])
-  })
-
-  test.each<[string, Rule['severity'], Rule['severity'], number, string[]]>([
-    ['at once, if the rule becomes more severe', 'warning', 'critical', 0, ['firing', 'reminder']],
-    ['at once, if that is where the clock stepped back', 'warning', 'critical', -86_400, ['firing', 'reminder']],
-    ['not, if the rule becomes less severe', 'critical', 'info', 0, ['firing']],
-  ])('comes %s', (_what, before, after, step, kinds) => {
-    const target = evaluatedTarget([{ ...RATIO, severity: before, repeat: 0 }])
-    target.poll(at(0), 10)
-    target.reload([{ ...RATIO, severity: after, repeat: 0 }])
-    for (const seconds of [15, 30, 45]) target.poll(at(step + seconds), 10)
-    expect(target.kinds()).toEqual(kinds)
-    expect(target.notifications.at(-1)).toMatchObject({ severity: kinds.length === 2 ? after : before })
-  })
-
-  test('comes within `repeat` of a step back of the wall clock', () => {
-    const target = polled({ ...REPEATED, keepFiringFor: 600 }, [10, 10, 10])
-    for (let seconds = 0; seconds <= 120; seconds += INTERVAL) target.tick(at(-86_400 + seconds), 45 + seconds)
-    expect(target.notifications.map(({ kind, at: now }) => [kind, now - at(0)])).toEqual([
-      ['firing', 0],
-      ['reminder', -86_400 + 60],
-      ['reminder', -86_400 + 120],
-    ])
   })
 })
 
@@ -185,7 +123,6 @@ describe('missing data never resolves an alert', () => {
     target.restart()
     target.poll(at(20_015), 0)
     expect(target.notifications.slice(1).map(({ kind, alert, value }) => `${alert} ${kind} ${value}`)).toEqual([
-      'HighFailureRate reminder 0.5',
       'NoGoodPoll firing 301',
       'NoGoodPoll resolved 0',
     ])

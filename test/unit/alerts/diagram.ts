@@ -10,7 +10,7 @@ import { openSince } from './sample-calls.ts'
 import { at, finishedAt, INTERVAL, pollAt, stored } from './evaluated-target.ts'
 
 const STATES = { inactive: 'i', pending: 'p', firing: 'f', recovering: 'r' }
-const CHANGES: Record<Change, string> = { firing: 'F', reminder: 'M', resolved: 'R', expired: 'X' }
+const CHANGES: Record<Change, string> = { firing: 'F', resolved: 'R', expired: 'X' }
 
 /** A rule's alerts, and the notifications of the last evaluation. */
 type State = { instances: ReadonlyMap<string, AlertInstance>; sent: AlertDelta['notifications']; polledAt: number }
@@ -23,7 +23,7 @@ type State = { instances: ReadonlyMap<string, AlertInstance>; sent: AlertDelta['
  *   many calls were open; `x`: a poll at three calls, which all failed; `o`: a poll at a list of which the service did
  *   not show all, without calls; `t`: a tick, because the poll failed; `-`: nothing, because callwatch did not run
  * - `state`: inactive, pending, firing, recovering
- * - `sent`: Firing, reMinder, Resolved, eXpired
+ * - `sent`: Firing, Resolved, eXpired
  */
 export function expectLifecycle(rule: Rule, { seen, state, sent }: Record<'seen' | 'state' | 'sent', string>): void {
   const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected))

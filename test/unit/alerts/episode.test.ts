@@ -65,10 +65,9 @@ describe('the row of an episode', () => {
     expect(endOf(episodeRow(rowsOf([rule], failures).notifications[1]!))).toEqual(whole)
   })
 
-  test('is the same one for a reminder, and for the end', () => {
-    const rows = written(rowsOf([{ ...RATIO, repeat: 30 }], [10, 10, 10, 0, 10]))
+  test('is the same one for the end', () => {
+    const rows = written(rowsOf([RATIO], [10, 10, 10, 0, 10]))
     expect(rows.map(({ since, until }) => [since, until])).toEqual([
-      [at(0), null],
       [at(0), null],
       [at(0), at(45)],
       [at(60), null],
@@ -103,15 +102,12 @@ describe('the row of an episode', () => {
   })
 
   test('keeps the threshold at which it fired, though the rule was edited since', () => {
-    const target = rowsOf([{ ...RATIO, repeat: 30 }], [10])
-    target.reload([{ ...RATIO, repeat: 30, threshold: 0.9, clear: 0.6 }])
+    const target = rowsOf([RATIO], [10])
+    target.reload([{ ...RATIO, threshold: 0.9, clear: 0.6 }])
     target.restart()
     for (const [i, failed] of [15, 15, 15, 2].entries()) target.poll(at(30 * (i + 1)), failed)
     const rows = written(target)
     expect(rows.map(({ until, threshold }) => [until, threshold])).toEqual([
-      [null, 0.3],
-      [null, 0.3],
-      [null, 0.3],
       [null, 0.3],
       [at(120), 0.3],
     ])

@@ -96,14 +96,15 @@ describe('a notification', () => {
     expect(target.instances.values().toArray()[0]!.evidence!.cause).toBeUndefined()
   })
 
-  test('of failed requests has neither the last poll nor what that has come to as its cause', () => {
+  test('of failed requests has the code of most of them as its cause, and not what the last poll has come to', () => {
     const rule = ruleOn({ name: 'request_errors', window: 900, minRequests: 20 }, { name: 'ServiceErrors' })
     const target = evaluatedTarget([rule])
-    const recent = { requests: () => ({ all: 40, wrong: 20 }) }
+    const recent = { requests: () => ({ all: 40, wrong: 20, code: '503' }) }
     const cause = 'the list is being read: 3 of 9 pages so far'
     target.evaluate({ kind: 'tick', pollAge: 4, lastPoll: at(-4), cause, recent }, at(0))
-    expect(target.notifications).toMatchObject([{ kind: 'firing', isQuiet: false }])
-    for (const ofPolls of ['cause', 'lastPoll']) expect(target.notifications[0]).not.toHaveProperty(ofPolls)
+    const because = 'the calls service answered 503'
+    expect(target.notifications).toMatchObject([{ kind: 'firing', isQuiet: false, cause: because }])
+    expect(target.notifications[0]).not.toHaveProperty('lastPoll')
   })
 
   test('of a resolved alert has the value now, the peak, and from when to when it fired', () => {

@@ -150,38 +150,6 @@ describe('the top contributor of an alert', () => {
   })
 })
 
-test('the value before a breach is kept while the alert lasts: the median of the windows within the threshold', () => {
-  const target = evaluatedTarget([{ ...RATIO, for: 60 }])
-  const failedAt = (seconds: number, failed: number) => [
-    ...times(20 - failed, at(seconds), 'ended'),
-    ...times(failed, at(seconds), 'rejected'),
-  ]
-  const finished = [
-    ...failedAt(-3.5 * WINDOW, 1),
-    ...failedAt(-2.5 * WINDOW, 2),
-    ...failedAt(-1.5 * WINDOW, 16),
-    ...Array.from({ length: 40 }, (_, i) => failedAt(-0.2 * WINDOW + i * 300, 15)).flat(),
-  ]
-  for (let seconds = 0; seconds <= 3 * 3600; seconds += 60) {
-    const now = at(seconds)
-    target.evaluate(pollAt(now, { finished: finished.filter((call) => call.at <= now) }), now)
-    expect(target.instances.get(RATIO.name)!.valueBefore).toBeCloseTo(0.075)
-  }
-  expect(target.state()).toBe('firing')
-  expect(target.notifications[0]!.valueBefore).toBeCloseTo(0.075)
-})
-
-test('nothing was before a breach if the target was not known when the window before began', () => {
-  const beforeOf = (created: number) => {
-    const target = evaluatedTarget([RATIO])
-    const finished = [...times(20, at(-1.5 * WINDOW)), ...times(20, at(-0.2 * WINDOW), 'rejected')]
-    target.evaluate(pollAt(at(0), { finished, knownFrom: created }), at(0))
-    return target.instances.get(RATIO.name)!.valueBefore
-  }
-  expect(beforeOf(at(-2 * WINDOW))).toBe(0)
-  expect(beforeOf(at(-2 * WINDOW) + 1)).toBeUndefined()
-})
-
 describe('the trend of an alert', () => {
   const window = (number: number, ended: number, rejected: number) => [
     ...times(ended, at(-number * WINDOW - 450)),

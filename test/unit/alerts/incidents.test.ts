@@ -36,7 +36,7 @@ function live(name: string, target: string, differing: Partial<AlertInstance> = 
   const instance = { key: name, labels: {}, rule, state: 'firing' as const, value, peak: value, calls: of?.total }
   return {
     target,
-    instance: { ...instance, ...times, counts: of, tooFewSince: undefined, lastNotifiedAt: undefined, ...differing },
+    instance: { ...instance, ...times, counts: of, tooFewSince: undefined, ...differing },
   }
 }
 const high = (target: string, total: number, unanswered: number, differing: Partial<AlertInstance> = {}) =>
@@ -82,10 +82,10 @@ describe('an incident', () => {
     expect(incidentsOf(lives, routed, 1).map(({ severity }) => severity)).toEqual(['critical', 'warning'])
   })
 
-  test('that ends comes after those of its severity that last, however large it is', () => {
-    const ends = ['a', 'b'].map((target) => high(target, 40, 4))
-    const incidents = all([...ends, live('StuckCalls', 'c', { value: 2 })])
-    expect(incidents.map(({ course }) => course)).toEqual(['lasts', 'ends'])
+  test('of which nothing is beyond its threshold comes after those of its severity, however large it is', () => {
+    const within = ['a', 'b'].map((target) => high(target, 40, 4))
+    const incidents = all([...within, live('StuckCalls', 'c', { value: 2 })])
+    expect(incidents.map(({ worst }) => worst.length)).toEqual([1, 0])
   })
 
   test('is about what one rule counts, so that each alert of another one is named', () => {
@@ -115,7 +115,7 @@ describe('an incident', () => {
   })
 
   test('counts no calls of targets that have too few for a value, and does not name them', () => {
-    const few = high('night', 100, 90, { tooFewSince: AT - 60 })
+    const few = high('night', 100, 90, { tooFewSince: AT - 60, measuredAt: AT - 75 })
     const [incident] = all([high('day', 100, 40), few])
     expect(incident!.calls).toMatchObject({ total: 100, failed: 40 })
     expect([incident!.targets.firing, incident!.worst.map(({ target }) => target)]).toEqual([2, ['day']])
@@ -131,56 +131,12 @@ describe('an incident', () => {
       high('c', 40, 30, { since: AT - 900, state: 'pending' }),
       live('StuckCalls', 'a', { state: 'pending' }),
     ])
-    expect(incident).toMatchObject({ since: AT - 300, targets: { firing: 2, pending: 1 }, course: 'grows', others: [] })
+    expect(incident).toMatchObject({ since: AT - 300, targets: { firing: 2, pending: 1 }, others: [] })
     expect(incident!.calls).toMatchObject({ total: 80 })
   })
 
   test('is none while alerts are pending only', () => {
     expect(all([high('a', 40, 30, { state: 'pending' })])).toEqual([])
-  })
-
-  test('ends once most of its values are cleared', () => {
-    const courseOf = (...states: AlertInstance['state'][]) =>
-      all(states.map((state, i) => high(`${i}`, 40, 30, { state })))[0]!.course
-    expect(courseOf('firing', 'firing', 'recovering')).toBe('lasts')
-    expect(courseOf('firing', 'recovering', 'recovering')).toBe('ends')
-  })
-
-  test('grows for two minutes after another target has begun to fire, unless that was together with the first', () => {
-    const courseAt = (seconds: number, ...began: number[]) => {
-      const lives = began.map((firingSince, i) => high(`${i}`, 40, 30, { firingSince: AT + firingSince }))
-      return all([...lives, live('NoCalls', 'other', { evaluatedAt: AT + seconds })])[0]!.course
-    }
-    expect(courseAt(51, 0, 31)).toBe('grows')
-    expect(courseAt(51, 31, 0)).toBe('grows')
-    expect(courseAt(150, 0, 31)).toBe('grows')
-    expect(courseAt(151, 0, 31)).toBe('lasts')
-    // They fired together.
-    expect(courseAt(51, 0, 30)).toBe('lasts')
-    const moreSevere = live('VeryHighFailureRate', 'b', {
-      counts: counts(40, { unanswered: 30 }),
-      firingSince: AT + 31,
-    })
-    const latest = live('NoCalls', 'other', { evaluatedAt: AT + 51 })
-    expect(all([high('a', 40, 30), high('b', 40, 30), moreSevere, latest])[0]!.course).toBe('lasts')
-    expect(courseAt(20, 0)).toBe('lasts')
-  })
-
-  test('does not grow while more targets recover than are pending or were added, nor once it fires on all', () => {
-    const courseOf = (states: AlertInstance['state'][], of = 300) =>
-      all(
-        states.map((state, i) => high(`${i}`, 40, 30, { state })),
-        of,
-      )[0]!.course
-    const firing = Array.from({ length: 5 }, () => 'firing' as const)
-    expect(courseOf([...firing, 'recovering', 'pending', 'pending'])).toBe('grows')
-    expect(courseOf([...firing, 'recovering', 'recovering', 'pending', 'pending'])).toBe('lasts')
-    expect(courseOf([...firing, 'pending'], 5)).toBe('lasts')
-    const added = (['recovering', 'firing', 'firing', 'firing'] as const).map((state, i) =>
-      high(`${i}`, 40, 30, { state, firingSince: AT + (i === 3 ? 31 : 0) }),
-    )
-    expect(all(added)[0]!.course).toBe('lasts')
-    expect(all(added.slice(1))[0]!.course).toBe('grows')
   })
 
   test('has what explains it, and in numbers what else fires on its targets', () => {
@@ -220,19 +176,20 @@ describe('an incident', () => {
     expect(causesWith({ state: 'recovering' })).toEqual([])
   })
 
-  test('is a sentence, with the share before and a label in common', () => {
+  test('is a sentence, with a label in common', () => {
     const contributor = { label: 'type', value: 'video', failures: 9, ofFailures: 10, calls: 9, ofCalls: 40 } as const
     const evidence = { contributor }
-    const lives = ['a', 'b', 'c'].map((target) => high(target, 40, 30, { evidence, valueBefore: 0.1 }))
+    const lives = ['a', 'b', 'c'].map((target) => high(target, 40, 30, { evidence }))
     const [incident] = all(lives)
     expect(incidentSentence(incident!)).toBe(
-      '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered',
+      '3 of 300 targets: 75% of 120 ringing calls failed in 15 minutes, mostly unanswered',
     )
     expect(linesOf(incident!)).toEqual([
-      'Since 2026-11-20 08:13:30 UTC, lasting; was 10% before',
+      'Since 2026-11-20 08:13:30 UTC',
       'Outcomes: unanswered 90, rejected 0, canceled 0, ended 30',
       'Most failed calls: a 75% of 40 calls, b 75% of 40 calls, c 75% of 40 calls',
       'Mostly: type video',
+      'Many callers do not get through: 75% of the 120 calls that finished in the last 15m were unanswered, rejected or canceled.',
       expect.stringMatching(/^HighFailureRate: more than 30% of the calls in the last 15m failed/),
     ])
     const [other, ...two] = lives
@@ -240,7 +197,9 @@ describe('an incident', () => {
     const instance = { ...other!.instance, evidence: by }
     expect(all([{ ...other!, instance }, ...two])[0]!.contributor).toEqual({ label: 'type', value: 'video' })
     expect(all([{ ...other!, instance }, two[0]!])[0]!.contributor).toBeUndefined()
-    expect(incidentSentence(all([other!])[0]!)).toBe('a: 75% of 40 calls (mode=call) in 15m fail, mostly unanswered')
+    expect(incidentSentence(all([other!])[0]!)).toBe(
+      'a: 75% of 40 ringing calls failed in 15 minutes, mostly unanswered',
+    )
     expect(incidentSentence(all([live('NoGoodPoll', 'a'), live('NoGoodPoll', 'b')])[0]!)).toBe(
       '2 of 300 targets: no successful poll for 5m',
     )
@@ -267,75 +226,51 @@ describe('an incident', () => {
     ])
   })
 
-  test('was as before the first of its breaches, also after an alert has become more severe', () => {
-    const both = (target: string) => [
-      high(target, 40, 30, { since: AT - 300, valueBefore: 0.1 }),
-      live('VeryHighFailureRate', target, { counts: counts(40, { unanswered: 30 }), valueBefore: 0.4 }),
-    ]
-    expect(all(both('a'))[0]!.calls).toMatchObject({ before: 0.1 })
+  test('begins when most of its targets broke: those that broke long before are another matter', () => {
+    const sinceOf = (...seconds: number[]) =>
+      all(seconds.map((ago, i) => high(`${i}`, 40, 30, { since: AT - ago })))[0]!.since - AT
+    const burst = Array.from({ length: 38 }, (_, i) => 300 - 3 * i)
+    expect(sinceOf(...burst, 3600, 2000, 1900, 700)).toBe(-300)
+    expect(sinceOf(3600, 3000, 300, 290, 280)).toBe(-300)
+    expect(sinceOf(3600, 300)).toBe(-3600)
+    expect(sinceOf(3600, 300, 290)).toBe(-300)
+    // It spreads: slowly, or ever faster.
+    expect(sinceOf(...Array.from({ length: 30 }, (_, i) => 120 * i))).toBe(-29 * 120)
+    expect(sinceOf(...Array.from({ length: 256 }, (_, i) => 240 - 30 * Math.log2(i + 1)))).toBe(-240)
+    expect(sinceOf(40)).toBe(-40)
   })
 
-  test('was as on the median of its targets', () => {
-    const before = (...values: number[]) =>
-      all(values.map((valueBefore, i) => high(`${i}`, 40, 30, { valueBefore })))[0]!.calls!.before
-    expect(before(0.3, 0.1, 0.11)).toBe(0.11)
-    expect(all([high('a', 40, 30)])[0]!.calls!.before).toBeUndefined()
+  test('says nothing of its course, and begins with `Recovering` once nothing is beyond its threshold', () => {
+    const said = (...lives: LiveAlert[]) => [incidentSentence(all(lives)[0]!), linesOf(all(lives)[0]!)[0]]
+    const since = 'Since 2026-11-20 08:13:30 UTC'
+    const fail = (share: string) => `${share} ringing calls failed in 15 minutes, mostly unanswered`
+    const back = (target: string) => high(target, 40, 4, { state: 'recovering' })
+    expect(said(high('a', 40, 30), high('b', 40, 30, { state: 'pending' }))).toEqual([`a: ${fail('75% of 40')}`, since])
+    expect(said(high('a', 40, 30), back('b'), back('c'))).toEqual([`3 of 300 targets: ${fail('31.7% of 120')}`, since])
+    expect(said(back('a'), back('b'))).toEqual([`Recovering: 2 of 300 targets: ${fail('10% of 80')}`, since])
+    expect(said(high('a', 40, 10))).toEqual([`Recovering: a: ${fail('25% of 40')}`, since])
+    expect(said(live('NoGoodPoll', 'a', { state: 'recovering' }))[0]).toBe('Recovering: a: NoGoodPoll')
   })
 
-  test('begins when it has begun on more than a twentieth of its targets: one that broke before is another matter', () => {
-    const of = (total: number) =>
-      Array.from({ length: total }, (_, i) => high(`${i}`, 40, 30, { since: i < 2 ? AT - 3600 : AT - 300 }))
-    expect(all(of(40))[0]!.since).toBe(AT - 300)
-    expect(all(of(39))[0]!.since).toBe(AT - 3600)
+  test('says on how many targets it fired in the message before, if that differs', () => {
+    const [incident] = all([high('a', 40, 30), high('b', 40, 30)])
+    const told = (targets: number) => linesOf({ ...incident!, told: targets }).filter((line) => line.includes('before'))
+    expect(told(12)).toEqual(['On 12 targets in the message before'])
+    expect(told(2)).toEqual([])
   })
 
-  test('says in its first words and lines whether it grows, lasts or ends', () => {
-    const said = (...states: AlertInstance['state'][]) => {
-      const [incident] = all(states.map((state, i) => high(`${i}`, 40, state === 'recovering' ? 4 : 30, { state })))
-      return [incidentSentence(incident!).replace(/ calls.*/, ''), linesOf(incident!)[0]]
-    }
-    expect(said('firing', 'pending')).toEqual([
-      '0: 75% of 40',
-      'Since 2026-11-20 08:13:30 UTC, growing (pending on 1 more target)',
-    ])
-    expect(said('firing', 'firing', 'recovering')).toEqual([
-      '3 of 300 targets: 53.3% of 120',
-      'Since 2026-11-20 08:13:30 UTC, lasting (back within the threshold on 1 target)',
-    ])
-    expect(said('firing', 'recovering', 'recovering')).toEqual([
-      '3 of 300 targets: 31.7% of 120',
-      'Since 2026-11-20 08:13:30 UTC, ending (back within the threshold on 2 targets)',
-    ])
-    // Nothing is beyond its threshold any more.
-    expect(said('recovering', 'recovering')[0]).toBe('Recovering: 2 of 300 targets: 10% of 80')
-    expect(said('recovering')).toEqual([
-      'Recovering: 0: 10% of 40',
-      'Since 2026-11-20 08:13:30 UTC, ending (back within the threshold, but not resolved yet)',
-    ])
-    expect(incidentSentence(all([live('NoGoodPoll', 'a', { state: 'recovering' })])[0]!)).toBe(
-      'Recovering: a: NoGoodPoll',
+  test('names as many targets as its numbers are of', () => {
+    const lives = [high('a', 40, 30), live('StuckCalls', 'b'), live('StuckCalls', 'c')]
+    const together = () => ({ key: '', labels: {} })
+    const [incident] = incidentsOf(
+      [...lives, live('VeryHighFailureRate', 'd', { counts: counts(40, { unanswered: 30 }) })],
+      together,
+      10,
     )
-  })
-
-  test('ends on a target whose value is no longer beyond the threshold, although its alert fires', () => {
-    const said = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!)[0]!.replace(/.*UTC, /, '')
-    const within = high('a', 40, 10)
-    expect(said(within)).toBe('ending (back within the threshold, but not resolved yet)')
-    expect(said(within, high('b', 40, 11))).toBe('ending (back within the threshold on 2 targets)')
-    expect(said(within, high('b', 40, 30))).toBe('lasting (back within the threshold on 1 target)')
-    expect(said(live('NoGoodPoll', 'a', { value: 4 }))).toBe('ending (back within the threshold, but not resolved yet)')
-    // Too few calls say nothing.
-    expect(said(live('HighFailureRate', 'a', { value: NaN }))).toBe('lasting')
-  })
-
-  test('does not grow by a target or two of many', () => {
-    const courseOf = (firing: number, pending: number) =>
-      all(
-        Array.from({ length: firing + pending }, (_, i) =>
-          high(`${i}`, 40, 30, { state: i < firing ? 'firing' : 'pending' }),
-        ),
-      )[0]!.course
-    expect([courseOf(40, 1), courseOf(40, 2), courseOf(2, 1)]).toEqual(['lasts', 'grows', 'grows'])
+    expect(incidentSentence(incident!)).toBe(
+      '2 of 10 targets: 75% of 80 ringing calls failed in 15 minutes, mostly unanswered',
+    )
+    expect(incident!.targets.firing).toBe(4)
   })
 
   test('names the outcome that two thirds of the failed calls have', () => {
@@ -348,16 +283,6 @@ describe('an incident', () => {
     const rules = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!).at(-1)
     expect(rules(live('NoCalls', 'a', { value: 0 }), live('NoCalls', 'b', { value: 0 }))).toBe('Rule: NoCalls')
     expect(rules(live('NoCalls', 'a', { value: 0.5 }))).toMatch(/^NoCalls: /)
-  })
-
-  test('says of a single alert that was worse how bad it was', () => {
-    const said = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!)[0]!.replace(/.*UTC, /, '')
-    const better = (target: string, differing = {}) => high(target, 100, 36, { peak: 0.495, ...differing })
-    expect(said(better('a'))).toBe('lasting, 49.5% at most')
-    expect(said(live('NoCalls', 'a', { value: 0.9, peak: 0 }))).toBe('lasting, 0 calls at least')
-    expect(said(high('a', 100, 36))).toBe('lasting')
-    expect(said(better('a'), better('b'))).toBe('lasting')
-    expect(said(better('a', { evaluatedAt: AT - 60 }))).toBe('lasting')
   })
 
   test('on the only target does not count targets', () => {
@@ -375,7 +300,7 @@ describe('an incident', () => {
       high('a', 40, 16),
       live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 16 }), state: 'recovering' }),
     ])
-    expect(incident).toMatchObject({ severity: 'warning', course: 'lasts', targets: { recovering: 0 } })
+    expect(incident).toMatchObject({ severity: 'warning', targets: { recovering: 0 } })
     expect(incident!.worst.map(({ alert }) => alert)).toEqual(['HighFailureRate'])
   })
 
@@ -405,17 +330,15 @@ describe('an incident', () => {
     const incidents = all(lives)
     expect(incidents.map(incidentSentence)).toEqual([
       '2 of 300 targets: no successful poll since 08:14:28 UTC',
-      '3 of 300 targets: 75% of 120 calls (mode=call) in 15m fail, mostly unanswered, on 2 as of 08:14:28 UTC',
+      '3 of 300 targets: 75% of 40 ringing calls failed in 15 minutes, mostly unanswered',
     ])
     expect(linesOf(incidents[0]!)[0]).toMatch(/^Since 2026-11-20 08:14:28 UTC/)
     // A receiver was told of a target that can be read again.
     expect(incidentSentence({ ...incidents[0]!, since: AT - 9000 })).toBe(incidentSentence(incidents[0]!))
     // The first message may have been about one that failed a little earlier.
     expect(incidentSentence({ ...incidents[0]!, since: AT - 63 })).toMatch(/since 08:14:27 UTC$/)
-    expect(incidents[1]!.unpolled).toEqual({ targets: 2, since: AT - 61.5 })
-    expect(linesOf(incidents[1]!)).toContain(
-      'Numbers stand since 2026-11-20 08:14:28 UTC: no successful poll on 2 targets',
-    )
+    expect(incidents[1]!.held).toEqual([{ for: 'polls', targets: 2, since: AT - 60 }])
+    expect(linesOf(incidents[1]!)).toContain('No successful poll on 2 targets since 08:14:30 UTC')
     // What is less severe comes later, also if it explains others.
     const explained = all([failing('a'), live('ServiceErrors', 'a'), high('b', 40, 30)])
     expect(explained.map(({ labels }) => labels.alert)).toEqual(['VeryHighFailureRate', 'ServiceErrors'])
@@ -429,27 +352,47 @@ describe('an incident', () => {
     expect(orderOf([live('ServiceErrors', 'a'), ...stuck])).toEqual(['StuckCalls', 'ServiceErrors'])
   })
 
-  test('says since when its numbers stand, also before the outage is one', () => {
+  test('says of values that are not of now why, and when that was', () => {
+    const said = (...lives: LiveAlert[]) => incidentSentence(all(lives)[0]!)
     const seen = (target: string, ago: number) => high(target, 40, 30, { evaluatedAt: AT - ago })
-    const [incident] = all([seen('a', 46), seen('b', 60)])
-    expect(incidentSentence(incident!)).toBe(
-      '2 of 300 targets: 75% of 80 calls (mode=call) in 15m fail, mostly unanswered, as of 08:14:30 UTC',
+    const value = '75% of 40 ringing calls failed in 15 minutes, mostly unanswered'
+    expect(said(seen('a', 46), seen('b', 60))).toBe(
+      `2 of 300 targets: no successful poll since 08:14:44 UTC; then ${value.replace('40', '80')}`,
     )
-    expect(linesOf(incident!)[1]).toBe('Numbers stand since 2026-11-20 08:14:30 UTC: no successful poll on 2 targets')
-    expect(incidentSentence(all([seen('a', 46), seen('b', 44)])[0]!)).not.toContain('as of')
-    expect(incidentSentence(all([seen('a', 86_445)])[0]!)).toMatch(/, as of 2026-11-19 08:14:45 UTC$/)
-    expect(linesOf(all([seen('a', 45)])[0]!).join()).not.toContain('Numbers stand')
+    // What was measured at several times is no number of any of them.
+    expect(said(seen('a', 46), seen('b', 107))).toBe('2 of 300 targets: no successful poll since 08:14:44 UTC')
+    expect(said(seen('a', 46), seen('b', 44))).toBe(`2 of 300 targets: ${value}`)
+    expect(said(seen('a', 45))).toBe(`a: ${value}`)
+    expect(said(seen('a', 86_445))).toBe(`a: no successful poll since 2026-11-19 08:14:45 UTC; then ${value}`)
+    const few = (target: string, ago: number) => high(target, 40, 30, { measuredAt: AT - ago })
+    expect(said(few('a', 540))).toBe(`a: fewer than 20 calls since 08:06:30 UTC; then ${value}`)
+    expect(said(few('a', 540), high('b', 40, 30))).toBe(`2 of 300 targets: ${value}`)
+  })
+
+  test('has a line on the values that are not of now where others are', () => {
+    const few = high('a', 40, 30, { measuredAt: AT - 540 })
+    const lines = linesOf(all([few, high('b', 40, 30), high('c', 40, 30, { evaluatedAt: AT - 60 })])[0]!)
+    expect(lines.slice(1, 3)).toEqual([
+      'Too few calls for a value on 1 target since 08:06:30 UTC',
+      'No successful poll on 1 target since 08:14:30 UTC',
+    ])
+    // Where none is of now, each has its time.
+    const all2 = linesOf(all([few, high('b', 40, 20, { measuredAt: AT - 60 })])[0]!)
+    expect(all2).toContain('Most failed calls: a 75% of 40 calls at 08:06:30 UTC, b 50% of 40 calls at 08:14:30 UTC')
+    expect(all2.join()).not.toMatch(/Outcomes|value on/)
+    expect(linesOf(all([few])[0]!)).toContain(
+      'Outcomes at 08:06:30 UTC: unanswered 30, rejected 0, canceled 0, ended 10',
+    )
   })
 
   test('says so of the numbers of its sentence alone, not of other alerts of a group of all', () => {
     const stuck = ['b', 'c', 'd'].map((target) => live('StuckCalls', target, { evaluatedAt: AT - 3600 }))
     const failing = live('VeryHighFailureRate', 'a', { counts: counts(40, { unanswered: 30 }), evaluatedAt: AT })
     const [incident] = incidentsOf([failing, ...stuck], () => ({ key: '', labels: {} }), 10, AT - 45)
-    expect(incidentSentence(incident!)).toMatch(/^4 of 10 targets: 75% of 40 calls .* unanswered$/)
+    expect(incidentSentence(incident!)).toMatch(/^a: 75% of 40 ringing calls .* unanswered$/)
     const before = { ...failing, instance: { ...failing.instance, evaluatedAt: AT - 3600 } }
     const [old] = incidentsOf([before, ...stuck], () => ({ key: '', labels: {} }), 10, AT - 45)
-    expect(incidentSentence(old!)).toMatch(/ unanswered, as of 07:15:30 UTC$/)
-    expect(linesOf(old!)[1]).toMatch(/no successful poll on 4 targets$/)
+    expect(incidentSentence(old!)).toMatch(/^a: no successful poll since 07:15:30 UTC; then 75% .* unanswered$/)
   })
 
   test('of failed requests explains why no poll succeeds, and not the other way round; the outage comes first', () => {

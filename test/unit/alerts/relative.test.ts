@@ -4,6 +4,7 @@ import type { Rule } from '../../../src/alerts/rule.ts'
 import { replay } from '../../../src/alerts/replay.ts'
 import { ruleValues } from '../../../src/alerts/rule-value.ts'
 import { subjectOf } from '../../../src/alerts/alert.ts'
+import { notificationOf } from '../../../src/alerts/notification.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { detailsOf, summaryOf } from '../../../src/notifications/text/notification-text.ts'
 import { evaluatedTarget, pollAt, START, type PartOfPoll } from './evaluated-target.ts'
@@ -102,11 +103,11 @@ describe('a rule with `relative_to`', () => {
       return target.instances.get(FEWER.name)
     }
     poll(0, [0, 92, 92, 92, 92])
-    target.reload([{ ...FEWER, repeat: 20 }])
+    target.reload([FEWER])
     poll(15, [12], { earlier: undefined })
-    poll(30, [12], { earlier: undefined })
-    expect(summaryOf(target.notifications[1]!)).toMatch(
-      /^still firing since .*: no call finished in the last 1h, below the threshold of 20$/,
+    const instance = poll(30, [12], { earlier: undefined })!
+    expect(summaryOf(notificationOf({ kind: 'firing' }, { target: 'a', instance }, START + 30))).toMatch(
+      /^too few calls to compare since .*; then no call finished in the last 1h$/,
     )
     const lowest = { value: 0.25, peak: 0.25, values: [[START + 45, 0.25]] }
     expect(poll(45, [23, 92, 92, 92, 92])).toMatchObject(lowest)

@@ -164,10 +164,10 @@ describe('status', () => {
     expect(code).toBe(1)
     const end = lines.indexOf('')
     expect(lines[0]).toMatch(
-      /^critical: production: 42\.5% of 40 calls in 15m fail, mostly rejected, as of (?:[-\d]{10} )?\d\d:\d\d:\d\d UTC$/,
+      /^critical: production: no successful poll since (?:[-\d]{10} )?\d\d:\d\d:\d\d UTC; then 42\.5% of 40 calls failed in 15 minutes, mostly rejected$/,
     )
     expect(lines.slice(1, end)).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}Since TIME/)]))
-    expect((await status(await polled(4, { fires: true }))).lines[0]).not.toContain('as of')
+    expect((await status(await polled(4, { fires: true }))).lines[0]).not.toContain('; then')
     expect(lines.slice(end + 1)).toEqual([
       'production: no successful poll since TIME',
       'staging: never polled successfully',
@@ -328,7 +328,7 @@ describe('status', () => {
       (await callwatch(['status', '--config', config, ...options], { columns })).stdout.trimEnd()
     const narrow = await printed(60)
     expect(narrow).toMatch(
-      /^critical: production: 42\.5% of 40 calls in 15m fail,\n {2}mostly rejected, as of .*\n {2}Since/,
+      /^critical: production: no successful poll since .*\n {2}UTC; then 42\.5% of 40 calls failed in 15 minutes, mostly\n {2}rejected\n {2}Since/,
     )
     expect(narrow).toMatch(/^ {2}HighFailureRate: .*\n {4}\S/m)
     const isCommand = (line: string) =>

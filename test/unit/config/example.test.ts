@@ -33,7 +33,7 @@ test('the shipped example loads, and but for targets, password and channels it s
     ['staging', 'k2'],
   ])
   const { groupBy, groupWait, groupInterval, ...channels } = example.notify
-  expect(Object.keys(channels).toSorted()).toEqual(['inhibit', 'mutes', 'receivers', 'reports', 'routes'])
+  expect(Object.keys(channels).toSorted()).toEqual(['inhibit', 'mutes', 'receivers', 'reports', 'routes', 'timezone'])
   const own = channels.receivers.filter(({ name, type }) => name === type)
   expect(own.map(({ name }) => name)).toEqual(['slack', 'alertmanager', 'webhook', 'email', 'heartbeat'])
   expect(own[0]?.config).toMatchObject({ dashboardUrl: 'https://grafana.example/d/callwatch' })

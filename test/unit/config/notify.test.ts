@@ -29,7 +29,6 @@ describe('where alerts go', () => {
           type: 'webhook',
           config: {
             url: 'https://hooks.example/x',
-            format: 'callwatch',
             headers: { Authorization: 'Bearer abc', 'x-team': 'calls' },
           },
         },
@@ -43,7 +42,6 @@ describe('where alerts go', () => {
     const bare = load('notify: { webhook: { url: https://hooks.example/x } }')
     expect(bare.notify.receivers[0]?.config).toStrictEqual({
       url: 'https://hooks.example/x',
-      format: 'callwatch',
       headers: {},
     })
   })
@@ -250,7 +248,6 @@ notify:
     expect(config.http.auth).toStrictEqual({ username: 'ops', password: 'pass word' })
     expect(config.notify.receivers[0]?.config).toStrictEqual({
       url: 'https://hooks.example/w',
-      format: 'callwatch',
       headers: { Authorization: 'Bearer h', 'x-plain': 'plain-secret' },
     })
     expect(config.notify.receivers[1]?.config).toStrictEqual({ url: 'https://ping.example/b', interval: 30 })

@@ -43,8 +43,9 @@ async function value({ samples }: DaemonInProcess, name: string, labels: Record<
 }
 
 /** The notifications of alerts in the log. */
+const LOGGED: Record<string, string> = { firing: 'is firing', resolved: 'has resolved', expired: 'expired' }
 const sent = ({ log }: DaemonInProcess, kind: string) =>
-  log.map(({ msg }) => msg).filter((msg) => msg.startsWith(`alert ${kind}`))
+  log.map(({ msg }) => msg).filter((msg) => /^alert .* on \S+ /.test(msg) && msg.includes(` ${LOGGED[kind]}`))
 
 const shown = ({ daemon }: DaemonInProcess) => daemon.targets.loaded().map(({ name }) => name)
 
@@ -167,7 +168,7 @@ describe('a reloaded configuration', () => {
   })
 
   const webhookAt = (name: string, url: string) => {
-    return { name, type: 'webhook' as const, config: { url, format: 'callwatch' as const, headers: {} } }
+    return { name, type: 'webhook' as const, config: { url, headers: {} } }
   }
 
   /** Two receivers, and what they got: who, of what, of which target. */

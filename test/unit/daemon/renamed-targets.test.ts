@@ -29,7 +29,7 @@ async function firing(store: Config['store'], differing: Partial<Config> = {}) {
   const webhook = {
     name: 'webhook',
     type: 'webhook' as const,
-    config: { url, format: 'callwatch' as const, headers: {} },
+    config: { url, headers: {} },
   }
   const notify = { ...GROUPED, routes: [], inhibit: [], mutes: [], reports: [], receivers: [webhook] }
   const named = (name: string, formerly?: string): TargetConfig => ({

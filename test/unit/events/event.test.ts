@@ -233,10 +233,10 @@ test.each(['skip', 'count'] as const)('a call that was over when the target was 
   ])
 })
 
-test('a change of an alert is an event, a reminder is none', () => {
+test('a change of an alert is an event', () => {
   const firing = firingOf(POLL_AGE, 'a', CREATED, { value: 400, peak: 400 })
   const expired = { ...firing, kind: 'expired', expiredBecause: 'rule removed' } as const
-  const notifications = [firing, { ...firing, kind: 'reminder' } as const, expired]
+  const notifications = [firing, expired]
   const ledger = { transitions: [], corrections: [], details: [] }
   const events = eventsOf({ ledger, notifications, backfilled: false })
   expect(events).toMatchObject([

@@ -75,7 +75,7 @@ const anyNotification: fc.Arbitrary<Notification> = fc
   .tuple(
     fc.record(
       {
-        kind: fc.constantFrom('firing', 'reminder', 'resolved', 'expired'),
+        kind: fc.constantFrom('firing', 'resolved', 'expired'),
         target: anyText,
         key: anyText,
         alert: anyText,

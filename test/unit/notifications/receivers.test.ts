@@ -127,7 +127,7 @@ describe('a further receiver costs its folder and a line in the list', () => {
     const { loadConfig } = await load<typeof Loading>('config/load-config.ts')
     const { configuredReceivers } = await load<typeof ConfiguredReceivers>('notifications/configured-receivers.ts')
     const { notify } = loadConfig(source(`{ pager: { url: "${url}" } }`))
-    const receivers = await configuredReceivers(notify, { clock: virtualClock(AT), log: () => undefined })
+    const receivers = await configuredReceivers(notify, { clock: virtualClock(AT) })
     expect(receivers.map(({ receiver }) => receiver.name)).toEqual(['pager'])
     const first = receivers[0]!.receiver
     if ('send' in first) await first.send(messageOf([FIRING]))

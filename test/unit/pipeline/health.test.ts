@@ -78,9 +78,9 @@ test('requests that the service failed to answer count by the minute, for half a
   health.add({ ...POLL, requests: coded('200', '503', 'timeout', '200') })
   // What the service refuses, it has answered.
   now = 690
-  health.add({ ...POLL, requests: coded('404', '429', '401', 'network', 'invalid') })
-  expect(health.requestsWithin(30)).toEqual({ all: 5, wrong: 2 })
-  expect(health.requestsWithin(300)).toEqual({ all: 9, wrong: 4 })
+  health.add({ ...POLL, requests: coded('404', '429', '401', 'network', 'network', 'invalid') })
+  expect(health.requestsWithin(30)).toEqual({ all: 6, wrong: 3, code: 'network' })
+  expect(health.requestsWithin(300)).toEqual({ all: 10, wrong: 5, code: 'network' })
   now += 1860
   health.add({ ...POLL, requests: [] })
   expect(health.requestsWithin(1800)).toEqual({ all: 0, wrong: 0 })

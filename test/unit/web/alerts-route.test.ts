@@ -35,14 +35,17 @@ test.each([
   expect((await fetch(`${url}/api/v1/alerts`)).status).toBe(status)
 })
 
-test('/api/v1/incidents says since when its numbers stand', async () => {
+test('/api/v1/incidents and /api/v1/alerts say that their numbers are from before', async () => {
   const { evaluatedAt: at } = firing()
   const summaryAt = async (freshFrom: number) => {
     const { url } = await serve([shownTarget({ alerts: [firing()] })], { freshFrom: () => freshFrom })
-    return (await fetch(`${url}/api/v1/incidents`)).text()
+    const [incidents, alerts] = ['incidents', 'alerts'].map(async (of) => (await fetch(`${url}/api/v1/${of}`)).text())
+    return `${await incidents} ${await alerts}`
   }
-  expect(await summaryAt(at)).toContain('"unpolled":null')
-  expect(await summaryAt(at + 1)).toContain(`"unpolled":{"targets":1,"since":"${isoTime(at)}"}`)
+  expect(await summaryAt(at)).toMatch(/"held":\[\](?!.*"held")/)
+  const held = `{"since":"${isoTime(at)}","for":"polls"`
+  expect(await summaryAt(at + 1)).toContain(`"held":[${held},"targets":1}]`)
+  expect(await summaryAt(at + 1)).toContain(`"held":${held}}`)
 })
 
 test('an incident has the latest message that each receiver accepted about it, in the API and on the page', async () => {

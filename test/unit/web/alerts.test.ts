@@ -27,6 +27,7 @@ test('/api/v1/alerts lists the alerts of all targets in the documented shape', a
         signal: 'failure_ratio',
         breach: 'above',
         clear: 0.2,
+        summary: 'production: 42.5% of 40 calls failed in 15 minutes, mostly rejected',
         group: { alert: 'HighFailureRate', severity: 'warning' },
       },
       expect.objectContaining({ target: 'b', alert: 'NoGoodPoll', state: 'pending', calls: null }),

@@ -1,4 +1,5 @@
 import type { LiveAlert } from '../../../alerts/alert.ts'
+import { STALE_INTERVALS } from '../../../clock/intervals.ts'
 import { readHttpDate } from '../../../clock/times.ts'
 import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
@@ -104,9 +105,10 @@ export function alertmanagerRefresh(options: AlertmanagerOptions): Refresh {
         for (const [key, live] of look()) posted.set(key, { ...live })
         const lifetime = Math.max(LIFETIME_POLLS * interval(), MIN_LIFETIME_SECONDS)
         const now = clock.wall() + skew
+        const freshFrom = clock.wall() - STALE_INTERVALS * interval()
         return [...posted.values()].map(({ ended, ...live }) => {
           const endsAt = now + (ended === undefined ? lifetime : ended - clock.monotonic())
-          return alertmanagerAlert(live, { now, endsAt }, pageUrl)
+          return alertmanagerAlert(live, { now, endsAt, freshFrom }, pageUrl)
         })
       })
       refreshAt = started + REFRESH_SECONDS

@@ -9,19 +9,36 @@ import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-t
 import { reportCsv } from '../../../views/report.ts'
 import { firstDayOf } from '../../../views/report-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
+import { withZone } from '../../text/times.ts'
 
-/** The content from which both forms of the body are made. Its texts are bounded. */
-type Content = { subject: string; parts: Section[]; notes?: string[]; links?: Link[] }
+/**
+ * The content from which both forms of the body are made. Its texts are bounded. All mails of an incident have one subject, so that mail
+ * programs show them together; the first line says how it is now.
+ */
+type Content = { subject: string; lead?: string; parts: Section[]; notes?: string[]; links?: Link[] }
 /** Without a title, its lines are small print. */
 type Section = { title?: string; lines: string[]; facts?: [name: string, value: string][]; links?: Link[] }
 
 /** Characters. Mail programs show fewer in lists. */
 const MAX_SUBJECT = 200
+const MAX_LEAD = 400
 
 /** A message as an e-mail, with enough to decide without opening anything else: subject, body as plain text and as HTML, and a report as CSV. */
-export function emailMessage(message: Message, { now, dashboardUrl }: TextOptions) {
-  const { subject, parts, notes = [], links = [] } = contentOf(message, now)
-  const all = [...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }]
+export function emailMessage(
+  message: Message,
+  { now, dashboardUrl, timezone }: TextOptions & { timezone?: string | undefined },
+) {
+  const { subject, lead, parts, notes = [], links = [] } = contentOf(message, now)
+  const zoned = (text: string) => (timezone === undefined ? text : withZone(text, now, timezone))
+  const first: Section[] = lead === undefined ? [] : [{ title: oneLine(lead, MAX_LEAD), lines: [] }]
+  const all = [...first, ...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }].map(
+    ({ title, lines, facts, links: own }: Section): Section => ({
+      ...(title !== undefined && { title: zoned(title) }),
+      lines: lines.map(zoned),
+      ...(facts && { facts: facts.map(([name, value]): [string, string] => [name, zoned(value)]) }),
+      ...(own && { links: own }),
+    }),
+  )
   return { subject: oneLine(subject, MAX_SUBJECT), text: plainBody(all), html: htmlBody(all), ...attached(message) }
 }
 
@@ -58,11 +75,13 @@ function groupContent(message: AlertMessage, now: number): Content {
   const { lines, notes, links } = groupParts(message, now)
   const title = groupTitle(message)
   const { severity, incident, alerts } = message
-  const kind = incident === undefined ? (alerts[0]?.notification.kind ?? 'resolved') : 'firing'
+  const isOver = incident === undefined && message.elsewhere.length === 0
+  const kind = isOver ? (alerts[0]?.notification.kind ?? 'resolved') : 'firing'
   return {
+    subject: subjectOf(message),
     // The title says that it recovers.
-    subject: incident !== undefined && isRecovering(incident) ? title : `[${kind}] ${severity} ${title}`,
-    parts: [{ title: oneLine(title, MAX_SUBJECT), lines, links }],
+    lead: incident !== undefined && isRecovering(incident) ? title : `[${kind}] ${severity} ${title}`,
+    parts: [{ lines, links }],
     notes: notes.map(asSentence),
   }
 }
@@ -76,6 +95,7 @@ function targetContent(message: AlertMessage, now: number): Content {
   }
   return {
     subject: subjectOf(message),
+    lead: leadOf(message),
     parts: [
       ...alerts.map(({ notification, name, result, facts, description, notes, links }) => ({
         title: `[${notification.kind}] ${name}`,
@@ -96,8 +116,13 @@ function lineText({ notification, over, name, text }: AlertLine): string {
 
 const asSentence = (note: string) => `${capital(note)}.`
 
+/** `callwatch: HighFailureRate, production`: what the alerts of the group have in common, but for their severity, which may change. */
+function subjectOf({ group: { severity: _severity, ...labels } }: AlertMessage): string {
+  return `callwatch: ${Object.values(labels).join(', ') || 'alerts'}`
+}
+
 /** `[firing] critical HighFailureRate on production: …`. For several alerts, their number and names. */
-function subjectOf(message: AlertMessage): string {
+function leadOf(message: AlertMessage): string {
   if (message.about === 'unrouted') return unroutedText(message)
   const { target, severity, alerts, flapped } = message
   const improvement = flapped.length === 0 ? improvementOf(message) : undefined

@@ -30,7 +30,7 @@ type Failure = {
  * Sends each message as one e-mail, with its own connection. If the server accepts it for some recipients and asks to retry
  * others, the next attempt is for those only.
  */
-export function emailSend(config: EmailConfig, { clock, name }: SendContext): Send<void> {
+export function emailSend(config: EmailConfig, { clock, name, timezone }: SendContext): Send<void> {
   const { to, from, dashboardUrl } = config
   const domain = domainOf(config)
   const options = connectionOf(config)
@@ -55,7 +55,7 @@ export function emailSend(config: EmailConfig, { clock, name }: SendContext): Se
       ...(references.length > 0 && { references: [...references], inReplyTo: references[0] }),
       date: new Date(now * 1000),
       headers: { 'Auto-Submitted': 'auto-generated' },
-      ...emailMessage(message, { now, dashboardUrl }),
+      ...emailMessage(message, { now, dashboardUrl, timezone }),
     }
     await post(partly.get(about) ?? { about, since: clock.monotonic(), mail, to, refused: [] })
   }

@@ -1,5 +1,6 @@
 import type { KnownBlock } from '@slack/types'
 import { isolated, oneLine } from '../../text/bounded.ts'
+import { replaceTimes } from '../../text/times.ts'
 import type { Link } from '../../text/message-parts.ts'
 
 /*
@@ -46,6 +47,31 @@ export function titled(title: string, more: string, most: number, blocks: SlackB
   return { text, blocks: [header(title), ...blocks], unfurl_links: false, unfurl_media: false }
 }
 
+/**
+ * The message with times that Slack shows each reader in the own zone (https://docs.slack.dev/messaging/formatting-message-text#date-formatting),
+ * unless it would be too long.
+ *
+ * @param now the host's clock (UNIX seconds)
+ */
+export function dated(message: SlackMessage, now: number): SlackMessage {
+  const shownOf = (seconds: number, text: string) => `<!date^${seconds}^{date_num} {time_secs}|${text}>`
+  const of = <Text extends { type: string; text: string }>(one: Text): Text => {
+    const text = one.type === 'mrkdwn' ? replaceTimes(one.text, now, shownOf) : one.text
+    return text.length > LIMITS.field ? one : { ...one, text }
+  }
+  const blocks = message.blocks.map((block): SlackBlock => {
+    if (block.type === 'context')
+      return { ...block, elements: block.elements.map((one) => ('text' in one ? of(one) : one)) }
+    if (block.type !== 'section') return block
+    return {
+      ...block,
+      ...(block.text && { text: of(block.text) }),
+      ...(block.fields && { fields: block.fields.map(of) }),
+    }
+  })
+  return JSON.stringify(blocks).length > LIMITS.blocks ? message : { ...message, blocks }
+}
+
 /** A block of a kind that callwatch uses. */
 export type SlackBlock = Block<'header'> | Block<'section'> | Block<'context'> | Block<'actions'>
 type Block<Kind> = Extract<KnownBlock, { type: Kind }>
@@ -55,7 +81,7 @@ type Block<Kind> = Extract<KnownBlock, { type: Kind }>
  * (https://docs.slack.dev/reference/block-kit/blocks), and about 13,200 of all blocks as JSON, which it does not document
  * (https://github.com/slackapi/bolt-js/issues/2509). The longest message stays below 12,000, with addresses of at most so many characters.
  */
-const LIMITS = { text: 3000, url: 600, link: 250, several: 250 }
+const LIMITS = { text: 3000, field: 2000, blocks: 12_000, url: 600, link: 250, several: 250 }
 
 /** Emoji are off, so that `:fire:` in a name is shown as it is. */
 function header(text: string): Block<'header'> {

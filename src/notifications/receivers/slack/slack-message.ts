@@ -1,4 +1,6 @@
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
+import { isBeyond } from '../../../alerts/signal.ts'
+import type { Severity } from '../../../alerts/match-keys.ts'
 import { plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
@@ -19,6 +21,7 @@ import {
   actions,
   code,
   context,
+  dated,
   escape,
   fields,
   link,
@@ -36,6 +39,10 @@ import {
  * Texts from the configuration can neither break it nor mention users.
  */
 export function slackMessage(message: Message, options: TextOptions): SlackMessage {
+  return dated(plainMessage(message, options), options.now)
+}
+
+function plainMessage(message: Message, options: TextOptions): SlackMessage {
   switch (message.kind) {
     case 'alerts':
       return alertsMessage(withWhatFires(message), options)
@@ -67,11 +74,13 @@ function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): Sla
   ])
 }
 
-/** The first thing a reader sees: red for firing, yellow for recovering, a tick for resolved, white for unknown. */
-const EMOJI = { critical: '🔴', warning: '🟠', info: '🔵', ends: '🟡', resolved: '✅', expired: '⚪' } as const
+/** The first thing a reader sees: the severity of what is beyond its threshold, yellow for what is not, a tick for resolved, white for unknown. */
+const EMOJI = { critical: '🔴', warning: '🟠', info: '🔵', within: '🟡', resolved: '✅', expired: '⚪' } as const
 
-function emojiOf({ kind, severity }: Pick<Notification, 'kind' | 'severity'>): string {
-  return EMOJI[kind === 'resolved' || kind === 'expired' ? kind : severity]
+function emojiOf(notification: Notification): string {
+  const { kind, severity, value, threshold } = notification
+  if (kind !== 'firing') return EMOJI[kind]
+  return EMOJI[isBeyond(notification, value, threshold) ? severity : 'within']
 }
 
 /** A phone's notification shows only a few lines (characters). */
@@ -103,7 +112,7 @@ function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions)
     ...(alone === undefined ? alerts.map(inGroup) : aloneBlocks(alone)),
     ...sections([...lines.map(lineText), ...more]),
     ...inhibited.map(plainContext),
-    ...silenced.map((text) => plainContext(`🔕 ${text}`)),
+    ...context(silenced.map((text) => `🔕 ${escape(text)}`)),
     ...context(notes),
     ...actions(
       alone === undefined
@@ -151,7 +160,6 @@ function whatIn(message: AlertMessage): string {
   const others = [...alerts.slice(1), ...flapped].map(({ notification }) => titleOf(notification)).join(', ')
   if (first === undefined) return others
   const { notification } = first
-  // The title already says that a reminder still fires.
   const result = notification.kind === 'resolved' ? summaryOf(notification) : resultOf(notification)
   return alerts.length === 1 ? result : `${nameIn(titleOf(notification), 75)}: ${result}; ${others}`
 }
@@ -175,9 +183,12 @@ function titleOnTarget(message: AlertMessage, target: string): string {
   const { kind } = first.notification
   const { severity } = second === undefined ? first.notification : message
   const kinds = Map.groupBy(alerts, ({ notification }) => (hasEnded(notification) ? notification.kind : 'firing'))
-  const emoji = emojiOf({ kind: kinds.has('firing') || kinds.size === 1 ? kind : 'expired', severity })
-  const isReminder = alerts.every(({ notification }) => notification.kind === 'reminder')
-  const state = isReminder ? `still ${severity}` : hasEnded(first.notification) ? stateWord(kind) : severity
+  const emoji = emojiOfAll(
+    alerts.map(({ notification }) => notification),
+    severity,
+  )
+  const state =
+    message.about === 'reminder' ? `still ${severity}` : hasEnded(first.notification) ? stateWord(kind) : severity
   if (second === undefined) return `${emoji} ${state}: ${nameIn(titleOf(first.notification), 75)} ${on}`
   if (kinds.size === 1) return `${emoji} ${state}: ${plural(alerts.length, 'alert')} ${on}`
   const improvement = improvementOf(message)
@@ -199,7 +210,15 @@ function titleOfGroup(message: AlertMessage): string {
   const title = nameIn(groupTitle(message), 130)
   const [other] = elsewhere
   if (incident === undefined) return `${EMOJI[other?.severity ?? (hasExpired ? 'expired' : 'resolved')]} ${title}`
-  return isRecovering(incident) ? `${EMOJI.ends} ${title}` : `${EMOJI[severity]} ${severity}: ${title}`
+  return isRecovering(incident) ? `${EMOJI.within} ${title}` : `${EMOJI[severity]} ${severity}: ${title}`
+}
+
+/** That of what fires, if something is beyond its threshold, or else of what ended in one way. */
+function emojiOfAll(alerts: readonly Notification[], severity: Severity): string {
+  const firing = alerts.filter((one) => !hasEnded(one))
+  const [emoji, ...others] = new Set((firing.length > 0 ? firing : alerts).map((one) => emojiOf({ ...one, severity })))
+  if (others.length === 0) return emoji!
+  return firing.length > 0 ? EMOJI[severity] : EMOJI.expired
 }
 
 function stateWord(kind: string): string {

@@ -1,6 +1,5 @@
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
-import { alertmanagerView } from '../../../views/messages/alertmanager.ts'
 import { messageView } from '../../../views/messages/message-body.ts'
 import { refusalIn } from '../../refusal.ts'
 import type { SendContext, Send } from '../../receiver.ts'
@@ -12,22 +11,13 @@ const MAX_BODY = 90_000
 const MOST = [Infinity, 100, 50, 20, 5, 1] as const
 
 /** Posts each message as JSON; with fewer alerts, if it would be too large. A configured header replaces the header of the same name. */
-export function webhookSend(
-  { url, format, headers }: WebhookConfig,
-  { clock, name: receiver, pageUrl }: SendContext,
-): Send<void> {
+export function webhookSend({ url, headers }: WebhookConfig, { clock }: Pick<SendContext, 'clock'>): Send<void> {
   const deliver = httpSender({ receiver: 'the webhook', url, clock, refuses: refusalIn })
   return async (message) => {
-    const contentOf = (most: number) =>
-      format === 'alertmanager'
-        ? alertmanagerView(message, { receiver, pageUrl }, most)
-        : messageView(message, clock.wall(), most)
     let before: string | undefined
     let refused: unknown
     for (const most of MOST) {
-      const content = contentOf(most)
-      if (content === undefined) return
-      const body = textOf(content)
+      const body = textOf(messageView(message, clock.wall(), most))
       if (body === before || (Buffer.byteLength(body) > MAX_BODY && most !== MOST.at(-1))) continue
       before = body
       refused = await post(body).catch((error: unknown) => error)

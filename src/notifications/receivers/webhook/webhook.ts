@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { address, oneOf } from '../../../schema/scalars.ts'
+import { address } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
 import { httpHeaders } from '../../http-headers.ts'
@@ -7,9 +7,6 @@ import type { ReceiverType } from '../../receiver.ts'
 
 const webhookSection = section({
   url: secret(address(), { of: 'the URL', about: 'Gets each message as JSON', example: 'WEBHOOK_URL' }),
-  format: oneOf(['callwatch', 'alertmanager'])
-    .prefault('callwatch')
-    .describe('`callwatch`: all that is known; `alertmanager`: as a webhook of Alertmanager posts it, version 4'),
   headers: httpHeaders().prefault({}).describe('Sent with each request; the values are secrets'),
 })
 
@@ -21,6 +18,6 @@ export const webhook: ReceiverType<typeof webhookSection> = {
   section: webhookSection,
   create: async (config, context) => {
     const { webhookSend } = await import('./webhook-send.ts')
-    return { send: webhookSend(config, context), isLikeAlertmanager: config.format === 'alertmanager' }
+    return { send: webhookSend(config, context) }
   },
 }

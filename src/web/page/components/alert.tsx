@@ -20,7 +20,7 @@ import {
 } from '../model/alert-page.ts'
 import type { Alert, Call, PastAlert } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { alertSentence, beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
+import { beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { countOf, isUnknown, OUTCOMES, sum, toneOf, type Outcome } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
@@ -90,7 +90,7 @@ function sentenceOf(state: State, shown: PastAlert | Alert, live: Alert | undefi
   const incident = incidentOf(state, live)
   const { target, alert, peak, breach } = shown
   if (incident?.targets.firing === 1) return incident.summary
-  if (live !== undefined) return alertSentence(state, live)
+  if (live !== undefined) return live.summary
   return `${target}: ${alert}, ${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(shown, peak)}`
 }
 
@@ -147,7 +147,7 @@ function alertFacts(state: State, shown: PastAlert | Alert) {
     fact(live ? 'Since' : 'Fired', momentInZone(since, now), formatSeconds(secondsBetween(since, until ?? now))),
     until !== null && fact('Until', momentInZone(until, now)),
     live
-      ? fact('Value', valueOf(live, live.value), `${callsText(alert, live)}${name.toLowerCase()} ${worst}`)
+      ? fact('Value', valueOf(live, live.value), `${callsText(alert, live, now)}${name.toLowerCase()} ${worst}`)
       : fact(name, worst),
     fact('Threshold', `${breach} ${valueOf(shown, threshold)}`, live && `clears at ${valueOf(live, live.clear)}`),
     expectedFact(live),
@@ -170,10 +170,11 @@ const windowText = (alert: PastAlert | undefined) => (alert?.window_seconds ? fo
 const signalText = (alert: PastAlert | undefined) =>
   alert && [labelText(alert.match), windowText(alert)].filter(Boolean).join(', ')
 
-/** `of 40 calls in 15m; `; empty for a value without calls. */
-function callsText(alert: PastAlert | undefined, { calls }: Alert) {
+/** `of 40 calls in 15m; `; empty for a value without calls. Begins with the time of a value from before. */
+function callsText(alert: PastAlert | undefined, { calls, held }: Alert, now: string) {
   const window = windowText(alert)
-  return calls ? `of ${plural(calls, 'call')}${window && ` in ${window}`}; ` : ''
+  const at = held ? `at ${momentInZone(held.since, now)}; ` : ''
+  return `${at}${calls ? `of ${plural(calls, 'call')}${window && ` in ${window}`}; ` : ''}`
 }
 
 function notifiedFact(state: State, alert: PastAlert) {

@@ -6,7 +6,6 @@ import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-gro
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { beganAt, callsOf, ownWaits, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
-import { staleTargets } from '../model/notices.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { searched, WINDOW } from '../model/steady.ts'
 import { shownTargets, toneOf } from '../model/totals.ts'
@@ -25,17 +24,20 @@ export function Alerts({ state }: { state: State }) {
     names: group.map((one) => named(one)),
     states: group.map((one) => one.state),
   }))
-  const stale = new Set(staleTargets(state).map(({ name }) => name))
   const [all, noun] = [shownTargets(state).length, state.query.has('incident') ? 'target' : 'alert']
-  // The state of an alert is current; its values are as old as the last poll.
+  // The state of an alert is of now; its value may be from before.
   const value = (alert: Alert, of: number) =>
-    stale.has(alert.target) ? <span class="old">{valueOf(alert, of)}</span> : valueOf(alert, of)
+    alert.held === undefined ? (
+      valueOf(alert, of)
+    ) : (
+      <span class="old">{`${valueOf(alert, of)} at ${moment(alert.held.since, now)}`}</span>
+    )
   const columns: Column<AlertGroup>[] = [
     isSelected ? ['Target', (group) => targetOf(group, rule!)] : ['Alert', (group) => ruleOf(group, all)],
     ['State', (group) => statesOf(group, ownWaits(group, why)), 'state said'],
     ['Value', (group) => [isSelected || worstText(group), value(group[0]!, group[0]!.value)], 'number said'],
     ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number said'],
-    ['Peak', ([worst]) => value(worst!, worst!.peak), 'number rest'],
+    ['Peak', ([worst]) => valueOf(worst!, worst!.peak), 'number rest'],
     ['Calls', ([worst]) => callsText(worst!), isSelected ? 'number' : 'number rest'],
     [`Since (${zone(now)})`, (group) => sinceOf(group, state), 'number'],
   ]

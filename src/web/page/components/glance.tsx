@@ -71,7 +71,8 @@ export function tile(id: string, name: string, value: string, note: string, tone
 /** The share of failed calls: of the incident that is about it, else of all calls, and where it is highest, or of a single target the number that a rule compares. */
 function failedTile(state: State, targets: Target[]): Parameters<typeof tile> {
   const { window = '15m', calls = 0, any, rule, highest } = mainRatio(targets) ?? {}
-  const isAny = ({ lead, incident }: ShownIncident) => incident.calls && ruleOf(state, lead).reason === 'any'
+  const isAny = ({ lead, incident }: ShownIncident) =>
+    incident.calls?.as_of === null && ruleOf(state, lead).reason === 'any'
   const shown = shownIncidents(state).find(isAny)
   if (shown !== undefined)
     return incidentTile(state, shown, targets.length > 1 && `; all calls in ${window}: ${share(any)}`)
@@ -91,7 +92,7 @@ function incidentTile(state: State, shown: ShownIncident, all: string | false): 
   const calls = `${plural(total ?? 0, 'finished call')}${only && ` (${only})`}`
   const about = `${all === false ? `${lead.alert}: ` : ''}${calls}${all || ''}`
   const title = `Failed in ${formatSeconds(window)}${on}`
-  return ['failing', title, share(failed! / total!), about, isQuiet || incident.course === 'ends' ? '' : 'bad']
+  return ['failing', title, share(failed! / total!), about, isQuiet || incident.worst.length === 0 ? '' : 'bad']
 }
 
 const share = (ratio: number | undefined) => (ratio === undefined ? '–' : formatShare(ratio))

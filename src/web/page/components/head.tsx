@@ -72,9 +72,9 @@ function failedText(targets: Target[]) {
 /** @param list of the incident's targets; absent above a table of them */
 function incidentCard({ snapshot }: State, shown: ShownIncident, list?: ComponentChildren) {
   const { incident, lead, lines, targets, waits, isQuiet, match } = shown
-  const { severity, summary, details, group, course } = incident
+  const { severity, summary, details, group, worst } = incident
   const reasons = list === undefined ? [] : shown.reasons
-  const tone = !isQuiet && course !== 'ends' ? severity : ''
+  const tone = !isQuiet && worst.length > 0 ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
       <div class="title">

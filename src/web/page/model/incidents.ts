@@ -1,12 +1,12 @@
 import { instanceKey } from '../../../alerts/groups.ts'
 import { bySeverity, matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
-import { failText, formatNumber, withoutNumbers } from '../../../text/format.ts'
+import { formatNumber, withoutNumbers } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import type { Alert, Incident, Rule } from './api.ts'
-import { labelText, minute, momentInZone, unitOf, valueOf } from './format.ts'
+import { labelText, minute, momentInZone, unitOf } from './format.ts'
 import { nowOf, type State } from './state.ts'
 import { steady } from './steady.ts'
-import { shownAlerts } from './totals.ts'
+import { shownAlerts, toneOf } from './totals.ts'
 
 /** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1; 0 where all are alike. */
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }
@@ -106,17 +106,22 @@ const isOfRequests = ({ signal }: Alert) => signal === 'request_errors'
 /** An incident on several targets as it is on one of them. */
 function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...Alert[]]): Incident {
   const [since] = [alert, ...others].map((one) => beganAt(state, one)).toSorted()
-  const isBack = alert.state === 'recovering'
-  const text = `Since ${momentInZone(since!, nowOf(state))}${isBack ? ', ending' : ''}`
+  const text = `Since ${momentInZone(since!, nowOf(state))}`
   const { total, failed } = callsOf(alert)
+  const { target, value, calls, labels, held } = alert
+  const asOf = held?.since ?? null
+  const isWorst = toneOf(alert) !== ''
+  const own = whole.worst.filter((one) => one.target === target)
+  const key = instanceKey(alert.alert, labels)
+  // It may be none of the ten worst of all targets.
+  const first = { target, alert: alert.alert, key, value, calls, failed: total > 0 ? failed : null, as_of: asOf }
   return {
     ...whole,
     severity: alert.severity,
-    summary: `${isBack ? 'Recovering: ' : ''}${alertSentence(state, alert)}`,
-    details: [{ about: 'course', text }, ...whole.details.filter(({ about }) => about === 'rule')],
-    course: isBack ? 'ends' : 'lasts',
-    calls: total > 0 ? { total, failed, before: null, outcome: null } : null,
-    worst: whole.worst.filter(({ target }) => target === alert.target),
+    summary: alert.summary,
+    details: [{ about: 'since', text }, ...whole.details.filter(({ about }) => about === 'rule')],
+    calls: total > 0 ? { total, failed, outcome: null, as_of: asOf } : null,
+    worst: isWorst ? (own.length > 0 ? own : [first]) : [],
   }
 }
 
@@ -134,15 +139,6 @@ export const beganAt = (state: State, alert: Alert) =>
 export function callsOf({ signal, value, calls, compared }: Alert) {
   const total = signal === 'failure_ratio' && compared === undefined ? (calls ?? 0) : 0
   return { total, failed: value * total }
-}
-
-/** What an alert says of its target alone. */
-export function alertSentence(state: State, alert: Alert) {
-  const { reason, window_seconds: window, match } = ruleOf(state, alert)
-  const calls = { ...callsOf(alert), window, only: labelText({ ...match, ...alert.labels }) }
-  const value = calls.total > 0 ? failText(calls, reason) : `${alert.alert}, ${valueOf(alert, alert.value)}`
-  const since = momentInZone(beganAt(state, alert), nowOf(state))
-  return `${alert.target}: ${isOfPolls(alert) ? `no successful poll since ${since}` : value}`
 }
 
 /** What silences an alert, with what else fires of its incident on its target. */

@@ -51,14 +51,11 @@ function toldBy(state: State) {
     last !== null && since.some((time) => Date.parse(last) > Date.parse(time) - TOGETHER_MS)
 }
 
-/** The receiver that callwatch has without any other. */
-const LOG = 'log'
-
 /** Why notifications do not arrive, in a sentence for the first receiver that fails. */
 function deliveryNotices({ snapshot, view }: Pick<State, 'snapshot' | 'view'>): Notice[] {
   const { receivers, now = '' } = snapshot ?? {}
   if (receivers === undefined) return []
-  if (view === 'overview' && receivers.every(({ name }) => name === LOG)) {
+  if (view === 'overview' && receivers.length === 0) {
     const text =
       'No receiver of notifications is configured: alerts are only written to the log. Set notify.slack, for example.'
     return [{ text, age: '', isCalm: true }]

@@ -1,3 +1,4 @@
+import { isBeyond } from '../../../alerts/signal.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { FINAL_STATUSES } from '../../../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../../../ledger/failure-ratio.ts'
@@ -140,7 +141,9 @@ export function urgencyOf(alert: Alert | undefined) {
 }
 
 /** Only what fires has the colour of its severity. */
-export const toneOf = (alert: Alert | undefined) => (alert?.state === 'firing' ? alert.severity : '')
+/** The severity of an alert that is beyond its threshold now. */
+export const toneOf = (alert: Alert | undefined) =>
+  alert?.state === 'firing' && isBeyond(alert, alert.value, alert.threshold) ? alert.severity : ''
 
 /** A function that is computed once for each object. */
 export function once<Key extends object, Value>(of: (key: Key) => Value) {

@@ -1,5 +1,5 @@
 import { nameOf, type LiveAlert } from '../../../../src/alerts/alert.ts'
-import { remind, type AlertInstance } from '../../../../src/alerts/alert-instance.ts'
+import type { AlertInstance } from '../../../../src/alerts/alert-instance.ts'
 import { notificationOf, type Notification } from '../../../../src/alerts/notification.ts'
 import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { Clock } from '../../../../src/clock/clock.ts'
@@ -42,13 +42,6 @@ export function alertWorld({
     await commit(notificationOf(change, { target, instance: last }, clock.wall()))
   }
 
-  async function reminded(one: LiveAlert, before?: Rule): Promise<void> {
-    if (one.instance.state !== 'firing') return
-    const { instance, change } = remind(one.instance, clock.wall(), before)
-    put({ ...one, instance })
-    if (change !== undefined) await commit(notificationOf({ kind: change }, { ...one, instance }, clock.wall()))
-  }
-
   return {
     find,
     /** The alerts of a target by their keys, as its last poll left them, which was just now. */
@@ -83,18 +76,14 @@ export function alertWorld({
       const one = find(target, name)!
       put({ ...one, instance: { ...one.instance, ...now } })
     },
-    /** The reminders that are due by the rules' `repeat`, as polls make them. */
-    remind: async (): Promise<void> => {
-      for (const one of live.values()) await reminded(one)
-    },
-    /** What the first polls after a reload find: rules that were removed, and rules that are more severe. */
+    /** What the first polls after a reload find: rules that were removed or changed. */
     reload: async (): Promise<void> => {
       const rules = new Map(config().alerts.map((rule) => [rule.name, rule]))
       for (const one of live.values()) {
         const { rule: before } = one.instance
         const rule = rules.get(before.name)
         if (rule === undefined) await end(one, { kind: 'expired', expiredBecause: 'rule removed' })
-        else await reminded({ ...one, instance: { ...one.instance, rule } }, before)
+        else put({ ...one, instance: { ...one.instance, rule } })
       }
     },
   }
@@ -117,7 +106,6 @@ function firing(rule: Rule, at: number, { pending = 0, cause, ...breach }: Breac
     peak: value,
     ...rest,
     tooFewSince: undefined,
-    lastNotifiedAt: at,
     values: [[at, value]],
     evidence: cause === undefined ? {} : { cause },
   }

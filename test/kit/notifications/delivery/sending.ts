@@ -151,6 +151,7 @@ export function sending(options: SendingOptions = {}) {
       groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
       rules,
       targets: () => targets,
+      fleet: () => [],
       freshFrom: () => clock.wall() - freshFor,
       mutes,
       inhibit,
@@ -182,7 +183,7 @@ export function sending(options: SendingOptions = {}) {
 
   async function change(alert: Named, kind: Notification['kind'], differing: Partial<Notification>) {
     const notification = changeOf(alert, kind, clock.wall(), live.get(keyOf(alert))?.instance, differing)
-    if (kind === 'firing' || kind === 'reminder') live.set(keyOf(alert), liveAlert(alert, notification))
+    if (kind === 'firing') live.set(keyOf(alert), liveAlert(alert, notification))
     else live.delete(keyOf(alert))
     await commitChanges(store, notification.target, { changes: [notification] })
     return notification
@@ -201,7 +202,6 @@ export function sending(options: SendingOptions = {}) {
     /** All that senders did, the first step first. */
     steps,
     fire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'firing', differing),
-    remind: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'reminder', differing),
     resolve: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'resolved', differing),
     expire: (alert: Named, differing: Partial<Notification> = {}) => change(alert, 'expired', differing),
     /** A firing alert's value as of now. */

@@ -40,7 +40,7 @@ const byHttp =
     return { send: sender(url), accepted }
   }
 
-type Alert = { state?: string; status?: string; alert?: string; labels: { alertname?: string } }
+type Alert = { state: string; alert: string }
 
 function alertsIn(body: string): Alert[] {
   const { alerts }: { alerts: Alert[] } = JSON.parse(body)
@@ -57,12 +57,8 @@ const KINDS: Record<string, Kind> = {
     },
   ),
   webhook: byHttp(
-    (url) => webhookSend({ url, format: 'callwatch', headers: {} }, context),
+    (url) => webhookSend({ url, headers: {} }, context),
     (body) => alertsIn(body).map(({ state, alert }) => `${state} ${alert}`),
-  ),
-  'webhook in the format of Alertmanager': byHttp(
-    (url) => webhookSend({ url, format: 'alertmanager', headers: {} }, context),
-    (body) => alertsIn(body).map(({ status, labels }) => `${status} ${labels.alertname}`),
   ),
   email: async (draw) => {
     const accepted: Understood[] = []
@@ -73,7 +69,7 @@ const KINDS: Record<string, Kind> = {
       recipient: () => (fails() ? refusal(450, 'not now') : undefined),
       message: (mail) => {
         if (fails()) return refusal(451, 'not now')
-        const [, state, name] = /^\[(\w+)\] (\w)/.exec(bodyOf(mail, 'text/plain')) ?? []
+        const [, state, name] = /^\[(\w+)\] \w+ (\w)/.exec(bodyOf(mail, 'text/plain')) ?? []
         accepted.push(...mail.to.map((to) => `${to} ${state} ${name}`))
         return undefined
       },

@@ -42,14 +42,14 @@ test('the message of an incident is true within seconds while it grows and shrin
   expect(posted).toHaveLength(1)
 })
 
-test('the message says since when its numbers stand', async () => {
+test('the message says that its numbers are from before', async () => {
   const { shown, receive } = board()
   const run = sending({ ...GROUPED, edits: true, receive, freshFor: 45 })
   await run.fire(high(1))
   await run.clock.advance(40)
-  expect(shown.get('1')!.message.incident?.unpolled).toBeUndefined()
+  expect(shown.get('1')!.message.incident?.held).toEqual([])
   await run.clock.advance(20)
-  expect(shown.get('1')!.message.incident?.unpolled).toEqual({ targets: 1, since: AT })
+  expect(shown.get('1')!.message.incident?.held).toEqual([{ for: 'polls', targets: 1, since: AT }])
 })
 
 /** A receiver that edits and answers its first message so, and each later one otherwise; what it has seen. */

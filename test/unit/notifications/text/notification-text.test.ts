@@ -17,7 +17,6 @@ import {
   FIRING,
   NO_POLL,
   POLLS_AGAIN,
-  REMINDER,
   REMOVED,
   RESOLVED,
   SIGNALS,
@@ -150,13 +149,6 @@ describe('the summary says value against threshold, and the calls behind it', ()
     ],
   ])('of an expired one why, and that it is not known how it continued, %#: $1', (notification, summary) => {
     expect(summaryOf(notification)).toBe(summary)
-  })
-
-  test('of a reminder since when it fires', () => {
-    expect(summaryOf(REMINDER)).toBe(
-      'still firing since 2026-11-20 04:15:30 UTC: ' +
-        '17 of 40 calls that finished in the last 15m failed: 42.5%, above the threshold of 30%',
-    )
   })
 })
 

@@ -36,7 +36,6 @@ export function firingSince(firing: number, { rule = {}, ...given }: Differing =
     calls: 40,
     counts: { ended: 23, unanswered: 5, rejected: 12, canceled: 0, other: 0, total: 40 },
     tooFewSince: undefined,
-    lastNotifiedAt: firing,
     ...given,
   }
   return { target: 'production', instance }

@@ -19,14 +19,17 @@ import {
 const of = (message: Parameters<typeof emailMessage>[0], dashboardUrl?: string) =>
   emailMessage(message, { now: AT, dashboardUrl })
 
-describe('the subject of an e-mail', () => {
+describe('the first line of an e-mail, or the subject of a report', () => {
   const other = { ...FIRING, key: 'Other', alert: 'Other' }
   test.each([
     [
       messageOf([RESOLVED]),
       /^\[resolved\] critical HighFailureRate on production: 4 of 40 calls .*back at or below 20%$/,
     ],
-    [messageOf([REMINDER]), /^\[reminder\] critical HighFailureRate on production: 17 of 40 calls /],
+    [
+      messageOf([REMINDER], { about: 'reminder' }),
+      /^\[firing\] critical HighFailureRate on production: 17 of 40 calls /,
+    ],
     [messageOf([TOO_FEW]), /^\[expired\] critical HighFailureRate on production: too few calls\. /],
     [messageOf([FIRING, other]), /^\[2 firing\] critical on production: HighFailureRate, Other$/],
     [messageOf([FIRING, { ...RESOLVED, alert: 'Other' }]), /^\[1 firing, 1 resolved\] critical on production: /],
@@ -38,13 +41,35 @@ describe('the subject of an e-mail', () => {
     [DAILY, /^Calls on Thursday, 2026-11-19 \(Europe\/Berlin\)$/],
     [STORE_FAILING, /^\[firing\] callwatch cannot write to its store$/],
   ])('says what became of what', (message, subject) => {
-    expect(of(message).subject).toMatch(subject)
+    const mail = of(message)
+    expect(message.kind === 'alerts' ? mail.text.split('\n')[0] : mail.subject).toMatch(subject)
   })
+})
+
+test('all mails of an incident have one subject, whatever became of it', () => {
+  const group = { alert: 'HighFailureRate', severity: 'critical' } as const
+  const worse = { severity: 'critical', target: undefined } as const
+  const all = [
+    messageOf([FIRING], { group }),
+    messageOf([RESOLVED], { group }),
+    messageOf([FIRING], { group, ...worse }),
+  ]
+  expect(new Set(all.map((message) => of(message).subject))).toEqual(new Set(['callwatch: HighFailureRate']))
+  expect(of(messageOf([FIRING], { group: {} })).subject).toBe('callwatch: alerts')
+})
+
+test('a mail does not say resolved while something else of the same targets fires', () => {
+  const group = { alert: 'HighFailureRate' }
+  const given = { group, target: undefined, incident: undefined, elsewhere: [{ ...FIRING, alert: 'Other' }] }
+  expect(of(messageOf([RESOLVED], given)).text).toMatch(
+    /^\[firing\] critical Other still fires; HighFailureRate resolved/,
+  )
 })
 
 test('an alert has its facts, its description while it fires, and links, as text and as HTML', () => {
   const { text, html } = of(messageOf([FIRING]), 'https://grafana.test/d?a=1&b=2')
-  expect(text.split('\n').slice(0, 3)).toEqual([
+  expect(text.split('\n').slice(1, 5)).toEqual([
+    '',
     '[firing] HighFailureRate',
     '17 of 40 calls that finished in the last 15m failed: 42.5%, above the threshold of 30%',
     'Many of the calls of the last 15m failed. Ask the carrier.',

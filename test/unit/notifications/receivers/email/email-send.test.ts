@@ -30,14 +30,14 @@ async function failure(delivery: Promise<void>): Promise<Partial<DeliveryError>>
 }
 
 describe('an e-mail', () => {
-  test('has a subject that says it all, plain text and HTML, and says that no person sent it', async () => {
+  test('has the subject of its incident, the state in its first line, plain text and HTML, and says that no person sent it', async () => {
     const { inbox, port } = await smtpInbox()
     await sender(port).send(messageOf([FIRING]))
     const [mail] = inbox
     expect(mail).toMatchObject({ from: 'callwatch@example.com', to: TO, isEncrypted: false })
-    expect(headerOf(mail!, 'Subject')).toBe(
-      '[firing] critical HighFailureRate on production: 17 of 40 calls that finished in the last 15m failed: 42.5%, ' +
-        'above the threshold of 30%',
+    expect(headerOf(mail!, 'Subject')).toBe('callwatch: production')
+    expect(bodyOf(mail!, 'text/plain')).toMatch(
+      /^\[firing\] critical HighFailureRate on production: 17 of 40 calls .*, above the threshold of 30%\r?\n/,
     )
     expect(headerOf(mail!, 'From')).toBe('callwatch <callwatch@example.com>')
     expect(headerOf(mail!, 'To')).toBe('ops@example.com, oncall@example.com')

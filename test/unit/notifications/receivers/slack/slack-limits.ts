@@ -76,13 +76,14 @@ export function slackProblems(message: unknown): string[] {
 }
 
 /** Every text of a message that Slack reads as mrkdwn, the notification's included, and every one that it shows as it is. */
+/** Its texts, with times as they are where Slack does not show them. */
 export function textsOf(message: unknown): { mrkdwn: string[]; plain: string[]; verbatim: boolean } {
   const found = { mrkdwn: [String(record(message)['text'])], plain: [] as string[], verbatim: true }
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
     const { type, text, verbatim } = record(value)
     if (type === 'mrkdwn') {
-      found.mrkdwn.push(String(text))
+      found.mrkdwn.push(String(text).replaceAll(/<!date\^\d+\^\{date_num\} \{time_secs\}\|([^<>|]*)>/g, '$1'))
       found.verbatim &&= verbatim === true
     }
     if (type === 'plain_text') found.plain.push(String(text))

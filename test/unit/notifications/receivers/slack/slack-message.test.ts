@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Notification } from '../../../../../src/alerts/notification.ts'
 import type { Message } from '../../../../../src/notifications/message.ts'
 import { slackMessage } from '../../../../../src/notifications/receivers/slack/slack-message.ts'
 import { anyDashboard, anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts'
@@ -76,7 +77,7 @@ const MESSAGES: Record<string, [message: Message, now?: number]> = {
   'firing-not-past-the-threshold-now': [messageOf([{ ...FIRING, value: 0.25 }])],
   'firing-late': [messageOf([FIRING], { failingSince: AT }), AT + 3 * 3600],
   'firing-flapped': [messageOf([update(FIRING, 3)])],
-  reminder: [messageOf([REMINDER])],
+  reminder: [messageOf([REMINDER], { about: 'reminder' })],
   resolved: [messageOf([RESOLVED])],
   'resolved-polls-again': [messageOf([POLLS_AGAIN])],
   'expired-too-few-calls': [messageOf([TOO_FEW])],
@@ -251,13 +252,24 @@ describe('of more alerts than there is room for', () => {
 
   test('those that are silenced or inhibited are a line all the same', () => {
     const all = Array.from({ length: 100 }, (_, i) => ({ alert: `Alert${i}`, target: 'production' }))
-    const silenced = all.map((each) => ({ ...each, until: AT, reason: 'x'.repeat(150) }))
+    const silenced = all.map((each, i) => ({ ...each, until: AT + (i % 9), reason: 'x'.repeat(150), author: 'ann' }))
     const inhibited = all.map((each) => ({ ...each, severity: 'info' as const }))
-    const { plain } = textsOf(render(messageOf([FIRING], { silenced, inhibited })))
-    const line = /^🔕 Silenced: Alert0 until .* \(x{57}…\); Alert1 until .*; Alert2 until .*; and 97 more$/
-    const [lower, quiet] = plain.filter((text) => text.includes('Alert0'))
+    const { plain, mrkdwn } = textsOf(render(messageOf([FIRING], { silenced, inhibited })))
+    const line =
+      /^🔕 Silenced: 12 alerts until .* by ann \(x{57}…\); 11 alerts until .*; 11 alerts until .*; and 6 more$/
+    const [lower] = plain.filter((text) => text.includes('Alert0'))
     expect(lower).toBe('Also firing: Alert0 (info); Alert1 (info); Alert2 (info); and 97 more')
-    expect(quiet).toMatch(line)
+    expect(mrkdwn.find((text) => text.includes('Silenced'))).toMatch(line)
+  })
+
+  test('a silence is said alike on one target and on several: until when, by whom and why', () => {
+    const silenced = [{ alert: 'High', target: 'production', until: AT, reason: 'deploy', author: 'ann' }]
+    const lineOf = (target: string | undefined) =>
+      textsOf(render(messageOf([FIRING], { silenced, target })))
+        .mrkdwn.join('\n')
+        .match(/Silenced: .*/)?.[0]
+    expect(lineOf('production')).toBe('Silenced: High until 2026-11-20 08:15:30 UTC by ann (deploy)')
+    expect(lineOf(undefined)).toBe('Silenced: High on production until 2026-11-20 08:15:30 UTC by ann (deploy)')
   })
 
   test('a single title that is too long keeps the target', () => {
@@ -277,6 +289,16 @@ describe('a message that could not be sent', () => {
     expect(mrkdwn.filter((text) => /first tried/.test(text))).toEqual(notes)
   })
 
+  test('is late since what it says began or ended, not since the receiver failed', () => {
+    const failing = { failingSince: AT - 3600 }
+    const late = (one: Notification) => textsOf(render(messageOf([one], failing), AT + 200)).mrkdwn.join()
+    expect([FIRING, RESOLVED].map(late)).toEqual(
+      Array.from({ length: 2 }, () =>
+        expect.stringContaining('first tried 2026-11-20 08:15:30 UTC, delivered 3m 20s later'),
+      ),
+    )
+  })
+
   test('says nothing of that if it waited on purpose', () => {
     const { mrkdwn } = textsOf(render(messageOf([RESOLVED]), AT + 3600))
     expect(mrkdwn.filter((text) => /later/.test(text))).toEqual([])
@@ -293,19 +315,25 @@ describe('the title', () => {
 
   test.each([
     [[FIRING], '🔴 critical: HighFailureRate on production'],
-    [[REMINDER], '🔴 still critical: HighFailureRate on production'],
     [[RESOLVED], '✅ resolved: HighFailureRate on production'],
     [[TOO_FEW], '⚪ expired, not resolved: HighFailureRate on production'],
     [[SIGNALS.failure_ratio], '🔴 critical: VideoRejected (type=video) on production'],
     [[FIRING, NO_POLL], '🔴 critical: 2 alerts on production'],
     [[FIRING, REMINDER], '🔴 critical: 2 alerts on production'],
-    [[REMINDER, REMINDER], '🔴 still critical: 2 alerts on production'],
+    [[{ ...FIRING, value: 0.25 }], '🟡 critical: HighFailureRate on production'],
+    [[{ ...FIRING, value: 0.25 }, NO_POLL], '🔴 critical: 2 alerts on production'],
     [[RESOLVED, RESOLVED], '✅ resolved: 2 alerts on production'],
     [[TOO_FEW, REMOVED], '⚪ expired, not resolved: 2 alerts on production'],
     [[FIRING, RESOLVED, RESOLVED], '🔴 critical: 1 firing, 2 resolved on production'],
     [[RESOLVED, TOO_FEW], '⚪ 1 resolved, 1 expired, not resolved on production'],
   ])('%#: $1', (alerts, expected) => {
     expect(title(messageOf(alerts))).toBe(expected)
+  })
+
+  test('says of a reminder that it still fires', () => {
+    const titleOf = (...alerts: Notification[]) => title(messageOf(alerts, { about: 'reminder' }))
+    expect(titleOf(REMINDER)).toBe('🔴 still critical: HighFailureRate on production')
+    expect(titleOf(REMINDER, REMINDER)).toBe('🔴 still critical: 2 alerts on production')
   })
 
   test('says of what severity', () => {

@@ -18,7 +18,7 @@ async function webhook(headers: Record<string, string> = {}) {
     })
   })
   return {
-    send: webhookSend({ url, format: 'callwatch', headers }, { clock: virtualClock(AT), name: 'webhook' }),
+    send: webhookSend({ url, headers }, { clock: virtualClock(AT) }),
     received,
   }
 }
@@ -77,8 +77,8 @@ async function limited(most: number) {
       response.writeHead(Buffer.byteLength(body) > most ? 413 : 200).end()
     })
   })
-  const config = { url, format: 'callwatch', headers: {} } as const
-  return { send: webhookSend(config, { clock: virtualClock(AT), name: 'webhook' }), sizes }
+  const config = { url, headers: {} }
+  return { send: webhookSend(config, { clock: virtualClock(AT) }), sizes }
 }
 const MANY = messageOf(Array.from({ length: 300 }, (_, i) => ({ ...FIRING, target: `target ${i}` })))
 

@@ -1,0 +1,15 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { startSimulator } from '../../../src/simulator/simulator.ts'
+import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
+
+test('without a receiver, the first report of a target is a line of the log, once', async () => {
+  const simulator = await startSimulator({ apiKey: KEY, history: 40, callsPerMinute: 1 })
+  onTestFinished(simulator.close)
+  const running = await daemonInProcess(simulator.url, { lookback: 86_400 }, {})
+  const reports = () => running.log.filter(({ msg }) => /\bcalls\b.* failed/.test(msg))
+  await vi.waitFor(() => expect(reports()).toHaveLength(1), { timeout: 60_000, interval: 50 })
+  await running.reload({ alerts: [] })
+  await running.recovered()
+  await new Promise((resolve) => setTimeout(resolve, 2500))
+  expect(reports()).toHaveLength(1)
+})
