@@ -95,13 +95,14 @@ function whileItLasts(
   { open, known, fires, isOver, last }: Lasting,
   reached: Reached,
 ): Kind | undefined {
-  const { firing, interval, repeat, targets } = group
+  const { firing, was, interval, repeat, targets } = group
   if (isWorse(firing, open)) return 'worse'
   const [before, now] = [targetsOf(open), targetsOf(fires)]
   const isMore = now > before && (now >= GROWTH * before || now === targets)
   if (isMore && reached(last, GROWTH_SECONDS)) return 'more'
   const differs = isOver || fires.length !== open.length || fires.some(({ name }) => !known.has(name))
   if (differs) return reached(last, interval) ? 'changed' : undefined
+  if (was > 0 && reached(last, interval)) return 'was'
   return firing.length > 0 && reached(last, repeat) ? 'reminder' : undefined
 }
 

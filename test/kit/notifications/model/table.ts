@@ -66,7 +66,7 @@ export function due(group: Group, settings: Settings, now: number): Kind | undef
 
 type State = ReturnType<typeof stateOf>
 
-function stateOf({ firing, quiet, notified, attempts }: Group, now: number) {
+function stateOf({ firing, quiet, notified, attempts, was }: Group, now: number) {
   const maybeEnded = new Set(attempts.flatMap(({ ended }) => [...ended]))
   const open = notified.filter(({ end }) => end === undefined)
   const known = new Set(open.filter(({ episode }) => !maybeEnded.has(episode.id)).map(({ key }) => key))
@@ -79,6 +79,7 @@ function stateOf({ firing, quiet, notified, attempts }: Group, now: number) {
   return {
     firing,
     notified,
+    was: was.length,
     open,
     /** What the receiver knows to fire, whatever the unanswered attempts have said. */
     known,
@@ -103,11 +104,12 @@ function begins({ firing, notified, last }: State, { wait, interval, isPending }
 
 /** What is due while something fires of which the receiver was told. */
 function later(state: State, { interval, repeat, targets }: Settings): Kind | undefined {
-  const { open, firing, all, known, over, last } = state
+  const { open, firing, all, known, over, was, last } = state
   if (rankOf(firing) > rankOf(open)) return 'worse'
   const [before, after] = [targetsOf(open), targetsOf(all)]
   if (last >= MORE_AFTER_SECONDS && after > before && (after >= GROWTH * before || after === targets)) return 'more'
   if (over.length > 0 || all.length !== open.length || all.some(({ key }) => !known.has(key)))
     return last >= interval ? 'changed' : undefined
+  if (was > 0 && last >= interval) return 'was'
   return firing.length > 0 && last >= repeat ? 'reminder' : undefined
 }

@@ -224,7 +224,6 @@ describe.each<[Kind, [what: string, seconds: number, at: (t: number) => Given][]
         REPEAT,
         (t) => ({ firing: [fires('A', 0)], quiet: [named('B')], heard: [heard('A', t)] }),
       ],
-      ['something else came and went', REPEAT, (t) => ({ firing: [fires('A', 0)], heard: [heard('A', t)], was: 1 })],
       [
         'one is told to fire, and an earlier attempt may have told it, too',
         REPEAT,
@@ -253,6 +252,7 @@ describe.each<[Kind, [what: string, seconds: number, at: (t: number) => Given][]
     'was',
     [
       ['nothing was told', 0, () => ({ was: 1 })],
+      ['what was told still fires', INTERVAL, (t) => ({ firing: [fires('A', 0)], heard: [heard('A', t)], was: 1 })],
       ['something was told', INTERVAL, (t) => ({ was: 1, heard: [over('A', t), over('B', LONG)] })],
       ['something else is suppressed', INTERVAL, (t) => ({ was: 1, heard: [over('A', t)], quiet: [named('B')] })],
     ],
