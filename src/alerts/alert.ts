@@ -51,8 +51,8 @@ export const placeOf = (alert: Pick<Alert, 'target'> & Parameters<typeof subject
 
 /** An alert whose value is from before if it was not evaluated since `freshFrom` (UNIX seconds). */
 export function withHeld<One extends Alert>(alert: One, evaluatedAt: number, freshFrom: number): One {
-  if (alert.held !== undefined || evaluatedAt >= freshFrom || isCause(alert)) return alert
-  return { ...alert, held: { since: evaluatedAt, for: 'polls' } }
+  if (evaluatedAt >= freshFrom || isCause(alert)) return alert
+  return { ...alert, held: { since: alert.held?.since ?? evaluatedAt, for: 'polls' } }
 }
 
 export function alertOf({ target, instance }: LiveAlert): Alert {

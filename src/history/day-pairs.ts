@@ -7,19 +7,23 @@ import { daysOf, type Period } from './days.ts'
 export type DayPair = { day: string; now: Period; before: (Period & { day: string }) | undefined }
 
 /**
- * The days of a period, each with the day that it is compared with. A period within one month, from its start on, is compared with the month
- * before, date by date; any other period with the same weekdays of so many whole weeks earlier that both have no day in common.
+ * The days of a period, each with the day that it is compared with. A month, also one that is not over, is compared with the month before,
+ * date by date; any other period with the same weekdays of so many whole weeks earlier that both have no day in common.
  *
+ * @param isRunning whether the period ends now
  * @param zone of the days (an IANA name)
  */
-export function dayPairs(period: Period, zone: string): DayPair[] {
+export function dayPairs(period: Period, zone: string, isRunning: boolean): DayPair[] {
   const days = daysOf(period, zone)
   const zoned = (time: number) =>
     Temporal.Instant.fromEpochMilliseconds(Math.floor(time * 1000)).toZonedDateTimeISO(zone)
   const secondsOf = (time: Temporal.ZonedDateTime) => time.epochMilliseconds / 1000
   const first = days[0] && zoned(days[0].from).toPlainDate()
   if (first === undefined) return []
-  const isOfMonth = first.day === 1 && period.from === days[0]!.from && days.length <= first.daysInMonth
+  const isOfMonth =
+    first.day === 1 &&
+    period.from === days[0]!.from &&
+    (isRunning ? days.length <= first.daysInMonth : days.length === first.daysInMonth)
   const back = isOfMonth ? { months: 1 } : { weeks: Math.ceil(days.length / 7) }
   return days.map(({ name, from }, i) => {
     const date = zoned(from).toPlainDate()

@@ -37,10 +37,16 @@ export function dueReport(state: ReceiverState, { reports, targets, now }: Known
   for (const { every, at, timezone, csv } of reports) {
     const { due, from, to } = lastDue(every, at, timezone, now)
     // Whoever was added later does not get it.
-    if (due < state.added || due <= (state.reports[every] ?? -Infinity)) continue
+    if (due < state.added || hasGot(state.reports[every], { from, to, now })) continue
     if (targets.some((target) => knownSince(target) < to)) return { every, due, csv, from, to, timezone }
   }
   return undefined
+}
+
+/** Whether the report of a period was sent, by the end of the latest one that was. Another `at` or time zone does not repeat one. */
+function hasGot(latest: number | undefined, { from, to, now }: { from: number; to: number; now: number }): boolean {
+  // By a clock that was far ahead it counts for nothing.
+  return latest !== undefined && latest < now + DAY && to - latest < (to - from) / 2
 }
 
 /** That of the last day of targets whose past was counted, of all together that are swept, once in the life of each. */
@@ -57,7 +63,7 @@ function firstReport({ setUps }: ReceiverState, { reports, targets }: Omit<Known
 
 /** What is known of a receiver that got a report. @param now the host's clock (UNIX seconds) */
 export function stateAfter({ reports, setUps, ...state }: ReceiverState, got: DueReport, now: number): ReceiverState {
-  if (got.every !== undefined) return { ...state, setUps, reports: { ...reports, [got.every]: got.due } }
+  if (got.every !== undefined) return { ...state, setUps, reports: { ...reports, [got.every]: got.to } }
   const kept = Object.entries(setUps).filter(([, created]) => now - created < REMEMBERED_SECONDS)
   const added = got.setUp.map(({ name, created }) => [name, created] as const)
   return { ...state, reports, setUps: Object.fromEntries([...kept, ...added]) }

@@ -19,8 +19,9 @@ const MAX_WAIT_SECONDS = 2 * 3600
 /** How often a report that waits, or could not be made, is tried again (seconds). */
 const RETRY_SECONDS = 60
 
-/** A report of each kind and time zone is made once for all receivers. */
-type Made = { key: string; askedAt: number; triedAt: number; message: Promise<ReportMessage | undefined> }
+/** A report is made once for all receivers that are due for it, and kept for those that fail (seconds). */
+const KEPT_SECONDS = 6 * 3600
+type Made = { askedAt: number; triedAt: number; message: Promise<ReportMessage | undefined> }
 
 /**
  * A function that makes a report, once for all who ask for it. While an hour of its period is not covered, and polls may still show its
@@ -30,15 +31,14 @@ export function reportMaker(options: ReportMakerOptions): (due: DueReport) => Pr
   const { clock } = options
   const made = new Map<string, Made>()
   return async (due) => {
-    const kind = `${due.every} ${due.timezone} ${due.every !== undefined && due.csv}`
-    const key = JSON.stringify(
-      due.every === undefined ? due.setUp.map(({ name, created }) => [name, created]) : due.due,
-    )
+    const key = JSON.stringify([
+      due.timezone,
+      due.every === undefined ? due.setUp.map(({ name, created }) => [name, created]) : [due.every, due.due, due.csv],
+    ])
     const now = clock.wall()
-    const before = made.get(kind)
-    const known =
-      before?.key === key ? before : { key, askedAt: now, triedAt: -Infinity, message: Promise.resolve(undefined) }
-    made.set(kind, known)
+    for (const [other, { askedAt }] of made) if (now - askedAt > KEPT_SECONDS) made.delete(other)
+    const known = made.get(key) ?? { askedAt: now, triedAt: -Infinity, message: Promise.resolve(undefined) }
+    made.set(key, known)
     const message = await known.message.catch(() => undefined)
     if (message !== undefined || now - known.triedAt < RETRY_SECONDS) return message
     known.triedAt = now

@@ -258,7 +258,7 @@ export type ReceiverState = {
   added: number
   /** Ends until then need no word any more. */
   cursor: number
-  /** When the latest report of each kind that it got was due. */
+  /** The end of the period of the latest report of each kind that it got. */
   reports: Readonly<Partial<Record<CalendarPeriod, number>>>
   /** The targets that were set up in the last days and of which it got the first report: since when each is counted (service's clock). */
   setUps: Readonly<Record<string, number>>

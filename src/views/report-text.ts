@@ -76,12 +76,18 @@ export function rowText({ calls, compared, ...row }: ReportTotal, total?: Report
   const known = isNew ? 'not known before' : knownText(compared)
   return [
     `${plural(calls.total, 'call')}${changed('calls')}`,
-    `${formatNumber(row.participant_minutes.total, 0)} participant minutes${changed('participant_minutes')}`,
-    `${formatNumber(row.user_minutes, 0)} user minutes${changed('user_minutes')}`,
+    `${minutes(row.participant_minutes.total, 'participant')}${changed('participant_minutes')}`,
+    `${minutes(row.user_minutes, 'user')}${changed('user_minutes')}`,
     // Without calls there is no share, and the text has already said so.
     ...(calls.total === 0 ? [] : [`${share} failed${points === '' ? '' : ` (${points})`}`]),
     ...(known === '' ? [] : [known]),
   ].join(', ')
+}
+
+/** `8,310 participant minutes`. */
+function minutes(count: number, kind: 'participant' | 'user'): string {
+  const text = formatNumber(count, 0)
+  return `${text} ${kind} ${text === '1' ? 'minute' : 'minutes'}`
 }
 
 /** `+12%`; `0 before`, since there is no percentage of 0. */
@@ -117,8 +123,8 @@ function outcomesText({ calls: { total, ...outcomes } }: ReportTotal): string {
 export function forecastText({ forecast }: Pick<Report, 'forecast'>): string {
   if (forecast === null) return ''
   const { calls, participant_minutes: participants, user_minutes: users } = forecast
-  const minutes = `${formatNumber(participants, 0)} participant minutes, ${formatNumber(users, 0)} user minutes`
-  return `At this pace by the end of the month: ${plural(calls, 'call')}, ${minutes}`
+  const both = `${minutes(participants, 'participant')}, ${minutes(users, 'user')}`
+  return `At this pace by the end of the month: ${plural(calls, 'call')}, ${both}`
 }
 
 /** `Worst hour, from Thu 2026-11-19 14:00: 21 of 80 calls failed, 26.3%`. */

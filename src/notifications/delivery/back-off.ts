@@ -80,6 +80,9 @@ export function backOff({ monotonic, wall }: Clock, of: keyof typeof LONGEST = '
     accepted,
     fail,
     /** Never rejects. After a bug it is retried as well: no message may be lost for that. */
-    attempt: (work: () => Promise<unknown>): Promise<Attempt> => Promise.try(work).then(accepted, fail),
+    attempt: (work: () => Promise<unknown>): Promise<Attempt> =>
+      Promise.try(work).then(accepted, (error: unknown) =>
+        isAcceptedByOthers(error) ? { ...accepted(), refused: error.message } : fail(error),
+      ),
   }
 }

@@ -7,7 +7,7 @@ const LEAST_SECONDS = 60
 
 /** Moves the cursor to the oldest end that may still need word, and forgets ends that were told long ago. */
 export async function tidy(notified: Notified, groups: ReadonlyMap<string, Grouped>, now: Now): Promise<void> {
-  const { cursor, ...state } = notified.state()
+  const { cursor } = notified.state()
   const all = [...groups.values()]
   const endOf = ({ episode }: Known) => now.ended.get(episode)?.change.at
   const open = ({ heard, unanswered }: Grouped) => [
@@ -25,5 +25,6 @@ export async function tidy(notified: Notified, groups: ReadonlyMap<string, Group
   await notified.forget(old)
   // Without an end in between, the cursor need not be written.
   const hasEnds = now.ended.values().some(({ change: { at } }) => at > cursor && at <= next)
-  if (hasEnds && next - cursor >= LEAST_SECONDS) await notified.set({ ...state, cursor: next })
+  // A report may have been accepted meanwhile.
+  if (hasEnds && next - cursor >= LEAST_SECONDS) await notified.set({ ...notified.state(), cursor: next })
 }

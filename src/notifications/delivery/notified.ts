@@ -1,6 +1,7 @@
 import { nameOf, type Alert } from '../../alerts/alert.ts'
 import type { EpisodeNote, Notice } from '../../alerts/episode.ts'
 import type { Clock } from '../../clock/clock.ts'
+import { oneByOne } from '../../clock/one-by-one.ts'
 import { parse } from '../../store/sql.ts'
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import type { NotifiedChange, NotifiedRow, ReceiverState, Store } from '../../store/store.ts'
@@ -63,6 +64,7 @@ export class Notified {
   readonly #options: Options
   /** What could not be written yet. */
   readonly #unwritten: NotifiedChange[] = []
+  readonly #inTurn = oneByOne()
   #entries: readonly Known[]
   #attempts: readonly Attempt[]
   #state: ReceiverState
@@ -102,11 +104,13 @@ export class Notified {
   }
 
   /** @throws {StoreError} */
-  async flush(): Promise<void> {
-    for (let [change] = this.#unwritten; change !== undefined; [change] = this.#unwritten) {
-      await this.#options.store.writeNotified(change)
-      this.#unwritten.shift()
-    }
+  flush(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (let [change] = this.#unwritten; change !== undefined; [change] = this.#unwritten) {
+        await this.#options.store.writeNotified(change)
+        this.#unwritten.shift()
+      }
+    })
   }
 
   /** Notes that a message may be told from now on. @throws {StoreError} and then it must not be sent */

@@ -129,7 +129,7 @@ export function nowReader({ clock, store, alerts, mutes, prepare = () => undefin
 
 /** Reads the alerts that have ended since a time: at first all of them, then those that were not known yet (UNIX seconds). */
 function endsReader(store: Pick<Store, 'rows'>) {
-  const ended = new Map<string, Ended>()
+  let ended = new Map<string, Ended>()
   let read = { since: Infinity, until: -Infinity }
   return async (since: number, now: number): Promise<ReadonlyMap<string, Ended>> => {
     const begin = since < read.since ? since : Math.max(since, Math.min(read.until, now) - LATE_SECONDS)
@@ -137,15 +137,16 @@ function endsReader(store: Pick<Store, 'rows'>) {
     const unknown = (await store.rows(keys, [begin])).filter(
       ({ target, alert, since: firingSince }) => !ended.has(JSON.stringify([target, alert, Number(firingSince)])),
     )
+    // What was read before is in use.
+    ended = new Map([...ended].filter(([, { change }]) => change.at > since))
     const oldest = unknown.reduce((least, { until }) => Math.min(least, Number(until)), Infinity)
     const query = `SELECT target, alert AS key, since, until, rule, severity, data
       FROM callwatch.alert_episodes WHERE until >= $1`
     for (const row of unknown.length === 0 ? [] : await store.rows(query, [oldest])) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the columns of the query
       const change = endOf(row as EpisodeRow)
-      ended.set(episodeOf(change), { change, name: nameOf(change), episode: episodeOf(change) })
+      if (change.at > since) ended.set(episodeOf(change), { change, name: nameOf(change), episode: episodeOf(change) })
     }
-    for (const [episode, { change }] of ended) if (change.at <= since) ended.delete(episode)
     read = { since, until: now }
     return ended
   }

@@ -30,7 +30,11 @@ export function reportRound(receiver: MessageReceiver, pauses: Pauses, options: 
     const message = await make(due)
     if (message === undefined) return undefined
     const attempt = await pauses.reports.attempt(() => receiver.send(message))
-    if (attempt.outcome === 'sent') await notified.set(stateAfter(notified.state(), due, clock.wall()))
+    if (attempt.outcome === 'sent') {
+      // After a reload it is another one.
+      const known = await options.notified().catch(onlyStoreErrors(notified))
+      await known.set(stateAfter(known.state(), due, clock.wall()))
+    }
     return { receiver: name, message, ...attempt }
   }
 

@@ -20,6 +20,9 @@ const EMPTY_WHILE_HEALTHY: Readonly<Record<string, string>> = {
   'Ends without a webhook': 'no end has waited a minute for its webhook',
   'Delay of webhooks': 'the webhooks name no call',
   'Expected by the rules': 'no target is known for a week',
+  'Notifications pending': 'no receiver is configured',
+  'Oldest notification': 'no receiver is configured',
+  'Notifications, last hour': 'no receiver is configured',
 }
 
 const panels = panelsOf(dashboard())

@@ -155,7 +155,7 @@ describe('a daily report', () => {
       restart()
     }
     expect(await begins()).toHaveLength(1)
-    expect((await state()).reports).toEqual({ day: utc('2026-11-18T08:00:00Z') })
+    expect((await state()).reports).toEqual({ day: utc('2026-11-17T23:00:00Z') })
   })
 
   test('is made once, for all receivers', async () => {
@@ -253,8 +253,8 @@ test('a weekly and a monthly report have their own cursors, and their own receiv
     csv: false,
     report: { since: '2026-11-01T00:00:00.000Z', until: '2026-12-01T00:00:00.000Z' },
   })
-  expect((await state('slack')).reports).toEqual({ week: utc('2026-11-30T08:00:00Z') })
-  expect((await state('mail')).reports).toEqual({ month: utc('2026-12-01T06:00:00Z') })
+  expect((await state('slack')).reports).toEqual({ week: utc('2026-11-29T23:00:00Z') })
+  expect((await state('mail')).reports).toEqual({ month: utc('2026-12-01T00:00:00Z') })
 })
 
 describe('a report of a day that was not seen for all of its time', () => {
