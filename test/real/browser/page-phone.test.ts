@@ -18,7 +18,7 @@ inChromium('the incidents on a phone', (open) => {
     const { url } = await serve(targets, { freshFrom: () => NOW - 45 })
     const page = await open(url, { viewport: { width: 390, height: 844 } })
     const second = page.locator('.incident ~ .incident')
-    await second.getByText('Numbers stand since 2026-09-21 14:03:20 UTC: no successful poll').waitFor()
+    await second.getByText('No successful poll on 1 target since 14:03:20 UTC').waitFor()
     expect(await second.getByText('Also firing').isVisible()).toBe(false)
   })
 })
