@@ -52,9 +52,6 @@ const WORSE_BY = 1.5
 /** The pace of a shorter time would say little of a month. */
 const LEAST_PACE_SECONDS = 86_400
 
-/** By how much the clocks of the service and of the host differ at most, where a period that ends now is asked for (seconds). */
-const CLOCK_SECONDS = 60
-
 /**
  * The report of a period. Without a start, it begins at the oldest call; it ends now at the latest.
  *
@@ -75,7 +72,7 @@ export async function reportOf(
   const end = Math.min(until ?? Infinity, endOf(scope, serviceNow))
   const from = since ?? Math.min(end, Math.floor(scope.oldest))
   const period = { from, to: Math.max(from, end) }
-  const isRunning = until === undefined || until > serviceNow + CLOCK_SECONDS
+  const isRunning = until === undefined || until >= serviceNow
   const pairs = dayPairs(period, zone, isRunning)
   const before = periodBefore(pairs)
   const names = [...scope.names.values()]

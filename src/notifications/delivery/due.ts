@@ -95,13 +95,18 @@ function whileItLasts(
   { open, known, fires, isOver, last }: Lasting,
   reached: Reached,
 ): Kind | undefined {
-  const { firing, was, interval, repeat, targets } = group
+  const { firing, interval, targets } = group
   if (isWorse(firing, open)) return 'worse'
   const [before, now] = [targetsOf(open), targetsOf(fires)]
   const isMore = now > before && (now >= GROWTH * before || now === targets)
   if (isMore && reached(last, GROWTH_SECONDS)) return 'more'
   const differs = isOver || fires.length !== open.length || fires.some(({ name }) => !known.has(name))
   if (differs) return reached(last, interval) ? 'changed' : undefined
+  return atRest(group, last, reached)
+}
+
+/** What fires is what was told. */
+function atRest({ firing, was, interval, repeat }: Situation, last: number, reached: Reached): Kind | undefined {
   if (was > 0 && reached(last, interval)) return 'was'
   return firing.length > 0 && reached(last, repeat) ? 'reminder' : undefined
 }
