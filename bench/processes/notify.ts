@@ -72,7 +72,6 @@ const options = {
   targets: () => targets,
   fleet: () => [],
   freshFrom: () => clock.wall() - 3 * POLL_SECONDS,
-  alerts,
   isSent: () => true,
   publicUrl: 'https://callwatch.test/',
   now: () => read(begun),

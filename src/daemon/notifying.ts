@@ -134,7 +134,7 @@ function rounds(parts: DaemonParts, told: Told): () => { of: (receiver: Receiver
     const routing = routingOf(parts)
     const read = nowReader({ clock, store, alerts: state.alerts, mutes: notify.mutes, prepare: routing.prepare })
     const now = async () => read(Math.min(...(await told.all()).values().map((one) => one.state().cursor)))
-    const optionsOf = messagesOptions(parts, told, { state, now, routing })
+    const optionsOf = messagesOptions(parts, told, { now, routing })
     const reporting = { clock, reports: notify.reports, targets: setUps, make }
     const log = reportRound(inLog.receiver, inLog.pauses, { ...reporting, notified: inLog.notified })
     const of = (receiver: Receiver) => {
@@ -185,7 +185,7 @@ function routingOf({ config, receivers }: DaemonParts) {
 function messagesOptions(
   parts: DaemonParts,
   told: Told,
-  { state, now, routing }: { state: State; now: MessagesOptions['now']; routing: ReturnType<typeof routingOf> },
+  { now, routing }: { now: MessagesOptions['now']; routing: ReturnType<typeof routingOf> },
 ): (receiver: MessageReceiver) => MessagesOptions {
   const { config, clock, store, targets } = parts
   const { notify, http, alerts: rules } = config()
@@ -202,7 +202,6 @@ function messagesOptions(
     freshFrom: freshFrom(parts),
     isSent: (alert: Routable) => recipients(alert).includes(name),
     publicUrl: http.publicUrl,
-    alerts: state.alerts,
     notified: async () => (await told.all()).get(name)!,
     now,
   })

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { LiveAlert } from '../../alerts/alert.ts'
 import { bySeverity } from '../../alerts/match-keys.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import type { Clock } from '../../clock/clock.ts'
@@ -28,7 +27,6 @@ export type MessagesOptions = Omit<ComposeOptions, 'now' | 'suppressing' | 'rece
   inhibit: readonly Inhibition[]
   targets: () => number
   freshFrom: () => number
-  alerts: () => readonly LiveAlert[]
   /** What the receiver was told. @throws {StoreError} */
   notified: () => Promise<Notified>
   /** What is. @throws {StoreError} */

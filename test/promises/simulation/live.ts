@@ -68,7 +68,6 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
         rules: RULES,
         mutes,
         inhibit,
-        alerts,
         targets: () => 1,
         fleet: () => [],
         freshFrom: () => -Infinity,

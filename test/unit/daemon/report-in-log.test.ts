@@ -10,6 +10,7 @@ test('without a receiver, the first report of a target is a line of the log, onc
   await vi.waitFor(() => expect(reports()).toHaveLength(1), { timeout: 60_000, interval: 50 })
   await running.reload({ alerts: [] })
   await running.recovered()
-  await new Promise((resolve) => setTimeout(resolve, 2500))
+  // More than two rounds of deliveries.
+  await running.morePolls(25)
   expect(reports()).toHaveLength(1)
 })

@@ -155,7 +155,6 @@ export function sending(options: SendingOptions = {}) {
       freshFrom: () => clock.wall() - freshFor,
       mutes,
       inhibit,
-      alerts,
       isSent: () => true,
       publicUrl: undefined,
       notified: async () => (await told()).get(name)!,
