@@ -16,7 +16,10 @@ export type FailingOthers = {
   /** How many messages each has accepted, and how often it has failed. */
   accepted: ReadonlyMap<string, number>
   failed: ReadonlyMap<string, number>
-  /** The alerts that Alertmanager holds now. */
+  /**
+   * The alerts that Alertmanager holds now, of those that were posted since all accept everything. An end before that may be known to
+   * a daemon alone that was killed: then the alert resolves by its `endsAt`, minutes later.
+   */
   held: () => string[]
   /** From now on they accept everything. */
   heal: () => void
@@ -38,7 +41,7 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
     return isFailing
   }
   const posts: Posted[] = []
-  const ends = new Map<string, string>()
+  const held = new Map<string, { endsAt: string; isHealed: boolean }>()
 
   const slack: Record<string, (body: Record<string, unknown>) => object> = {
     'chat.postMessage': ({ text, metadata }) => {
@@ -71,7 +74,7 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
       return handle('alertmanager', response, () => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
         for (const { labels, endsAt } of JSON.parse(body) as AlertmanagerAlert[])
-          ends.set(JSON.stringify(labels), endsAt)
+          held.set(JSON.stringify(labels), { endsAt, isHealed })
         return {}
       })
     })
@@ -101,7 +104,8 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
     ].join(', '),
     accepted,
     failed,
-    held: () => [...ends].flatMap(([labels, end]) => (Date.parse(end) > Date.now() ? labels : [])),
+    held: () =>
+      [...held].flatMap(([labels, last]) => (last.isHealed && Date.parse(last.endsAt) > Date.now() ? labels : [])),
     heal: () => (isHealed = true),
     close: () => {
       server.closeAllConnections()
@@ -111,7 +115,7 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
   }
 }
 
-/** Each alert that fired is noted as notified, Alertmanager holds none at the end, and each of them has failed and accepted. */
+/** Each alert that fired is noted as notified, Alertmanager holds none of those that it got lately, and each of them has failed and accepted. */
 export function othersRow({ accepted, failed, held }: FailingOthers, episodes: readonly PastAlert[]): Row {
   const names = ['bot', 'mail', 'alertmanager']
   const problems = [
