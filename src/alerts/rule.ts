@@ -34,11 +34,16 @@ function sectionOf<One extends SignalDefinition>(definition: One) {
 }
 
 type Thresholds = { readonly above?: unknown; readonly below?: unknown; readonly clear?: unknown }
-type Relative = { readonly relative_to?: unknown; readonly min_calls_then?: unknown; readonly confidence?: unknown }
+type Relative = {
+  readonly relative_to?: unknown
+  readonly min_calls_then?: unknown
+  readonly confidence?: unknown
+  readonly above_usual?: unknown
+}
 
 /** The cross-check of a rule's threshold and `clear`. */
 function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
-  const { above, below, relative_to: relativeTo } = rule
+  const { above, below, relative_to: relativeTo, above_usual: aboveUsual } = rule
   if (above !== undefined && below !== undefined) {
     report(['below'], 'not accepted together with `above`; expected one of them')
     return
@@ -50,6 +55,7 @@ function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, re
   }
   if (above === 1 && definition.unit === 'share' && definition.name !== 'budget_minutes')
     report(['above'], 'found 1, and no ratio can be above that; expected a number below 1')
+  if (aboveUsual !== undefined && above === undefined) report(['above_usual'], 'accepted only together with `above`')
   const check = relativeTo === undefined ? checkAbsolute : checkRelative
   check(definition, rule, report)
   const isDuration = definition.unit === 'seconds' && relativeTo === undefined
@@ -71,9 +77,11 @@ function checkAbsolute({ unit }: SignalDefinition, rule: Thresholds & Relative, 
 
 /** With a threshold on the other side of what is usual, a rule would fire on what is usual. */
 function checkRelative({ unit }: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
-  const { above = Infinity, below = -Infinity, confidence } = rule
+  const { above = Infinity, below = -Infinity, confidence, above_usual: aboveUsual } = rule
   if (confidence !== undefined)
     report(['confidence'], 'not accepted together with `relative_to`, whose values have no confidence')
+  if (aboveUsual !== undefined)
+    report(['above_usual'], 'not accepted together with `relative_to`, whose values are relative to the usual already')
   const [usual, is, example] =
     unit === 'share' ? [0, 'the difference to the usual share', -0.1] : [1, 'the ratio to the usual value', 0.5]
   const found = (value: unknown) => `found ${String(value)}, but with \`relative_to\` the value is ${is}`

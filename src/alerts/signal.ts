@@ -78,7 +78,7 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   /** What is measured, in a message: `17 of 40 calls that finished in the last 15m failed: 42.5%`. */
   describe(message: MessageValue, signal: Signal): string
   /** When its rules fire, in plain words, without `for`: `more than 30% of the calls finished in 15m failed`. */
-  inWords(rule: RuleOn<Signal>): string
+  inWords(rule: RuleOn<Signal> & { usual?: number | undefined }): string
   /** Formats a value in a message, if the unit alone is not enough. */
   format?(value: number, signal: Signal): string
   /** Whether a message omits the threshold, because the value alone is enough. */
