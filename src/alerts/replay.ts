@@ -33,7 +33,7 @@ export type History = {
 export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number }
 
 /** The worst value among the rule's groups that could have been a breach, and when it was evaluated. */
-export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'labels'>
+export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'usual' | 'labels'>
 
 /** Times are stored in whole milliseconds, so they may be off by this much (seconds). */
 const ROUNDING_SECONDS = 0.0006
@@ -69,8 +69,8 @@ export function replay(
       onValues: (rule, latest) => {
         const worst = worstOf(rule, latest.values().filter(isResult))
         if (worst === undefined) return
-        const { value, calls, labels } = worst
-        values.get(rule.name)?.push({ at: evaluated.at, value, calls, labels })
+        const { value, calls, usual, labels } = worst
+        values.get(rule.name)?.push({ at: evaluated.at, value, calls, usual, labels })
       },
     })
     for (const instance of delta.changed) instances.set(instance.key, instance)
