@@ -44,7 +44,7 @@ export function ruleValues(
   const { now } = trigger
   const window = { from: windowStart(windowOf(signal) ?? 0, trigger), to: now }
   const then = earlierCalls(rule, definition, trigger)
-  const usualOf = usualShares(rule, definition, trigger)
+  const usually = usualShares(rule, trigger)
   const isOfNow = callsSinceSetUp(rule, definition, trigger, window)
   const expected = expectedGroups(rule)
   const values = new Map<string, RuleValue>()
@@ -53,7 +53,7 @@ export function ruleValues(
     if (expected?.has(key) === false) continue
     const measured = definition.measure(calls, signal)
     const isComparable = then.isComparable(key)
-    const usual = usualOf(key)
+    const usual = usually.get(key)
     const isSure = definition.isSure?.(measured, withUsual(rule, usual)) !== false
     const mayBreach = isComparable && isSure && isOfNow(key)
     const tooFew = hasTooFew(signal, measured)
@@ -123,13 +123,15 @@ function earlierCalls(rule: Rule, definition: CallSignal, poll: Poll) {
   }
 }
 
-/** The usual share of each group of a rule with `above_usual`. */
-function usualShares(rule: Rule, definition: CallSignal, poll: Poll): (key: string) => number | undefined {
+/** The usual shares of a rule with `above_usual` at a poll, where they are known, by the key of each alert that it can raise. */
+export function usualShares(rule: Rule, poll: Pick<Poll, 'now' | 'previousSuccess' | 'usual'>): Map<string, number> {
+  const definition = definitionOf(rule.signal)
   const period = usualPeriod(rule, poll)
   const summed = poll.usual.find(({ to }) => to === period?.to)
-  if (summed === undefined) return () => undefined
-  const groups = groupCalls(rule, summed.tallies)
-  return (key) => usualShare(definition.measure(groups.get(key)?.calls ?? [], rule.signal))
+  if (summed === undefined || 'value' in definition) return new Map()
+  const groups = [...groupCalls(rule, summed.tallies)]
+  const shares = groups.map(([key, { calls }]) => [key, usualShare(definition.measure(calls, rule.signal))] as const)
+  return new Map(shares.flatMap(([key, share]) => (share === undefined ? [] : [[key, share]])))
 }
 
 /** Whether a value is based on too few calls for a result. */

@@ -43,7 +43,7 @@ type Relative = {
 
 /** The cross-check of a rule's threshold and `clear`. */
 function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
-  const { above, below, relative_to: relativeTo, above_usual: aboveUsual } = rule
+  const { above, below, relative_to: relativeTo } = rule
   if (above !== undefined && below !== undefined) {
     report(['below'], 'not accepted together with `above`; expected one of them')
     return
@@ -55,7 +55,6 @@ function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, re
   }
   if (above === 1 && definition.unit === 'share' && definition.name !== 'budget_minutes')
     report(['above'], 'found 1, and no ratio can be above that; expected a number below 1')
-  if (aboveUsual !== undefined && above === undefined) report(['above_usual'], 'accepted only together with `above`')
   const check = relativeTo === undefined ? checkAbsolute : checkRelative
   check(definition, rule, report)
   const isDuration = definition.unit === 'seconds' && relativeTo === undefined
@@ -63,7 +62,8 @@ function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, re
 }
 
 function checkAbsolute({ unit }: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
-  const { below, clear, min_calls_then: minCallsThen } = rule
+  const { below, clear, min_calls_then: minCallsThen, above_usual: aboveUsual } = rule
+  if (aboveUsual !== undefined && below !== undefined) report(['above_usual'], 'accepted only together with `above`')
   if (minCallsThen !== undefined) report(['min_calls_then'], 'accepted only together with `relative_to`')
   if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
   // The schema refuses any other negative number.
