@@ -1,7 +1,5 @@
 import { offsetOf } from '../alerts/signal.ts'
-import { usualPeriods } from '../alerts/usual.ts'
 import { windowOfOnlyIf, windowsThen } from '../alerts/relative.ts'
-import type { WindowEnd } from '../ledger/failure-ratio.ts'
 import type { Period } from '../ledger/finished-calls.ts'
 import { gapBefore, type GapOf, type Polled } from './commit.ts'
 import type { Target } from './target.ts'
@@ -34,21 +32,6 @@ export async function readEarlierCalls(target: EarlierReader, polled: Polled): P
   const periods = joined(needed.map(({ from, to }) => ({ from, to: to + AHEAD_SECONDS })))
   const earlier = await store.earlierCalls(name, periods, settings.poll.lookback)
   ledger.earlier = { ...earlier, gaps: [...earlier.gaps, ...(endsGap ? [gap] : [])] }
-}
-
-/**
- * Reads the calls of the times whose share is usual at a successful poll, unless they were read before: once an hour.
- *
- * @throws {StoreError}
- */
-export async function readUsualCalls(
-  { name, ledger, settings, store }: Pick<Target, 'name' | 'ledger' | 'settings' | 'store'>,
-  polled: WindowEnd,
-): Promise<void> {
-  const summed = usualPeriods(settings.rules, polled).map(
-    (period) => ledger.usual.find(({ to }) => to === period.to) ?? store.summedCalls(name, period),
-  )
-  ledger.usual = await Promise.all(summed)
 }
 
 /** Joins periods that overlap. Many rules may have the same windows, and a query takes a limited number of periods. */

@@ -17,8 +17,8 @@ import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } fro
 import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store, TargetIdentity } from '../store/store.ts'
 import { userMinutesSince } from '../store/user-minutes.ts'
-import { readUsualCalls } from './earlier-calls.ts'
 import { missedWebhooksOf, type MissedWebhooks } from './missed-webhooks.ts'
+import { readUsualCalls } from './usual-calls.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
 /** The configuration of a target: its own part, and the settings that all targets share. */

@@ -337,7 +337,9 @@ describe('the first report, of the day before a set-up', () => {
     await add('b', { past })
     await add('c', { past })
     const [, both] = await sent()
-    expect(line(both!)).toBe('HighFailureRate: usually 24.6% on b, so that it fires above 39.6%; 24.6% on c, above 39.6%')
+    expect(line(both!)).toBe(
+      'HighFailureRate: usually 24.6% on b, so that it fires above 39.6%; 24.6% on c, above 39.6%',
+    )
     const usual = [0.7, 0.5, 0.44, 0.1, 0.05].map((share, i) => {
       return { alert: 'Failing', target: `t${i}`, usual: share, threshold: Math.max(0.3, share + 0.15) }
     })
