@@ -155,7 +155,7 @@ describe('a rule with `above_usual`', () => {
     const [own] = linesOf(lives.slice(0, 1))
     expect(own).toMatch(/more than 59% of the calls in the last 15m failed, 15 points above the usual 44% /)
     expect(linesOf(lives)).toEqual([
-      'HighFailureRate: more than 59% of the calls in the last 15m failed, and 15 points more than usual (at least 20 calls)',
+      'Rule: HighFailureRate, more than 59% of the calls in the last 15m failed, and 15 points more than usual (at least 20 calls)',
     ])
   })
 
