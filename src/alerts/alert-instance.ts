@@ -4,6 +4,7 @@ import { relativeTo } from './relative.ts'
 import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
 import { isBeyond, windowOf, type Change, type Contributor, type OldestCall, type Window } from './signal.ts'
+import { withUsual } from './usual.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
 export const STATES = ['pending', 'firing', 'recovering'] as const
@@ -31,7 +32,7 @@ export type Evidence = {
 }
 
 /** What an instance has of its latest value. */
-type Measured = Readonly<Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared'>>
+type Measured = Readonly<Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared' | 'usual'>>
 
 type Fired = { signal: Rule['signal']['name']; relativeTo?: number | undefined } & Pick<Rule, 'breach' | 'threshold'>
 
@@ -104,7 +105,8 @@ export function advance(
   if (before !== undefined && before.state !== 'pending') return advanceFired(before, rule, latest, evaluation)
   const { now } = evaluation
   const { value, labels } = latest
-  if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, rule.threshold)) return { instance: undefined }
+  const { threshold } = withUsual(rule, latest.usual)
+  if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
     labels,
@@ -121,12 +123,18 @@ export function advance(
   return { instance: firing(pending, now), change: 'firing' }
 }
 
-export const measuredIn = ({ value, calls, counts, compared }: Measured) => ({ value, calls, counts, compared })
+export const measuredIn = ({ value, calls, counts, compared, usual }: Measured) => ({
+  value,
+  calls,
+  counts,
+  compared,
+  usual,
+})
 
 /** The same for an alert that has fired and not ended. */
 function advanceFired(before: AlertInstance, rule: Rule, latest: RuleValue, evaluation: Evaluation): NextState {
   const { value } = latest
-  const isBreach = isBeyond(rule, value, rule.clear)
+  const isBreach = isBeyond(rule, value, withUsual(rule, latest.usual).clear)
   if (latest.tooFew || (isBreach && !latest.isComparable)) return withTooFewCalls(before, rule, evaluation)
   const { now } = evaluation
   // With another signal, the earlier peak does not count.
@@ -151,14 +159,14 @@ function firing(pending: AlertInstance, now: number): AlertInstance {
     state: 'firing',
     credited: 0,
     firingSince: now,
-    fired: firedBy(pending.rule),
+    fired: firedBy(withUsual(pending.rule, pending.usual)),
     values: [[now, pending.value]],
   }
 }
 
 /** The threshold at which an instance fired. If the rule has another signal now, the rule's current threshold. */
-export function firedThreshold({ rule, fired }: Pick<AlertInstance, 'rule' | 'fired'>): number {
-  return fired !== undefined && isMeasured(fired, rule) ? fired.threshold : rule.threshold
+export function firedThreshold({ rule, fired, usual }: Pick<AlertInstance, 'rule' | 'fired' | 'usual'>): number {
+  return fired !== undefined && isMeasured(fired, rule) ? fired.threshold : withUsual(rule, usual).threshold
 }
 
 function firedBy({ signal, breach, threshold }: Rule): Fired {

@@ -1,13 +1,14 @@
 import { measuredIn, type AlertInstance, type Evidence } from './alert-instance.ts'
 import type { Rule } from './rule.ts'
+import { withUsual } from './usual.ts'
 
 /**
- * An alert of a target: its rule, its last value, and what explains the value. Target and key identify it. Times are UNIX
- * seconds.
+ * An alert of a target: its rule, with the thresholds that it has by the usual share, its last value, and what explains the value. Target and
+ * key identify it. Times are UNIX seconds.
  */
 export type Alert = Omit<Rule, 'name'> &
   Pick<AlertInstance, 'key' | 'labels' | 'since' | 'value' | 'peak'> &
-  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'compared'>> &
+  Partial<Pick<AlertInstance, 'calls' | 'counts' | 'compared' | 'usual'>> &
   Evidence & {
     target: string
     /** The rule's name. */
@@ -31,7 +32,7 @@ export type LiveAlert = { target: string; instance: AlertInstance }
 type Measured = Pick<Alert, 'labels' | 'match' | 'breach'> & { signal: object }
 
 /** The keys of signals that do not change what is counted: how long, and how much is enough for a result. */
-const HOW_SURE = /^(?:window|min[A-Z].*|confidence)$/
+const HOW_SURE = /^(?:window|min[A-Z].*|confidence|aboveUsual)$/
 
 /** Names what an alert measures. Alerts of one subject differ in target, threshold, window and severity. */
 export function subjectOf({ signal, labels, match, breach }: Measured): string {
@@ -57,8 +58,8 @@ export function withHeld<One extends Alert>(alert: One, evaluatedAt: number, fre
 
 export function alertOf({ target, instance }: LiveAlert): Alert {
   const { key, labels, since, firingSince = since, peak, evidence, measuredAt } = instance
-  const { name: alert, ...rule } = instance.rule
   const measured = measuredIn(instance)
+  const { name: alert, ...rule } = withUsual(instance.rule, measured.usual)
   return {
     ...rule,
     target,

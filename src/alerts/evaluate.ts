@@ -104,7 +104,7 @@ function errorText({ recent }: Tick, { signal }: Rule): string | undefined {
   return code && `the calls service ${ERRORS[code] ?? `answered ${code}`}`
 }
 
-type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared' | 'labels'>
+type Measured = Pick<RuleValue, 'value' | 'calls' | 'counts' | 'compared' | 'usual' | 'labels'>
 
 /** Whether a value is a result that explains the state of an alert. */
 function isResult(instance: AlertInstance | undefined): boolean {

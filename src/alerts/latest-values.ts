@@ -5,7 +5,10 @@ import { ruleValues, type RuleValue } from './rule-value.ts'
 import type { Poll, Tick } from './trigger.ts'
 
 /** The parts of a ledger that rules are evaluated on. */
-export type EvaluatedLedger = Pick<LedgerState, 'finished' | 'earlier' | 'open' | 'usage' | 'userMinutes' | 'sync'>
+export type EvaluatedLedger = Pick<
+  LedgerState,
+  'finished' | 'earlier' | 'usual' | 'open' | 'usage' | 'userMinutes' | 'sync'
+>
 
 /**
  * A rule's values as of the last commit: the numbers that its alerts are decided on. A rule that is evaluated between polls, too,
@@ -27,7 +30,7 @@ export function latestValues(rule: Rule, ledger: EvaluatedLedger, now: Omit<Tick
 const cache = new WeakMap<SyncState, Map<Rule, readonly RuleValue[]>>()
 
 function valuesAtLastPoll(rule: Rule, ledger: EvaluatedLedger): readonly RuleValue[] {
-  const { finished, earlier, open, sync } = ledger
+  const { finished, earlier, usual, open, sync } = ledger
   const { lastSuccess: now, previousSuccess } = sync
   if (now === undefined) return []
   const poll: Poll = {
@@ -40,6 +43,7 @@ function valuesAtLastPoll(rule: Rule, ledger: EvaluatedLedger): readonly RuleVal
     knownFrom: knownSince(sync),
     created: sync.created,
     earlier,
+    usual,
     usedSince: (time, of) => usedSince(ledger, time, of),
   }
   return [...(ruleValues(rule, poll, [])?.values() ?? [])]

@@ -2,6 +2,7 @@ import { failureCount } from '../ledger/failure-ratio.ts'
 import { alertOf, withHeld, type Alert, type LiveAlert } from './alert.ts'
 import { firedThreshold, measuredIn, type AlertInstance } from './alert-instance.ts'
 import type { Change } from './signal.ts'
+import { withUsual } from './usual.ts'
 import { addValue, type ValueAt } from './values-over-time.ts'
 
 /** Why an alert expired, and what a reader must know then. */
@@ -40,9 +41,9 @@ export function notificationOf(
 }
 
 function episodeOf(kind: Change, instance: AlertInstance, at: number): Notification['episode'] {
-  const { rule, value, measuredFrom, values = [] } = instance
+  const { rule, value, usual, measuredFrom, values = [] } = instance
   const threshold = firedThreshold(instance)
-  if (!hasEnded({ kind })) return threshold === rule.threshold ? undefined : { threshold }
+  if (!hasEnded({ kind })) return threshold === withUsual(rule, usual).threshold ? undefined : { threshold }
   const whole = kind === 'resolved' ? addValue(values, [at, value], rule.breach) : values
   return { threshold, values: whole, measuredFrom }
 }

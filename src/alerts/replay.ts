@@ -1,5 +1,6 @@
 import { keptFinishes, type EarlierCalls, type FinishedCalls } from '../ledger/finished-calls.ts'
 import { knownSince, type SyncState } from '../ledger/state.ts'
+import { summedWith, type SummedCalls } from '../ledger/summed-calls.ts'
 import type { Finish } from '../ledger/tracked-call.ts'
 import type { AlertInstance } from './alert-instance.ts'
 import { definitionOf } from './definition-of.ts'
@@ -9,6 +10,7 @@ import type { Rule } from './rule.ts'
 import type { RuleValue } from './rule-value.ts'
 import { isBeyond } from './signal.ts'
 import type { EvaluationRecord, Trigger } from './trigger.ts'
+import { usualPeriods } from './usual.ts'
 
 /**
  * Whether the history holds all that a rule is evaluated on. It does not keep which calls were open, which minutes were
@@ -31,7 +33,7 @@ export type History = {
 export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number }
 
 /** The worst value among the rule's groups that could have been a breach, and when it was evaluated. */
-export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'labels'>
+export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'usual' | 'labels'>
 
 /** Times are stored in whole milliseconds, so they may be off by this much (seconds). */
 const ROUNDING_SECONDS = 0.0006
@@ -52,19 +54,23 @@ export function replay(
   const byTime = finishes.toSorted((a, b) => a.knownHostTime - b.knownHostTime)
   const finished = keptFinishes()
   let next = 0
+  let usual: readonly SummedCalls[] = []
   for (const evaluated of evaluations) {
+    const first = next
     for (; next < byTime.length && byTime[next]!.knownHostTime <= evaluated.at + ROUNDING_SECONDS; next++) {
       finished.add(byTime[next]!)
     }
-    const delta = evaluate(instances, triggerOf(evaluated, { finished, ...known }), {
+    const summed = usual.map((one) => summedWith(one, byTime.slice(first, next)))
+    usual = usualOf(replayable, evaluated, summed, () => byTime.slice(0, next))
+    const delta = evaluate(instances, triggerOf(evaluated, { finished, usual, ...known }), {
       ...options,
       rules: replayable,
       now: evaluated.at,
       onValues: (rule, latest) => {
         const worst = worstOf(rule, latest.values().filter(isResult))
         if (worst === undefined) return
-        const { value, calls, labels } = worst
-        values.get(rule.name)?.push({ at: evaluated.at, value, calls, labels })
+        const { value, calls, usual, labels } = worst
+        values.get(rule.name)?.push({ at: evaluated.at, value, calls, usual, labels })
       },
     })
     for (const instance of delta.changed) instances.set(instance.key, instance)
@@ -72,6 +78,19 @@ export function replay(
     notifications.push(...delta.notifications)
   }
   return { notifications, instances: [...instances.values()], values }
+}
+
+/** The calls of the times whose share is usual at an evaluation: those that are added up already, or of all that are known. */
+function usualOf(
+  rules: readonly Rule[],
+  evaluated: EvaluationRecord,
+  summed: readonly SummedCalls[],
+  known: () => readonly Finish[],
+): readonly SummedCalls[] {
+  if (evaluated.kind === 'tick') return summed
+  return usualPeriods(rules, evaluated).map(
+    (period) => summed.find(({ to }) => to === period.to) ?? summedWith({ ...period, tallies: [] }, known()),
+  )
 }
 
 /** Whether a value could be a breach. It is not one with too few calls, or without calls to compare with. */
@@ -85,14 +104,14 @@ export function worstOf<One extends { value: number }>(rule: Rule, values: Itera
   )
 }
 
-type Replayed = Pick<History, 'sync' | 'gaps'> & { finished: FinishedCalls }
+type Replayed = Pick<History, 'sync' | 'gaps'> & { finished: FinishedCalls; usual: readonly SummedCalls[] }
 
-function triggerOf(evaluated: EvaluationRecord, { finished, sync, gaps }: Replayed): Trigger {
+function triggerOf(evaluated: EvaluationRecord, { finished, usual, sync, gaps }: Replayed): Trigger {
   if (evaluated.kind === 'tick') return evaluated
   // Until it has ended, nobody knows how long a time without polls is.
   const ended = gaps.filter(({ to }) => to <= evaluated.now + ROUNDING_SECONDS)
   const earlier = { finished, periods: [], gaps: ended }
   const knownFrom = knownSince(sync, evaluated.now + ROUNDING_SECONDS)
   const { created } = sync
-  return { ...evaluated, finished, earlier, open: [], created, knownFrom, usedSince: () => 0 }
+  return { ...evaluated, finished, earlier, usual, open: [], created, knownFrom, usedSince: () => 0 }
 }

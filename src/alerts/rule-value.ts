@@ -9,12 +9,15 @@ import type { Rule } from './rule.ts'
 import { numberOf, offsetOf, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
 import type { Signal } from './signals.ts'
 import type { Poll, Trigger } from './trigger.ts'
+import { usualPeriod, usualShare, withUsual } from './usual.ts'
 
 /** A rule's value for one group of calls at one moment. */
 export type RuleValue = Measurement & {
   labels: RuleLabels
   /** What the value is relative to; absent of a rule without `relative_to`. */
   compared?: Compared | undefined
+  /** The usual share, which raises the thresholds of a rule with `above_usual`; absent if it is not known. */
+  usual?: number | undefined
   /** Too few calls for a result, now or in the windows that it is compared with. */
   tooFew: boolean
   /** Whether there were as many calls before as `only_if` demands. */
@@ -41,6 +44,7 @@ export function ruleValues(
   const { now } = trigger
   const window = { from: windowStart(windowOf(signal) ?? 0, trigger), to: now }
   const then = earlierCalls(rule, definition, trigger)
+  const usually = usualShares(rule, trigger)
   const isOfNow = callsSinceSetUp(rule, definition, trigger, window)
   const expected = expectedGroups(rule)
   const values = new Map<string, RuleValue>()
@@ -49,9 +53,11 @@ export function ruleValues(
     if (expected?.has(key) === false) continue
     const measured = definition.measure(calls, signal)
     const isComparable = then.isComparable(key)
-    const mayBreach = isComparable && definition.isSure?.(measured, rule) !== false && isOfNow(key)
+    const usual = usually.get(key)
+    const isSure = definition.isSure?.(measured, withUsual(rule, usual)) !== false
+    const mayBreach = isComparable && isSure && isOfNow(key)
     const tooFew = hasTooFew(signal, measured)
-    const value = { ...measured, labels, tooFew, isComparable, mayBreach }
+    const value = { ...measured, labels, usual, tooFew, isComparable, mayBreach }
     values.set(key, { ...value, ...then.relative(key, value) })
   }
   return values
@@ -115,6 +121,17 @@ function earlierCalls(rule: Rule, definition: CallSignal, poll: Poll) {
       return { value, tooFew: tooFew || !Number.isFinite(value), compared }
     },
   }
+}
+
+/** The usual shares of a rule with `above_usual` at a poll, where they are known, by the key of each alert that it can raise. */
+export function usualShares(rule: Rule, poll: Pick<Poll, 'now' | 'previousSuccess' | 'usual'>): Map<string, number> {
+  const definition = definitionOf(rule.signal)
+  const period = usualPeriod(rule, poll)
+  const summed = poll.usual.find(({ to }) => to === period?.to)
+  if (summed === undefined || 'value' in definition) return new Map()
+  const groups = [...groupCalls(rule, summed.tallies)]
+  const shares = groups.map(([key, { calls }]) => [key, usualShare(definition.measure(calls, rule.signal))] as const)
+  return new Map(shares.flatMap(([key, share]) => (share === undefined ? [] : [[key, share]])))
 }
 
 /** Whether a value is based on too few calls for a result. */

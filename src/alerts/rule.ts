@@ -34,7 +34,12 @@ function sectionOf<One extends SignalDefinition>(definition: One) {
 }
 
 type Thresholds = { readonly above?: unknown; readonly below?: unknown; readonly clear?: unknown }
-type Relative = { readonly relative_to?: unknown; readonly min_calls_then?: unknown; readonly confidence?: unknown }
+type Relative = {
+  readonly relative_to?: unknown
+  readonly min_calls_then?: unknown
+  readonly confidence?: unknown
+  readonly above_usual?: unknown
+}
 
 /** The cross-check of a rule's threshold and `clear`. */
 function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
@@ -57,7 +62,8 @@ function checkRule(definition: SignalDefinition, rule: Thresholds & Relative, re
 }
 
 function checkAbsolute({ unit }: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
-  const { below, clear, min_calls_then: minCallsThen } = rule
+  const { below, clear, min_calls_then: minCallsThen, above_usual: aboveUsual } = rule
+  if (aboveUsual !== undefined && below !== undefined) report(['above_usual'], 'accepted only together with `above`')
   if (minCallsThen !== undefined) report(['min_calls_then'], 'accepted only together with `relative_to`')
   if (below === 0) report(['below'], 'found 0, and nothing can be below that; expected a number above 0')
   // The schema refuses any other negative number.
@@ -71,9 +77,11 @@ function checkAbsolute({ unit }: SignalDefinition, rule: Thresholds & Relative, 
 
 /** With a threshold on the other side of what is usual, a rule would fire on what is usual. */
 function checkRelative({ unit }: SignalDefinition, rule: Thresholds & Relative, report: ReportProblem): void {
-  const { above = Infinity, below = -Infinity, confidence } = rule
+  const { above = Infinity, below = -Infinity, confidence, above_usual: aboveUsual } = rule
   if (confidence !== undefined)
     report(['confidence'], 'not accepted together with `relative_to`, whose values have no confidence')
+  if (aboveUsual !== undefined)
+    report(['above_usual'], 'not accepted together with `relative_to`, whose values are relative to the usual already')
   const [usual, is, example] =
     unit === 'share' ? [0, 'the difference to the usual share', -0.1] : [1, 'the ratio to the usual value', 0.5]
   const found = (value: unknown) => `found ${String(value)}, but with \`relative_to\` the value is ${is}`

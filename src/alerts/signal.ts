@@ -81,8 +81,9 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
    * When its rules fire, in plain words, without `for`: `more than 30% of the calls finished in 15m failed`.
    *
    * @property values what is measured, said in place of the threshold: `31% to 57%`
+   * @property usual the usual share of a rule with `above_usual`, if it is known
    */
-  inWords(rule: RuleOn<Signal> & { values?: string }): string
+  inWords(rule: RuleOn<Signal> & { values?: string; usual?: number | undefined }): string
   /** Formats a value in a message, if the unit alone is not enough. */
   format?(value: number, signal: Signal): string
   /** Whether a message omits the threshold, because the value alone is enough. */

@@ -1,5 +1,6 @@
 import type { WindowEnd } from '../ledger/failure-ratio.ts'
 import type { EarlierCalls, FinishedCalls } from '../ledger/finished-calls.ts'
+import type { SummedCalls } from '../ledger/summed-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { UsageFormula } from '../ledger/usage.ts'
 
@@ -15,6 +16,8 @@ export type Poll = WindowEnd & {
   open: readonly TrackedCall[]
   /** The calls of the earlier windows that rules compare with; absent if they were not read. */
   earlier?: EarlierCalls | undefined
+  /** The calls of the times whose share is usual (usual.ts). */
+  usual: readonly SummedCalls[]
   /** When the target was created in the store: calls that had all finished before raise no alert. Since when all calls are counted. */
   created: number
   knownFrom: number

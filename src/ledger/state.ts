@@ -4,11 +4,12 @@ import type { KnownList } from './known-list.ts'
 import { trackedCalls, type TrackedCalls } from './tracked-calls.ts'
 import { MARK, type Finish, type TrackedCall } from './tracked-call.ts'
 import type { Step } from './delta/transitions.ts'
+import { summedWith, type SummedCalls } from './summed-calls.ts'
 import { addUsages } from './usage.ts'
 
 /**
- * The state of one target. Only {@link applyDelta} changes it, after the delta was committed; `earlier` alone is read from the store. It
- * changes in place, because copying it in each poll would cost as much as the state is large. All calls are kept as records. `open` and `detailsWanted`
+ * The state of one target. Only {@link applyDelta} changes it, after the delta was committed; `earlier` and `usual` alone are read from the
+ * store. It changes in place, because copying it in each poll would cost as much as the state is large. All calls are kept as records. `open` and `detailsWanted`
  * also keep the calls that each poll needs as objects.
  */
 export type LedgerState = {
@@ -28,6 +29,8 @@ export type LedgerState = {
   readonly finished: KeptFinishes
   /** The calls of the earlier windows that rules compare with. Read from the store again and again. */
   earlier?: EarlierCalls<KeptFinishes>
+  /** The calls of the times whose share is usual. Read from the store again and again. */
+  usual: readonly SummedCalls[]
   sync: SyncState
 }
 
@@ -121,6 +124,7 @@ export function newLedger(created: number): LedgerState {
     counters: new Map(),
     usage: new Map(),
     finished: keptFinishes(),
+    usual: [],
     sync: { seq: 0, created, excluded: { baseline: 0, beforeHorizon: 0 } },
   }
 }
@@ -142,6 +146,7 @@ export function applyDelta(state: LedgerState, delta: Delta, longestWindow: numb
   for (const [key, increment] of delta.counters) state.counters.set(key, (state.counters.get(key) ?? 0) + increment)
   addUsages(state.usage, delta.usage)
   if (state.userMinutes !== undefined) addUsages(state.userMinutes, delta.userMinutes)
+  state.usual = state.usual.map((summed) => summedWith(summed, delta.finishes, delta.changedFinishes))
   state.sync = delta.sync
   keepFinishes(state, delta, longestWindow)
 }

@@ -1,6 +1,8 @@
 import { groupCalls, isOf, labelValue, RULE_LABELS, type RuleLabels } from '../alerts/groups.ts'
 import type { RuleValue } from '../alerts/rule-value.ts'
 import { latestValues } from '../alerts/latest-values.ts'
+import type { Rule } from '../alerts/rule.ts'
+import { withUsual } from '../alerts/usual.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
 import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'
@@ -139,24 +141,25 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_rule_expected',
-    "What a rule with `relative_to` expects: the median of its earlier windows, in the signal's unit; absent with too few calls in them",
+    "What a rule with `relative_to` or `above_usual` expects: the median of its earlier windows, in the signal's unit, or the usual share; absent with too few calls then",
     ['alert', 'signal', ...RULE_LABELS],
-    ofRules(({ compared }) => compared?.expected),
+    ofRules(({ compared, usual }) => compared?.expected ?? usual),
   ),
   gauge(
     'callwatch_rule_threshold',
-    'Threshold of an alert rule, in the unit of its callwatch_rule_value',
-    ['alert', 'signal'],
-    ({ settings }) => settings.rules.map(({ name, signal, threshold }) => [[name, signal.name], threshold]),
+    'Threshold of an alert rule as of the last successful poll, in the unit of its callwatch_rule_value; with `above_usual` it depends on ' +
+      'the usual share. A rule with `by` has a threshold for each group',
+    ['alert', 'signal', ...RULE_LABELS],
+    ofRules(({ usual }, rule) => withUsual(rule, usual).threshold),
   ),
 ]
 
 /** A number of each value of each rule, where there is one. */
-function ofRules(pick: (value: RuleValue) => number | undefined) {
+function ofRules(pick: (value: RuleValue, rule: Rule) => number | undefined) {
   return ({ settings, ledger, pollAge, recent }: ExportedTarget) =>
     settings.rules.flatMap((rule) =>
       latestValues(rule, ledger, { pollAge: pollAge(), recent }).flatMap((latest) => {
-        const number = pick(latest)
+        const number = pick(latest, rule)
         if (number === undefined) return []
         return [[[rule.name, rule.signal.name, ...groupValues(latest.labels)], number] as const]
       }),

@@ -107,9 +107,14 @@ export type ReportMessage = {
   every: CalendarPeriod | undefined
   /** The targets of the first one, which were set up. */
   setUp?: readonly string[]
+  /** What is usual on them, by the rules with `above_usual`, those first whose share is largest. */
+  usual?: readonly UsualShare[]
   /** Whether a mail has it as CSV. */
   csv: boolean
 }
+
+/** The usual share of the calls of an alert, and the threshold of the alert by it. */
+export type UsualShare = { alert: string; target: string; usual: number; threshold: number }
 
 /** The store cannot be written, or can be written again. What receivers were told cannot be written either. */
 export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

@@ -1,14 +1,18 @@
+import type { Rule } from '../alerts/rule.ts'
+import { usualShares } from '../alerts/rule-value.ts'
+import { usualPeriods, withUsual } from '../alerts/usual.ts'
 import type { Clock } from '../clock/clock.ts'
 import { coverageOf } from '../history/coverage.ts'
 import { reportOf } from '../history/report.ts'
 import type { Store } from '../store/store.ts'
 import { reportView } from '../views/report.ts'
 import type { DueReport } from './due-report.ts'
-import type { ReportMessage } from './message.ts'
+import type { ReportMessage, UsualShare } from './message.ts'
 
 export type ReportMakerOptions = {
   clock: Pick<Clock, 'wall'>
-  store: Pick<Store, 'rows'>
+  store: Pick<Store, 'rows' | 'summedCalls'>
+  rules: () => readonly Rule[]
   /** The names of the configured targets. */
   targets: () => readonly string[]
 }
@@ -48,10 +52,11 @@ export function reportMaker(options: ReportMakerOptions): (due: DueReport) => Pr
 }
 
 async function messageOf(
-  { store, targets, clock }: ReportMakerOptions,
+  options: ReportMakerOptions,
   due: DueReport,
   mayWait: boolean,
 ): Promise<ReportMessage | undefined> {
+  const { store, targets, clock } = options
   const { from, to, timezone: zone, every } = due
   const known = { configured: targets(), now: clock.wall() }
   const isMissing = async () => {
@@ -61,5 +66,20 @@ async function messageOf(
   if (every !== undefined && mayWait && (await isMissing())) return undefined
   const setUp = due.every === undefined ? due.setUp.map(({ name }) => name) : undefined
   const report = reportView(await reportOf(store, { from, to, by: ['target'], zone, targets: setUp }, known))
-  return { kind: 'report', report, every, ...(setUp && { setUp }), csv: due.every === undefined || due.csv }
+  const first = setUp && { setUp, usual: await usualOn(options, setUp, to) }
+  return { kind: 'report', report, every, ...first, csv: due.every === undefined || due.csv }
+}
+
+/** What is usual on targets at a time (UNIX seconds by the service's clock). */
+async function usualOn({ store, rules }: ReportMakerOptions, targets: readonly string[], now: number) {
+  const end = { now, previousSuccess: now }
+  const periods = usualPeriods(rules(), end)
+  const all: UsualShare[] = []
+  for (const target of targets) {
+    const usual = await Promise.all(periods.map((period) => store.summedCalls(target, period)))
+    for (const rule of rules())
+      for (const [alert, share] of usualShares(rule, { ...end, usual }))
+        all.push({ alert, target, usual: share, threshold: withUsual(rule, share).threshold })
+  }
+  return all.toSorted((a, b) => b.usual - a.usual)
 }

@@ -76,7 +76,8 @@ export type Polled = Pick<PollSuccess, 'serviceTime' | 'hostTime'>
 const NEXT_PAGE_SECONDS = 60
 
 /**
- * Applies a commit to the state in memory. Nothing else changes that state, except that `ledger.earlier` is read from the store.
+ * Applies a commit to the state in memory. Nothing else changes that state, except that `ledger.earlier` and `ledger.usual` are read from the
+ * store.
  *
  * @param success of the poll that this commit completes, if it does
  */

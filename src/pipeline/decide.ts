@@ -4,6 +4,7 @@ import { UNSEEN_INTERVALS } from '../clock/intervals.ts'
 import { wholeMilliseconds } from '../clock/times.ts'
 import { newDraft } from '../ledger/delta/delta-draft.ts'
 import { withFinishes } from '../ledger/finished-calls.ts'
+import { summedWith } from '../ledger/summed-calls.ts'
 import { knownSince, type Delta, type LedgerState } from '../ledger/state.ts'
 import { computeDelta, type EvictedCalls } from '../ledger/delta/compute-delta.ts'
 import type { Observation, PollSuccess } from '../ledger/observation.ts'
@@ -80,6 +81,7 @@ function evaluatedPoll(ledger: LedgerState, delta: Delta, { serviceTime, limited
     knownFrom: knownSince(delta.sync),
     created: delta.sync.created,
     earlier: earlier && { ...earlier, finished: withFinishes(earlier.finished, delta.finishes, delta.changedFinishes) },
+    usual: ledger.usual.map((summed) => summedWith(summed, delta.finishes, delta.changedFinishes)),
     usedSince: (time, of) => usedSince(ledger, time, of) + usedSince(delta, time, of),
   }
 }

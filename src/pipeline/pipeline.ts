@@ -31,6 +31,7 @@ import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
 import { apply, commit, type Committed } from './commit.ts'
 import { decide, decideTick } from './decide.ts'
 import { readEarlierCalls } from './earlier-calls.ts'
+import { readUsualCalls } from './usual-calls.ts'
 import { callsOf, type HintQueue } from './hint-queue.ts'
 import type { Health } from './health.ts'
 import { hostOpened, type Target } from './target.ts'
@@ -212,7 +213,11 @@ export function commitObservation(target: Target, observed: Observation): Promis
     const observation = { ...observed, opened: hostOpened(target) }
     const sessions = possiblyEvicted(ledger, observation, settings.poll)
     const evicted = sessions.length === 0 ? undefined : await store.evictedCalls(name, sessions)
-    if (observation.success !== undefined) await readEarlierCalls(target, observation.success)
+    if (observation.success !== undefined) {
+      await readEarlierCalls(target, observation.success)
+      const { serviceTime: now } = observation.success
+      await readUsualCalls(target, { now, previousSuccess: ledger.sync.lastSuccess })
+    }
     const decision = decide(target, observation, evicted, clock.wall())
     return decision && apply(target, await commit(target, decision), observation.success)
   })

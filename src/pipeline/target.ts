@@ -18,6 +18,7 @@ import { UNLIMITED, type RateLimiter } from '../polling/rate-limiter.ts'
 import type { Store, TargetIdentity } from '../store/store.ts'
 import { userMinutesSince } from '../store/user-minutes.ts'
 import { missedWebhooksOf, type MissedWebhooks } from './missed-webhooks.ts'
+import { readUsualCalls } from './usual-calls.ts'
 import { healthRecord, type Health, type HealthRecord } from './health.ts'
 
 /** The configuration of a target: its own part, and the settings that all targets share. */
@@ -59,7 +60,8 @@ export type TargetStatus = {
 }
 
 /**
- * A loaded target. Only `apply` changes its committed state (commit.ts), except for `ledger.earlier`. If the configuration changes, or another daemon has
+ * A loaded target. Only `apply` changes its committed state (commit.ts), except for `ledger.earlier` and
+ * `ledger.usual`. If the configuration changes, or another daemon has
  * committed, the target is loaded again.
  */
 export type Target = TargetStatus & {
@@ -121,6 +123,9 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
         clock.wall() - USAGE_RETENTION_SECONDS,
         poll.lookback,
       )
+    const { lastSuccess: now, previousSuccess } = opened.ledger.sync
+    if (now !== undefined)
+      await readUsualCalls({ name: config.name, settings, store, ...opened }, { now, previousSuccess })
     return opened
   })
   const times = timesOf(stored.ledger.sync, options)

@@ -1,6 +1,7 @@
-import { LOST_CODE, finalStatusOf } from '../ledger/call-codes.ts'
+import { LOST_CODE, finalStatusOf, labelsOfCode } from '../ledger/call-codes.ts'
 import { addCall, keptFinishes, type Period } from '../ledger/finished-calls.ts'
 import { sessionOf } from '../ledger/identity.ts'
+import { addUp } from '../ledger/summed-calls.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import { CALL_COLUMNS, callOf, callOfRow, IS_OPEN } from './call-columns.ts'
 import { batched } from './batched.ts'
@@ -12,6 +13,10 @@ const COLUMNS = CALL_COLUMNS.join(', ')
 const COUNT_PER_MINUTE = `
   SELECT target, floor((finished - $2::float8) / 60) AS minute, status, count(*) AS n FROM callwatch.calls
   WHERE target IN wholes($1) AND finished >= $2::float8 AND finished < $3::float8 AND status <> ${LOST_CODE} GROUP BY 1, 2, 3`
+/** Reads only the index. */
+const SUM = `
+  SELECT status, labels, count(*) AS n FROM callwatch.calls
+  WHERE ${OF_TARGET} AND finished >= $2::float8 AND finished < $3::float8 AND status <> ${LOST_CODE} GROUP BY 1, 2`
 const OPEN = `
   SELECT name, ${COLUMNS} FROM callwatch.targets CROSS JOIN callwatch.calls
   WHERE target = number AND name IN texts($1) AND ${IS_OPEN}`
@@ -59,6 +64,15 @@ export function history(sql: Sql, isEager = false): HistoryStore {
   return {
     evictedCalls: callsBySession(sql, 'NOT tracked'),
     earlierCalls: earlierCallsIn(sql),
+    summedCalls: async (target, { from, to }) => {
+      const rows = await sql.all(SUM, [target, from, to])
+      const tallies = rows.map(({ status, labels, n }) => ({
+        status: finalStatusOf(Number(status)),
+        labels: labelsOfCode(Number(labels)),
+        n: Number(n),
+      }))
+      return { from, to, tallies: addUp(tallies) }
+    },
     finishedPerMinute: async (targets, from, minutes) => {
       const found = await sql.all('SELECT number, name FROM callwatch.targets WHERE name IN texts($1)', [list(targets)])
       const names = new Map(found.map(({ number, name }) => [Number(number), String(name)]))

@@ -7,6 +7,7 @@ import type { Notification } from '../alerts/notification.ts'
 import type { CalendarPeriod } from '../clock/calendar.ts'
 import type { FinalStatus } from '../ledger/call.ts'
 import type { EarlierCalls, KeptFinishes, Period } from '../ledger/finished-calls.ts'
+import type { SummedCalls } from '../ledger/summed-calls.ts'
 import type { Delta, LedgerState } from '../ledger/state.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
 import type { ClusterStore } from './cluster-store.ts'
@@ -109,6 +110,8 @@ export type HistoryStore = {
    * @param lookback how far back the list shows calls (seconds): after a longer time without a poll, some were never seen
    */
   earlierCalls: (target: string, periods: readonly Period[], lookback: number) => Promise<EarlierCalls<KeptFinishes>>
+  /** Adds up the calls of a target that finished in a period, from its beginning until before its end. */
+  summedCalls: (target: string, period: Period) => Promise<SummedCalls>
   /**
    * Counts the calls of these targets that finished in each minute of a period, by the status with which they were counted. The first
    * minute is 0.

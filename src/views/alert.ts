@@ -42,6 +42,10 @@ const alertWithValue = alertCore.extend({
     })
     .exactOptional()
     .describe("What the value of a rule with `relative_to` is relative to, in the signal's unit"),
+  usual: z
+    .number()
+    .exactOptional()
+    .describe('Of a rule with `above_usual`: the usual share, if it is known. The threshold depends on it'),
 })
 
 /** What an alert has now and in an event. */
@@ -53,7 +57,7 @@ export const alertKeyed = alertWithValue.extend({ key: z.string() })
 const expiredBecause = z.enum(EXPIRED_BECAUSE)
 const callsUrl = z.string().describe('Request for the calls behind the value, where these can be selected')
 
-export function alertData({ signal, calls, compared, since, held, ...alert }: Alert): AlertData {
+export function alertData({ signal, calls, compared, usual, since, held, ...alert }: Alert): AlertData {
   const { target, alert: name, severity, labels, breach, value, threshold, peak } = alert
   return {
     target,
@@ -68,6 +72,7 @@ export function alertData({ signal, calls, compared, since, held, ...alert }: Al
     calls: calls ?? null,
     ...(held && { held: { ...held, since: isoTime(held.since) } }),
     ...(compared && { compared: { ...compared, earlier: [...compared.earlier] } }),
+    ...(usual !== undefined && { usual }),
     since: isoTime(since),
   }
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Notification } from '../alerts/notification.ts'
 import type { EvaluatedValue } from '../alerts/replay.ts'
 import type { Rule } from '../alerts/rule.ts'
+import { withUsual } from '../alerts/usual.ts'
 import { isoTime } from '../clock/times.ts'
 import { pastAlert } from './alert.ts'
 import { breach, labels } from './rule.ts'
@@ -50,7 +51,9 @@ export const backtest = z.object({
           times: count,
           breach,
           threshold: z.number(),
-          worst: z.object({ value: z.number(), at: time, labels, calls: count.nullable() }).nullable(),
+          worst: z
+            .object({ value: z.number(), threshold: z.number(), at: time, labels, calls: count.nullable() })
+            .nullable(),
         }),
       ),
     }),
@@ -66,20 +69,20 @@ export function backtestView(found: readonly TargetBacktest[], skipped: readonly
       to: timeOrNull(to),
       evaluations,
       incidents: incidents.map(incidentView),
-      rules: rules.map(({ rule: { name, breach, threshold }, worst }) => ({
+      rules: rules.map(({ rule, rule: { name, breach, threshold }, worst }) => ({
         alert: name,
         times: incidents.filter(({ fired }) => fired.alert === name).length,
         breach,
         threshold,
-        worst: worst === undefined ? null : worstView(worst),
+        worst: worst === undefined ? null : worstView(rule, worst),
       })),
     })),
     not_replayed: skipped.map(({ name }) => name),
   }
 }
 
-function worstView({ value, at, labels, calls }: EvaluatedValue) {
-  return { value, at: isoTime(at), labels, calls: calls ?? null }
+function worstView(rule: Rule, { value, usual, at, labels, calls }: EvaluatedValue) {
+  return { value, threshold: withUsual(rule, usual).threshold, at: isoTime(at), labels, calls: calls ?? null }
 }
 
 function incidentView({ fired, end, peak }: Incident): z.output<typeof incident> {

@@ -6,6 +6,7 @@ import { SEVERITIES } from '../alerts/match-keys.ts'
 import { SHARED_KEYS, type SharedKey } from '../alerts/rule-keys.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { signals, type Signal } from '../alerts/signals.ts'
+import { withUsual } from '../alerts/usual.ts'
 import { snakeCase } from '../schema/section.ts'
 import { count, textsOf } from './shapes.ts'
 
@@ -65,7 +66,16 @@ export const rule = z.object({
   match: labels,
   by: z.array(label),
   readings: z
-    .array(z.object({ labels, value: z.number().nullable().describe('Null of too few calls'), calls: count }))
+    .array(
+      z.object({
+        labels,
+        value: z.number().nullable().describe('Null of too few calls'),
+        calls: count,
+        usual: z.number().optional().describe('With `above_usual`: the usual share, if it is known'),
+        threshold: z.number().describe('With `above_usual` at least that of the rule'),
+        clear: z.number(),
+      }),
+    )
     .optional(),
 })
 
@@ -84,6 +94,9 @@ export function ruleView(rule: Rule, ledger: EvaluatedLedger): RuleView {
     clear,
     match,
     by: [...by],
-    readings: values?.map(({ labels, value, calls = 0, tooFew }) => ({ labels, value: tooFew ? null : value, calls })),
+    readings: values?.map(({ labels, value, calls = 0, tooFew, usual }) => {
+      const { threshold, clear } = withUsual(rule, usual)
+      return { labels, value: tooFew ? null : value, calls, usual, threshold, clear }
+    }),
   }
 }

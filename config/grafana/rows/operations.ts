@@ -54,13 +54,13 @@ export function alerts() {
       width: 24,
       unit: 'percentunit',
       queries: {
-        '{{alert}} {{target}}': `max by (target, alert) (callwatch_rule_value{${T}}) / (max by (target, alert) (callwatch_rule_threshold{${T}}) > 0)`,
+        '{{alert}} {{target}}': `max by (target, alert) (callwatch_rule_value{${T}} / (callwatch_rule_threshold{${T}} > 0))`,
       },
     }),
     graph({
       title: 'Expected by the rules',
       about:
-        "What a rule with relative_to compares with: the median of the same window in the last weeks, in the signal's unit. Absent without enough calls then.",
+        "What a rule with relative_to or above_usual compares with: the median of the same window in the last weeks, in the signal's unit, or the usual share. Absent without enough calls then.",
       width: 24,
       queries: { '{{alert}} {{target}}': `max by (target, alert) (callwatch_rule_expected{${T}})` },
     }),

@@ -5,6 +5,7 @@ import { formatNumber, plural } from '../../text/format.ts'
 import { labelValue, RULE_LABELS } from '../groups.ts'
 import { eitherSide, labelled, minCalls, windowed } from '../rule-keys.ts'
 import { beyond, callSignal, formatIn, inWindow, type Contributor } from '../signal.ts'
+import { usualText } from '../usual.ts'
 import { wilsonBounds } from '../wilson.ts'
 
 export const failureRatio = callSignal({
@@ -19,6 +20,11 @@ export const failureRatio = callSignal({
       .optional()
       .describe('One-sided confidence (Wilson) with which the ratio must be beyond the threshold, such as 0.95'),
     ...eitherSide(ratio, shareOrDifference),
+    above_usual: ratio()
+      .optional()
+      .describe(
+        'Beside `above`: the ratio must also be this much above the usual one, that of the seven days before the window, if these have at least 100 calls',
+      ),
   },
   unit: 'share',
   isReplayable: true,
@@ -59,7 +65,7 @@ export const failureRatio = callSignal({
     return `${formatNumber(failures)} of ${plural(calls, 'call')} that finished ${inWindow(signal)} ${failed}: ${is}`
   },
   inWords: (rule) =>
-    `${beyond(rule, 'share')} of the calls ${inWindow(rule.signal)} ${rule.signal.reason === 'any' ? 'failed' : `were ${rule.signal.reason}`} (at least ${plural(rule.signal.minCalls, 'call')})`,
+    `${beyond(rule, 'share')} of the calls ${inWindow(rule.signal)} ${rule.signal.reason === 'any' ? 'failed' : `were ${rule.signal.reason}`}${usualText(rule)} (at least ${plural(rule.signal.minCalls, 'call')})`,
 })
 
 /** The confidence with which a share of the failures must exceed the share of the calls. */

@@ -2,6 +2,7 @@ import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { reachOf } from '../../alerts/evidence.ts'
 import { earlierReach } from '../../alerts/relative.ts'
+import { withUsual } from '../../alerts/usual.ts'
 import { isReplayable, replay, worstOf, type EvaluatedValue } from '../../alerts/replay.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import { systemClock } from '../../clock/clock.ts'
@@ -115,7 +116,7 @@ function targetLines(found: Backtested, { since, chart }: { since: number; chart
       `  ${rule.name}: ${fired}`,
       `    ${worstText(rule, worst)}`,
       ...own.map(incidentLine),
-      ...(chart ? chartOf(rule, found.values.get(rule.name) ?? [], { from, to }) : []),
+      ...(chart ? chartOf(withUsual(rule, worst?.usual), found.values.get(rule.name) ?? [], { from, to }) : []),
     ]
   })
   return [head, ...alerts]
@@ -138,9 +139,10 @@ function firedText(incidents: readonly Incident[], to: number): string {
   return `would have fired ${times}, for ${formatSeconds(seconds)} in all`
 }
 
-/** `largest value 28.5% of 40 calls at 2026-09-21 14:37:20 UTC (type=video), threshold 30%`. */
+/** `largest value 28.5% of 40 calls at 2026-09-21 14:37:20 UTC (type=video), threshold 30%, usually 5%`. */
 function worstText(rule: Rule, worst: EvaluatedValue | undefined): string {
-  const threshold = `threshold ${formatValue(rule, rule.threshold)}`
+  const usual = worst?.usual === undefined ? '' : `, usually ${formatValue(rule, worst.usual)}`
+  const threshold = `threshold ${formatValue(rule, withUsual(rule, worst?.usual).threshold)}${usual}`
   if (worst === undefined) return `no value that could be compared, ${threshold}`
   const { at, value, calls, labels } = worst
   const group = Object.entries(labels).map(([label, of]) => `${label}=${of}`)

@@ -33,7 +33,7 @@ export function rounds(
   const state = alertState(parts)
   const outage = storeOutage({ problem: health.latest, clock, after: () => 2 * config().poll.interval })
   const inLog = logOfReports(parts)
-  const make = reportMaker({ clock, store, targets: parts.targets.all })
+  const make = reportMaker({ clock, store, targets: parts.targets.all, rules: () => config().alerts })
   const setUps = () => [...parts.targets.loaded().map(setUpOf), ...parts.overviews.others()]
 
   /** What is stale is read again. */

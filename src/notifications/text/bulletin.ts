@@ -1,34 +1,47 @@
-import { plural } from '../../text/format.ts'
+import { formatShare, plural } from '../../text/format.ts'
 import { textOfReport } from '../../views/report-text.ts'
-import type { ReportMessage } from '../message.ts'
+import type { ReportMessage, UsualShare } from '../message.ts'
 import { firstOf, nameIn, oneLine } from './bounded.ts'
 
 /** How many targets a report shows at most, and the characters of its texts. */
-const MOST = { targets: 20, name: 100, line: 300 }
+const MOST = { targets: 20, name: 100, line: 300, named: 3 }
 
 /** A report, as each receiver shows it. All texts are bounded. */
 export type Bulletin = { title: string; parts: { name: string; lead: string; lines: string[] }[]; notes: string[] }
 
 /** All targets together, then the first of them, those with the largest share of failed calls first. */
-export function bulletinOf({ report, setUp }: ReportMessage): Bulletin {
+export function bulletinOf({ report, setUp, usual = [] }: ReportMessage): Bulletin {
   const { title, lead, lines, targets } = textOfReport(report)
   const { first, more } = firstOf(targets, MOST.targets)
-  const all = { name: report.rows.length === 1 ? report.rows[0]!.target! : 'all targets', lead, lines }
+  const name = report.rows.length === 1 ? report.rows[0]!.target! : 'all targets'
+  const all = { name, lead, lines: [...lines, ...usualLines(usual)] }
   const parts = [all, ...first.map((target) => ({ ...target, lines: [] }))].map((part) => ({
     name: oneLine(part.name, MOST.name),
     lead: oneLine(part.lead, MOST.line),
     lines: part.lines.map((line) => oneLine(line, MOST.line)),
   }))
   if (setUp === undefined) return { title: nameIn(title, MOST.name), parts, notes: more }
-  const [name = '', ...others] = setUp
+  const [one = '', ...others] = setUp
   return {
-    title: `callwatch watches ${others.length === 0 ? nameIn(name, MOST.name) : plural(setUp.length, 'target')}`,
+    title: `callwatch watches ${others.length === 0 ? nameIn(one, MOST.name) : plural(setUp.length, 'target')}`,
     parts,
     notes: [
       ...more,
       `${title}, before the set-up: an alert needs a call that ends after it. callwatch sends this once.`,
     ],
   }
+}
+
+/** `HighFailureRate: usually 44% on shop-01, so that it fires above 59%; 5% on shop-02, above 30%; and 7 more targets`. */
+function usualLines(usual: readonly UsualShare[]): string[] {
+  return [...Map.groupBy(usual, ({ alert }) => alert)].map(([alert, all]) => {
+    const named = all.slice(0, MOST.named).map(({ target, usual: share, threshold }, i) => {
+      const on = all.length === 1 ? '' : ` on ${target}`
+      return `${formatShare(share)}${on}, ${i === 0 ? 'so that it fires ' : ''}above ${formatShare(threshold)}`
+    })
+    const more = all.length - named.length
+    return `${alert}: usually ${[...named, ...(more > 0 ? [`and ${plural(more, 'more target')}`] : [])].join('; ')}`
+  })
 }
 
 /** `Calls on Thursday, 2026-11-19 (UTC): 1,204 calls, …`, in one line. */

@@ -131,18 +131,30 @@ const TEXTS = {
   others: (incident) => [incident.others.length > 0 && `Also firing: ${othersText(incident)}`],
   description: (incident) => [descriptionText(incident)],
   rule: (incident) => {
-    const rules = [...new Map(incident.alerts.map((alert) => [alert.alert, alert])).values()].slice(0, NAMED)
-    return rules.map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident))
+    const rules = Map.groupBy(incident.alerts, ({ alert }) => alert)
+      .values()
+      .take(NAMED)
+    return [...rules]
+      .map(inCommon)
+      .map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident))
   },
 } satisfies Record<string, (incident: Incident) => (string | false | undefined)[]>
+
+/** An alert with what alerts of one rule have in common: with several usual shares none, and the lowest threshold. */
+function inCommon(alerts: readonly Alert[]): Alert {
+  const [first] = alerts
+  if (alerts.every(({ usual }) => usual === first!.usual)) return first!
+  return { ...first!, usual: undefined, threshold: Math.min(...alerts.map(({ threshold }) => threshold)) }
+}
 
 /** The description of the rule, with the numbers of the sentence, while something is beyond its threshold. */
 function descriptionText({ alerts, calls, worst }: Incident): string | undefined {
   const [first, ...others] = alerts
   if (worst.length === 0) return undefined
   if (others.length === 0) return descriptionOf(first!)
+  const rule = inCommon(alerts.filter(({ alert }) => alert === first!.alert))
   const counted = calls && calls.asOf === undefined && { value: calls.failed / calls.total, calls: calls.total }
-  return descriptionOf(first!, counted || { value: NaN })
+  return descriptionOf(rule, counted || { value: NaN })
 }
 
 /** What a line about an incident says. */

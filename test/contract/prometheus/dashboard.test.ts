@@ -39,7 +39,7 @@ test('the dashboard queries metrics of targets as one series per target, without
 test('every metric with types, modes or receiver types is queried by those that the user selects', () => {
   const exprs = panels.flatMap(({ queries }) => queries.map(({ expr }) => expr))
   // A rule has values and alerts of all calls that it matches, whichever the user selects.
-  const ofRules = ['callwatch_rule_value', 'callwatch_rule_expected', 'callwatch_alert_state']
+  const ofRules = ['value', 'expected', 'threshold'].map((of) => `callwatch_rule_${of}`).concat('callwatch_alert_state')
   for (const { name, labels } of describeMetrics().filter((metric) => !ofRules.includes(metric.name))) {
     const selectors = exprs.flatMap(
       (expr) => expr.match(new RegExp(`\\b${name}(_bucket|_sum|_count)?\\{[^}]*\\}`, 'g')) ?? [],

@@ -80,6 +80,24 @@ export function historyContract(newPlace: NewPlace): void {
       expect([await counts(['a'], 1), await counts(['a'], 0), await counts([], 9)]).toEqual([['a 0 ended 2'], [], []])
     })
 
+    test('is added up from the beginning of a period until before its end, by status and labels', async () => {
+      const store = await (await newPlace()).open()
+      await filled(store, B, { b1: 20 }, [])
+      const { see } = await openIn(store, A)
+      const over = (id: string, status: 'ended' | 'unanswered', seconds: number, type?: 'video') =>
+        seen(id, status, { endedAt: CREATED + seconds, ...(type && { type }) })
+      const finished = [over('a1', 'unanswered', 10), over('a2', 'unanswered', 20), over('a3', 'ended', 29.9, 'video')]
+      await see(completePoll(100, over('early', 'ended', 9.9), ...finished, over('late', 'ended', 30)))
+      const period = { from: CREATED + 10, to: CREATED + 30 }
+      const { tallies, ...of } = await store.summedCalls('a', period)
+      expect(of).toEqual(period)
+      expect(tallies.map(({ status, labels, n }) => `${labels.type} ${status} ${n}`).toSorted()).toEqual([
+        'audio unanswered 2',
+        'video ended 1',
+      ])
+      expect((await store.summedCalls('c', period)).tallies).toEqual([])
+    })
+
     test('loses expired calls, and none that is tracked or not that old, of no target', async () => {
       const store = await (await newPlace()).open()
       const a = await filled(store, A, { old: 10, kept: 11, edge: 50, young: 60 }, ['kept'])

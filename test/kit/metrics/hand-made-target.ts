@@ -2,6 +2,7 @@ import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelsOf, type FinalStatus } from '../../../src/ledger/call.ts'
 import { newLedger, indexCall, type SyncState, type LedgerState } from '../../../src/ledger/state.ts'
+import type { SummedCalls } from '../../../src/ledger/summed-calls.ts'
 import type { Finish, TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import type { ExportedTarget } from '../../../src/metrics/derived-metrics.ts'
 import { finishAt, RATIO } from '../alerts/sample-rules.ts'
@@ -14,16 +15,24 @@ export type HandMade = {
   counters?: Record<string, number>
   calls?: TrackedCall[]
   finished?: Finish[]
+  usual?: SummedCalls[]
   sync?: Partial<SyncState>
 }
 
 /** A ledger with only the given content. */
-export function handMadeLedger({ counters = {}, calls = [], finished = [], sync = {} }: HandMade = {}): LedgerState {
+export function handMadeLedger({
+  counters = {},
+  calls = [],
+  finished = [],
+  usual = [],
+  sync = {},
+}: HandMade = {}): LedgerState {
   const ledger = newLedger(NOW - 3600)
   for (const [key, value] of Object.entries(counters)) ledger.counters.set(key, value)
   for (const call of calls) indexCall(ledger, call)
   for (const one of finished) ledger.finished.add(one)
   ledger.earlier = { finished: ledger.finished, periods: [], gaps: [] }
+  ledger.usual = usual
   ledger.sync = { ...ledger.sync, ...sync }
   return ledger
 }

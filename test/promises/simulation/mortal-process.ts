@@ -57,6 +57,7 @@ export function mortalProcess(clock: Clock, draw: () => number, risk: number): M
         resetTarget: alive(store.resetTarget),
         evictedCalls: alive(store.evictedCalls),
         earlierCalls: alive(store.earlierCalls),
+        summedCalls: alive(store.summedCalls),
         commit: (target, commit) => between('before commit', 'after commit', () => store.commit(target, commit)),
         notified: alive(store.notified),
         writeNotified: (change) => between('before commit', 'after commit', () => store.writeNotified(change)),

@@ -55,7 +55,19 @@ const FEWER_CALLS: Rule = {
   keepFiringFor: 0,
 }
 
-export const RULES: readonly Rule[] = [...FAILURE_RULES, POLL_AGE, FEWER_CALLS]
+/** Its threshold follows the share of all hours before, so that it differs in each of them. */
+const ABOVE_USUAL: Rule = {
+  ...RATIO,
+  name: 'AboveUsual',
+  severity: 'info',
+  signal: { ...RATIO.signal, minCalls: 5, window: 300, aboveUsual: 0.04 },
+  threshold: 0.01,
+  clear: 0,
+  for: 0,
+  keepFiringFor: 0,
+}
+
+export const RULES: readonly Rule[] = [...FAILURE_RULES, POLL_AGE, FEWER_CALLS, ABOVE_USUAL]
 
 /** `notify.inhibit`, and which alerts are not notified while which others fire. */
 export type DrawnInhibition = { rules: readonly Inhibition[]; inhibitors: Readonly<Record<string, readonly string[]>> }

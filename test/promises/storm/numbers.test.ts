@@ -94,6 +94,7 @@ function play(targets: readonly Target[]): [now: number, before: number] {
         ...times,
         finished,
         earlier,
+        usual: [],
         open: [],
         knownFrom: 0,
         created: 0,

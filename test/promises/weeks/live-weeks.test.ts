@@ -6,14 +6,18 @@ import { commitObservation } from '../../../src/pipeline/pipeline.ts'
 import { openTarget } from '../../../src/pipeline/target.ts'
 import { openReader } from '../../../src/store/open-store.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
+import type { Rule } from '../../../src/alerts/rule.ts'
+import { random } from '../../../src/simulator/random.ts'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { CREATED, completePoll, seen } from '../../kit/ledger/seen.ts'
 import { pollConfig, targetConfig } from '../../kit/pipeline/settings.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
-import { DAY, endsOf, fewerCalls, firedIn, HOUR, WEEK } from './simulated-weeks.ts'
+import { DAY, endsOf, fewerCalls, firedIn, HOUR, shippedRule, WEEK } from './simulated-weeks.ts'
 
 const INTERVAL = 900
 const dropAt = 5 * WEEK + DAY
+/** When many calls are not answered. */
+const BURST = { from: 2 * WEEK + 20 * HOUR, to: 2 * WEEK + 24 * HOUR }
 const OUTAGE = { from: 3 * WEEK, to: 3 * WEEK + 2 * DAY }
 
 test('weeks of polls, with an outage and restarts, fire as a backtest says afterwards, and keep few calls in memory', async () => {
@@ -21,34 +25,38 @@ test('weeks of polls, with an outage and restarts, fire as a backtest says after
   const address = { path: join(folder.path, 'store.db'), history: 63 * DAY }
   const store = openSqliteStore({ path: address.path })
   const clock = virtualClock(CREATED)
+  const { signal, ...failures } = shippedRule('HighFailureRate')
+  // With few calls an hour.
+  const aboveUsual = { ...failures, signal: { ...signal, window: HOUR } } as Rule
   const settings = {
     target: targetConfig(),
     poll: pollConfig({ interval: INTERVAL }),
-    rules: [fewerCalls({ timezone: 'UTC' })],
+    rules: [fewerCalls({ timezone: 'UTC' }), aboveUsual],
   }
   const open = () => openTarget({ settings, store, clock })
   const factor = (time: number) => (time - CREATED >= dropAt && time - CREATED < dropAt + 12 * HOUR ? 0.3 : 1)
   const ends = endsOf({ seed: 3, rate: 50, from: CREATED, to: CREATED + dropAt + DAY, factor })
+  const draw = random(4, 'outcomes')
   const live: Notification[] = []
   let target = await open()
   for (let seconds = INTERVAL, next = 0; seconds <= dropAt + DAY; seconds += INTERVAL) {
     await clock.advance(INTERVAL)
     const isDown = seconds >= OUTAGE.from && seconds < OUTAGE.to
     const calls = []
-    for (; next < ends.length && ends[next]! <= CREATED + seconds; next++)
-      calls.push(
-        seen(`call-${next}`, 'ended', {
-          initiatedAt: ends[next]! - 60,
-          startedAt: ends[next]! - 50,
-          endedAt: ends[next]!,
-        }),
-      )
+    for (; next < ends.length && ends[next]! <= CREATED + seconds; next++) {
+      const [endedAt, isBurst] = [ends[next]!, seconds >= BURST.from && seconds < BURST.to]
+      const isAnswered = draw() >= (isBurst ? 0.9 : 0.4)
+      const answered = isAnswered ? { startedAt: endedAt - 50 } : {}
+      const times = { initiatedAt: endedAt - 60, endedAt, ...answered }
+      calls.push(seen(`call-${next}`, isAnswered ? 'ended' : 'unanswered', times))
+    }
     if (isDown) continue
     if (seconds % (3 * DAY + INTERVAL) === 0) target = await open()
     const committed = await commitObservation(target, completePoll(seconds, ...calls))
     live.push(...(committed?.alerts.notifications ?? []))
   }
-  expect(live.map(({ kind }) => kind)).toContain('firing')
+  const firing = live.filter(({ kind }) => kind === 'firing')
+  expect(new Set(firing.map(({ alert }) => alert))).toEqual(new Set(['FewerCalls', 'HighFailureRate']))
   const { finished, earlier, sync } = target.ledger
   const kept = [finished, earlier!.finished].reduce((sum, { between }) => sum + between(-Infinity, Infinity).length, 0)
   expect(kept).toBeLessThan(ends.length / 20)
@@ -60,7 +68,13 @@ test('weeks of polls, with an outage and restarts, fire as a backtest says after
     sync,
     gaps: await reader.gaps('a', settings.poll.lookback),
   }
-  const line = ({ kind, at, value, compared }: Notification) => [kind, at, value, compared]
-  expect(live.map(line)).toEqual(firedIn(history, settings.rules[0]).map(line))
-  expect(live.find(({ kind }) => kind === 'firing')?.compared?.earlier).toHaveLength(3)
+  const line = ({ alert, kind, at, value, compared, usual, threshold }: Notification) => {
+    return { alert, kind, at, value, compared, usual, threshold }
+  }
+  expect(live.map(line)).toEqual(firedIn(history, settings.rules).map(line))
+  expect(firing.find(({ alert }) => alert === 'FewerCalls')?.compared?.earlier).toHaveLength(3)
+  // Before a hundred calls were known, it fired on what was usual.
+  const usual = firing.flatMap(({ alert, usual }) => (alert === 'HighFailureRate' ? [usual] : []))
+  expect(usual[0]).toBeUndefined()
+  expect(usual.at(-1)).toBeCloseTo(0.4, 1)
 })

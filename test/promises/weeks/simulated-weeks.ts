@@ -25,6 +25,8 @@ export type Weeks = {
   to: number
   /** By which factor fewer or more calls are made at a time (UNIX seconds). */
   factor?: (time: number) => number
+  /** Which share of the calls is not answered at a time; default: none. */
+  unanswered?: (time: number) => number
 }
 
 /** The ends of the calls of some weeks, which follow the hour and the day (UNIX seconds). */
@@ -47,9 +49,11 @@ const INTERVAL = 300
 /** What callwatch knows of weeks that it polled. */
 export function historyOf(weeks: Weeks, gaps: History['gaps'] = []): History {
   const isSeen = (at: number) => !gaps.some(({ from, to }) => at >= from && at < to)
+  const { seed, unanswered = () => 0 } = weeks
+  const draw = random(seed, 'outcomes')
   const finishes: Finish[] = endsOf(weeks)
     .filter(isSeen)
-    .map((at) => finishAt(at))
+    .map((at) => finishAt(at, draw() < unanswered(at) ? 'unanswered' : 'ended'))
   const evaluations: History['evaluations'][number][] = []
   for (let now = weeks.from + INTERVAL, previousSuccess: number | undefined; now <= weeks.to; now += INTERVAL) {
     if (!isSeen(now)) continue
@@ -59,13 +63,17 @@ export function historyOf(weeks: Weeks, gaps: History['gaps'] = []): History {
   return { evaluations, finishes, sync: { created: weeks.from }, gaps }
 }
 
+export function shippedRule(name: string): Rule {
+  return shippedRules().find((rule) => rule.name === name)!
+}
+
 /** The shipped rule, or one that differs from it. */
 export function fewerCalls(differing: { timezone?: string } = {}): Rule {
-  const rule = shippedRules().find(({ name }) => name === 'FewerCalls')!
+  const rule = shippedRule('FewerCalls')
   return { ...rule, signal: { ...rule.signal, ...differing } }
 }
 
-/** When a rule fires and ends in a history. */
-export function firedIn(history: History, rule = fewerCalls()): Notification[] {
-  return replay(history, { target: 'production', rules: [rule], interval: INTERVAL }).notifications
+/** When rules fire and end in a history. */
+export function firedIn(history: History, rules: readonly Rule[] = [fewerCalls()]): Notification[] {
+  return replay(history, { target: 'production', rules, interval: INTERVAL }).notifications
 }

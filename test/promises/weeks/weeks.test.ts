@@ -58,9 +58,9 @@ describe('FewerCalls', () => {
   ])('compares by the clocks of %s around their change on %s', (timezone, change) => {
     const from = at(change) - 4 * WEEK
     const history = historyOf({ ...CALM, timezone, from, to: at(change) + 10 * DAY })
-    expect(firedIn(history, fewerCalls({ timezone }))).toEqual([])
+    expect(firedIn(history, [fewerCalls({ timezone })])).toEqual([])
     // By UTC, calls are missing: of the mornings after the clocks went back, or of the evenings after they went forward.
-    expect(firedIn(history, fewerCalls({ timezone: 'UTC' }))).not.toEqual([])
+    expect(firedIn(history, [fewerCalls({ timezone: 'UTC' })])).not.toEqual([])
   })
 
   test('after an outage of callwatch last week, the other weeks count', () => {

@@ -46,6 +46,7 @@ export function pollAt(now: number, { finished = [], recorded = [], ...differing
     limited: false,
     finished: kept,
     earlier: { finished: kept, periods: [], gaps: [] },
+    usual: [],
     open: [],
     knownFrom: 0,
     created: 0,

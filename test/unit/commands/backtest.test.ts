@@ -27,6 +27,11 @@ alerts:
   - { name: Busy, signal: in_progress, above: 100 }
 `
 
+/** Calls of two hours before, of which 40% failed. */
+const PAST = Array.from({ length: 100 }, (_, i) =>
+  seen(`past ${i}`, i < 40 ? 'rejected' : 'ended', { endedAt: CREATED - 120 * MINUTE }),
+)
+
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 /**
@@ -43,6 +48,7 @@ async function runLive(path: string) {
     return { store, target: await openTarget({ settings, store, clock }) }
   }
   let { store, target } = await open()
+  await commitObservation(target, completePoll(0, ...PAST))
   for (let seconds = 0; seconds < 120 * MINUTE; seconds += INTERVAL) {
     const minute = seconds / MINUTE
     if (minute === 30) {
@@ -125,6 +131,18 @@ ${YAML}`)
     expect(stdout).toContain('  Few: would not have fired\n    no value that could be compared, threshold 30%\n')
   })
 
+  test('has the threshold and the usual share of the time of the largest value', async () => {
+    const rule = configFile(
+      '{ name: Usual, signal: failure_ratio, window: 10m, above: 0.3, above_usual: 0.15, min_calls: 5 }',
+    )
+    expect((await backtest('--rule', rule)).stdout).toContain(
+      'largest value 100% of 10 calls at 2026-09-21 14:42:35 UTC, threshold 55%, usually 40%\n',
+    )
+    const { targets } = JSON.parse((await backtest('--json', '--rule', rule)).stdout)
+    expect(targets[0].rules[0]).toMatchObject({ threshold: 0.3, worst: { threshold: 0.55 } })
+    expect(targets[0].incidents).toMatchObject([{ threshold: 0.55 }])
+  })
+
   test('tries the rules of a file instead of the configured ones', async () => {
     const rules = configFile(`
 - { name: Failing, signal: failure_ratio, window: 10m, above: 0.95, by: [type], min_calls: 5 }
@@ -140,14 +158,14 @@ ${YAML}`)
         times: 1,
         breach: 'above',
         threshold: 0.95,
-        worst: { value: 1, at: '2026-09-21T14:42:35.000Z', labels: { type: 'audio' }, calls: 10 },
+        worst: { value: 1, threshold: 0.95, at: '2026-09-21T14:42:35.000Z', labels: { type: 'audio' }, calls: 10 },
       },
       {
         alert: 'Quiet',
         times: 1,
         breach: 'below',
         threshold: 1,
-        worst: { value: 0, at: expect.any(String), labels: {}, calls: 0 },
+        worst: { value: 0, threshold: 1, at: expect.any(String), labels: {}, calls: 0 },
       },
     ])
   })

@@ -1,5 +1,6 @@
 import type { AlertInstance } from '../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
+import { usualPeriod } from '../../../src/alerts/usual.ts'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { POLL_AGE, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { describe, expect, test } from 'vitest'
@@ -218,6 +219,20 @@ describe('callwatch_rule_value', () => {
     const made = { finished: [...finished, ...then], sync: POLLED, rules: [{ ...RATIO_RULE, name: 'More', signal }] }
     expect(await shown(made, 'callwatch_rule_value')).toEqual(['alert=More,signal=calls_finished 2'])
     expect(await shown(made, 'callwatch_rule_expected')).toEqual(['alert=More,signal=calls_finished 2'])
+  })
+
+  test('is beside the threshold of its group, which `above_usual` raises, and the usual share', async () => {
+    const usually = (type: 'audio' | 'video', unanswered: number) => [
+      { status: 'unanswered', labels: labelsOf(type, 'call', 'user'), isRecorded: false, n: unanswered } as const,
+      { status: 'ended', labels: labelsOf(type, 'call', 'user'), isRecorded: false, n: 100 - unanswered } as const,
+    ]
+    const rule = { ...RATIO_RULE, by: ['type'] as const, signal: { ...RATIO_RULE.signal, aboveUsual: 0.15 } }
+    const period = usualPeriod(rule, { now: NOW, previousSuccess: NOW - 15 })!
+    const usual = [{ ...period, tallies: [...usually('audio', 60), ...usually('video', 5)] }]
+    const made = { sync: POLLED, rules: [rule], usual }
+    const groups = ['audio', 'video'].map((type) => `alert=HighFailureRate,signal=failure_ratio,type=${type}`)
+    expect(await shown(made, 'callwatch_rule_threshold')).toEqual([`${groups[0]} 0.75`, `${groups[1]} 0.3`])
+    expect(await shown(made, 'callwatch_rule_expected')).toEqual([`${groups[0]} 0.6`, `${groups[1]} 0.05`])
   })
 
   test('is absent with too few calls, and before the first poll', async () => {

@@ -16,7 +16,12 @@ const first = (name: string): DueReport => {
 /** After the longest time that a report waits for polls. */
 async function maker() {
   const clock = virtualClock(TO)
-  const make = reportMaker({ clock, store: openSqliteStore({ path: ':memory:' }), targets: () => ['a', 'b'] })
+  const make = reportMaker({
+    clock,
+    store: openSqliteStore({ path: ':memory:' }),
+    targets: () => ['a', 'b'],
+    rules: () => [],
+  })
   return async (due: DueReport) => (await make(due)) ?? (await clock.advance(2 * 3600), make(due))
 }
 

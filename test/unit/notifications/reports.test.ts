@@ -7,6 +7,7 @@ import { readNotified } from '../../../src/notifications/delivery/notified.ts'
 import { newPauses } from '../../../src/notifications/delivery/pauses.ts'
 import { reportRound } from '../../../src/notifications/delivery/reports.ts'
 import type { SetUpTarget } from '../../../src/notifications/due-report.ts'
+import { bulletinOf } from '../../../src/notifications/text/bulletin.ts'
 import type { Message, ReportMessage } from '../../../src/notifications/message.ts'
 import type { NotifyConfig } from '../../../src/notifications/notify-section.ts'
 import { reportMaker } from '../../../src/notifications/report-maker.ts'
@@ -14,6 +15,7 @@ import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { commitOf, DAY } from '../../kit/store/place.ts'
 
@@ -37,6 +39,8 @@ type Given = {
   added?: string
 }
 
+const RULES = [{ ...RATIO, signal: { ...RATIO.signal, aboveUsual: 0.15 } }]
+
 /** Daily reports at nine in the morning in Berlin, or others, of targets with a call an hour. */
 async function reporting(now: string, given: Given = {}) {
   const { reports: asked = [{}], receivers = ['slack'], created = { production: '2026-01-01T00:00:00Z' } } = given
@@ -56,7 +60,10 @@ async function reporting(now: string, given: Given = {}) {
     const created = setUp.created ?? clock.wall()
     targets.set(name, { name, created, past: undefined, isSwept: true, serviceNow: created, ...setUp })
     const { ledger } = await store.openTarget({ name, fingerprint: '' }, created, DAY)
-    const options = { lookback: DAY, baseline: setUp.past ? 'count' : 'skip', details: 'missing' } as const
+    const known = setUp.past
+      ? ({ lookback: 7 * DAY, baseline: 'count' } as const)
+      : ({ lookback: DAY, baseline: 'skip' } as const)
+    const options = { ...known, details: 'missing' } as const
     const observed = computeDelta(ledger, completePoll(midnight + 3 * DAY - CREATED, ...calls), options)
     await store.commit(name, commitOf(observed!))
   }
@@ -71,7 +78,13 @@ async function reporting(now: string, given: Given = {}) {
       if (storing.isBusy) return Promise.reject(new StoreError('unavailable', 'the store is busy'))
       return store.rows(...query)
     }
-    const make = reportMaker({ clock, store: { rows }, targets: () => [...targets.keys()] })
+    const { summedCalls } = store
+    const make = reportMaker({
+      clock,
+      store: { rows, summedCalls },
+      targets: () => [...targets.keys()],
+      rules: () => RULES,
+    })
     const told = readNotified(all.receivers, { clock, store })
     const rounds = all.receivers.map((name) => {
       const send = async (message: Message) => {
@@ -313,6 +326,26 @@ describe('the first report, of the day before a set-up', () => {
     await clock.advance(600)
     expect(await setUps()).toHaveLength(1)
     expect((await state()).setUps).toEqual({ a: utc(NOW), b: utc(NOW) })
+  })
+
+  test('says what is usual, and above what rules with `above_usual` fire', async () => {
+    const { add, sent } = await first()
+    await add('a', { past })
+    const [alone] = await sent()
+    const line = (message: ReportMessage) => bulletinOf(message).parts[0]!.lines.at(-1)
+    expect(line(alone!)).toBe('HighFailureRate: usually 24.6%, so that it fires above 39.6%')
+    await add('b', { past })
+    await add('c', { past })
+    const [, both] = await sent()
+    expect(line(both!)).toBe(
+      'HighFailureRate: usually 24.6% on b, so that it fires above 39.6%; 24.6% on c, above 39.6%',
+    )
+    const usual = [0.7, 0.5, 0.44, 0.1, 0.05].map((share, i) => {
+      return { alert: 'Failing', target: `t${i}`, usual: share, threshold: Math.max(0.3, share + 0.15) }
+    })
+    expect(line({ ...both!, usual })).toBe(
+      'Failing: usually 70% on t0, so that it fires above 85%; 50% on t1, above 65%; 44% on t2, above 59%; and 2 more targets',
+    )
   })
 
   test('has the targets that were added later, and those that were set up again', async () => {

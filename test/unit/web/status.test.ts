@@ -193,9 +193,12 @@ test('/api/v1/status has the rules with their settings and readings', async () =
       clear: 0.2,
       window_seconds: 900,
       min_calls: 20,
-      readings: [{ labels: {}, value: 0.25, calls: 20 }],
+      readings: [{ labels: {}, value: 0.25, calls: 20, threshold: 0.3, clear: 0.2 }],
     }),
-    expect.objectContaining({ name: 'Few', readings: [{ labels: {}, value: null, calls: 20 }] }),
+    expect.objectContaining({
+      name: 'Few',
+      readings: [{ labels: {}, value: null, calls: 20, threshold: 0.3, clear: 0.2 }],
+    }),
   ])
 })
 

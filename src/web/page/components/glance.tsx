@@ -266,9 +266,10 @@ const RULE_COLUMNS: Column<RuleRatio>[] = [
   ],
   [
     'Threshold',
-    ({ rule: { breach, threshold, clear } }) => [
+    ({ rule: { breach, threshold, clear }, reading: { usual } }) => [
       `${breach} ${formatShare(threshold)} `,
       clear !== threshold && soft(`clears at ${formatShare(clear)}`),
+      usual !== undefined && soft(` usually ${formatShare(usual)}`),
     ],
   ],
 ]

@@ -64,7 +64,9 @@ export function ruleRatios(state: State): RuleRatio[] {
   const alertOf = ({ name }: Rule, { labels }: RuleRatio['reading']) =>
     alerts.get(named({ alert: name, target: only.name, labels }))
   return only.rules
-    .flatMap((rule) => (rule.readings ?? []).map((reading) => ({ rule, reading, alert: alertOf(rule, reading) })))
+    .flatMap((rule) =>
+      (rule.readings ?? []).map((reading) => ({ rule: at(rule, reading), reading, alert: alertOf(rule, reading) })),
+    )
     .toSorted((a, b) => urgencyOf(a.alert) - urgencyOf(b.alert))
 }
 
@@ -74,14 +76,22 @@ const isOfShare = ({ signal, relative_to_seconds: offset }: Pick<Rule, 'signal' 
 
 /** The rules whose threshold applies to the failure ratio of the calls of these targets: those on the same calls of a single target. */
 export const rulesOfCalls = (targets: readonly Pick<Target, 'rules'>[], query = new URLSearchParams()) =>
-  (onlyOf(targets)?.rules ?? []).filter(
-    ({ match, by, ...rule }) =>
-      isOfShare(rule) &&
-      RULE_LABELS.every((label) => {
-        const asked = query.get(label) ?? ''
-        return (match[label] ?? (by.includes(label) ? asked || 'each' : '')) === asked
-      }),
-  )
+  (onlyOf(targets)?.rules ?? [])
+    .filter(
+      ({ match, by, ...rule }) =>
+        isOfShare(rule) &&
+        RULE_LABELS.every((label) => {
+          const asked = query.get(label) ?? ''
+          return (match[label] ?? (by.includes(label) ? asked || 'each' : '')) === asked
+        }),
+    )
+    .map((rule) => {
+      const reading = rule.readings?.find(({ labels }) => rule.by.every((label) => labels[label] === query.get(label)))
+      return reading ? at(rule, reading) : rule
+    })
+
+/** A rule with the thresholds of a reading. */
+export const at = (rule: Rule, { threshold, clear }: RuleRatio['reading']): Rule => ({ ...rule, threshold, clear })
 
 /** The target where one is shown. */
 export const onlyOf = <Of>(targets: readonly Of[]) => (targets.length === 1 ? targets[0] : undefined)
@@ -108,7 +118,17 @@ export function mainRatio(targets: Target[]): MainRatio | undefined {
       .toSorted((a, b) => matchesOf(a) - matchesOf(b) || (a.window_seconds ?? 0) - (b.window_seconds ?? 0))
     const { window_seconds: seconds = 0, readings: [reading] = [] } = rule ?? {}
     const { calls = 0, value } = reading ?? {}
-    return rule ? [{ target, rule, window: formatSeconds(seconds), calls, any: value ?? undefined }] : []
+    return rule
+      ? [
+          {
+            target,
+            rule: reading ? at(rule, reading) : rule,
+            window: formatSeconds(seconds),
+            calls,
+            any: value ?? undefined,
+          },
+        ]
+      : []
   })
   const [worst] = read.toSorted((a, b) => (b.any ?? -1) - (a.any ?? -1))
   if (worst !== undefined && targets.length === 1) return worst
