@@ -10,7 +10,7 @@ import { readNotified, type Receivers } from '../notifications/delivery/notified
 import { nowReader } from '../notifications/delivery/now.ts'
 import { messageRound, type MessagesOptions } from '../notifications/delivery/message-round.ts'
 import { suppressionNotes } from '../notifications/delivery/suppression-notes.ts'
-import { newPauses, type Pauses } from '../notifications/delivery/pauses.ts'
+import { newAccount, newPauses, type Account, type Pauses } from '../notifications/delivery/pauses.ts'
 import { reportRound } from '../notifications/delivery/reports.ts'
 import { grouping, recipientsBy, type Routable } from '../notifications/grouping.ts'
 import type { MessageReceiver, Receiver, Send, State } from '../notifications/receiver.ts'
@@ -103,11 +103,20 @@ function rounds(parts: DaemonParts, told: Told): () => { of: (receiver: Receiver
   const { config, clock, store, ownership, health, failures } = parts
   const pausesOf = new WeakMap<Receiver, Pauses>()
   const pauseOf = new WeakMap<Receiver, BackOff>()
+  const accounts = new Map<string, Account>()
   const state = alertState(parts)
   const outage = storeOutage({ problem: health.latest, clock, after: () => 2 * config().poll.interval })
   const inLog = logOfReports(parts)
   const make = reportMaker({ clock, store, targets: parts.targets.all })
   const setUps = () => [...parts.targets.loaded().map(setUpOf), ...parts.overviews.others()]
+
+  function accountOf({ account: name }: MessageReceiver): Account {
+    const account = (name === undefined ? undefined : accounts.get(name)) ?? newAccount(clock)
+    if (name === undefined) return account
+    accounts.set(name, account)
+    account.members = parts.receivers.all().filter((one) => takesMessages(one) && one.account === name).length
+    return account
+  }
 
   /** What is stale is read again. */
   const whileLeader =
@@ -143,8 +152,14 @@ function rounds(parts: DaemonParts, told: Told): () => { of: (receiver: Receiver
         const failure = () => failureOf(pause, clock.wall())
         return [watched(receiver, failure), whileLeader(stateRound(receiver, pause, state, ownership.expectLeader))]
       }
-      const pauses = kept(pausesOf, receiver, () => newPauses(clock))
-      const sender = { ...receiver, send: leaderOnly(receiver.send, ownership) }
+      const account = accountOf(receiver)
+      const pauses = kept(pausesOf, receiver, () => newPauses(clock, account))
+      const { send, edit } = receiver
+      const sender = {
+        ...receiver,
+        send: leaderOnly(send, ownership),
+        ...(edit && { edit: leaderOnly(edit, ownership) }),
+      }
       const options = optionsOf(receiver)
       const messages = messageRound(sender, pauses, options)
       const reports = reportRound(sender, pauses, { ...reporting, notified: options.notified })
@@ -166,7 +181,10 @@ function kept<Kept>(map: WeakMap<Receiver, Kept>, receiver: Receiver, make: () =
 }
 
 /** A daemon that was suspended must not send messages that another daemon has sent meanwhile. */
-function leaderOnly(send: Send, { isLeader }: DaemonParts['ownership']): Send {
+function leaderOnly<Given, Answer>(
+  send: (given: Given) => Promise<Answer>,
+  { isLeader }: DaemonParts['ownership'],
+): (given: Given) => Promise<Answer> {
   return async (given) => {
     if (!isLeader()) throw new DeliveryError('another daemon now sends the notifications', { retryable: true })
     return send(given)

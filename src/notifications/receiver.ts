@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { LiveAlert } from '../alerts/alert.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Message } from './message.ts'
+import type { AlertMessage, Message } from './message.ts'
 
 /**
  * Delivers one message. Rejects with a {@link DeliveryError}. Resolves to what identifies it at the receiver, if it can be edited there.
@@ -28,8 +28,10 @@ export type MessageReceiver = {
   /** As in the `receiver` label and the store. */
   name: string
   send: Send
-  /** It edits the message of an incident while the incident lasts; default: no. */
-  edits?: boolean
+  /** Edits the message `thread` of an incident, or posts it again. Resolves as `send`; to undefined if it cannot be shown. */
+  edit?: (message: AlertMessage) => Promise<string | undefined>
+  /** The receivers of one account share its limit of requests; default: it has one of its own. */
+  account?: string
 }
 
 /** A configured receiver of the state. What it misses is not sent later. */
