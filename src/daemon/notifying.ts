@@ -13,7 +13,7 @@ import { suppressionNotes } from '../notifications/delivery/suppression-notes.ts
 import { newAccount, newPauses, type Account, type Pauses } from '../notifications/delivery/pauses.ts'
 import { reportRound } from '../notifications/delivery/reports.ts'
 import { grouping, recipientsBy, type Routable } from '../notifications/grouping.ts'
-import type { MessageReceiver, Receiver, Send, State } from '../notifications/receiver.ts'
+import { keyOf, type MessageReceiver, type Receiver, type Send, type State } from '../notifications/receiver.ts'
 import { reportMaker } from '../notifications/report-maker.ts'
 import { storeOutage } from '../notifications/store-outage.ts'
 import { bulletinLine } from '../notifications/text/bulletin.ts'
@@ -37,7 +37,7 @@ export const freshFrom =
 
 /** Delivers to all receivers of the active configuration. Without a receiver of messages, a report is a line of the log. */
 export function notifying(parts: DaemonParts, config$: Observable<Config>): Observable<DaemonEvent> {
-  const { clock, receivers, draining$: daemonDraining$ } = parts
+  const { clock, receivers, failures, draining$: daemonDraining$ } = parts
   const told = toldReceivers(parts)
   const roundsOf = rounds(parts, told)
   const part$ = config$.pipe(
@@ -48,10 +48,15 @@ export function notifying(parts: DaemonParts, config$: Observable<Config>): Obse
   return runWhile(part$, (_part, settingsDraining$) => {
     const draining$ = merge(settingsDraining$, daemonDraining$)
     told.forget()
+    failures.clear()
     const { of, log } = roundsOf()
     const all = receivers.all()
     const logged$ = all.some(takesMessages) ? EMPTY : deliver([log], { clock, draining$ }).pipe(ignoreElements())
-    return merge(logged$, ...all.map((receiver) => deliver(of(receiver), { clock, draining$ })))
+    const deliveries$ = all.map((receiver) => {
+      const key = keyOf(receiver)
+      return deliver(of(receiver), { clock, draining$ }).pipe(map((one) => ({ ...one, key })))
+    })
+    return merge(logged$, ...deliveries$)
   }).pipe(map((delivery): DaemonEvent => ({ kind: 'delivery', delivery })))
 }
 
@@ -65,7 +70,7 @@ function toldReceivers({ clock, store, receivers, ownership }: DaemonParts) {
       await one.flush().catch((error: unknown) => {
         if (!(error instanceof StoreError && error.kind === 'stale')) throw error
       })
-    return (last = await readNotified(receivers.names(), { clock, store }))
+    return (last = await readNotified(receivers.keys(), { clock, store }))
   }
 
   const forget = () => void (known = undefined)
@@ -130,10 +135,10 @@ function rounds(parts: DaemonParts, told: Told): () => { of: (receiver: Receiver
     }
 
   /** What failed for a former leader is in the hands of another daemon. */
-  const watched = ({ name }: Receiver, failure: () => Failure | undefined): Round => {
+  const watched = (receiver: Receiver, failure: () => Failure | undefined): Round => {
     return async () => {
-      if (ownership.wasLeader()) failures.watch(name, failure)
-      else failures.forget(name)
+      if (ownership.wasLeader()) failures.watch(receiver, failure)
+      else failures.forget(receiver)
       return []
     }
   }
@@ -209,7 +214,7 @@ function messagesOptions(
   const { notify, http, alerts: rules } = config()
   const { recipients, groupOf } = routing
   const note = suppressionNotes(store)
-  return ({ name }) => ({
+  return ({ name, key = name }) => ({
     note,
     clock,
     ...notify,
@@ -220,7 +225,7 @@ function messagesOptions(
     freshFrom: freshFrom(parts),
     isSent: (alert: Routable) => recipients(alert).includes(name),
     publicUrl: http.publicUrl,
-    notified: async () => (await told.all()).get(name)!,
+    notified: async () => (await told.all()).get(key)!,
     now,
   })
 }

@@ -37,7 +37,7 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
     known: () => ({ alert: config().alerts.map(({ name }) => name), target: targets.all() }),
     groupOf: () => grouping(config().notify, config().alerts),
     freshFrom: freshFrom(options),
-    receivers: () => receivers.all().map(({ name }) => ({ name, failure: failures.of(name) })),
+    receivers: () => receivers.names().map((name) => ({ name, failure: failures.of(name) })),
     suppressed: (alerts, silences) =>
       suppressedAlerts(alerts, { notify: config().notify, silences, now: clock.wall() }),
     store: { ...store, ...shownLog(store, () => config().events.participants) },

@@ -25,8 +25,10 @@ export type Refresh = (state: State) => (() => Promise<void>) | undefined
 
 /** A configured receiver of messages. */
 export type MessageReceiver = {
-  /** As in the `receiver` label and the store. */
+  /** As it is configured, and in the `receiver` label. */
   name: string
+  /** By which the store knows of what it is notified; default: its name. Each recipient of a mail is a receiver with a key of its own. */
+  key?: string
   send: Send
   /** Edits the message `thread` of an incident, or posts it again. Resolves as `send`; to undefined if it cannot be shown. */
   edit?: (message: AlertMessage) => Promise<string | undefined>
@@ -55,11 +57,12 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
   /** Why a route cannot name it, in a sentence; only for a receiver of the state. */
   notRouted?: string
   /** Loads the code that sends. Every command reads the configuration, but few commands send anything. */
-  create(
-    config: z.output<Section>,
-    context: SendContext,
-  ): Promise<Omit<MessageReceiver, 'name'> | Omit<StateReceiver, 'name'>>
+  create(config: z.output<Section>, context: SendContext): Promise<Created | Created[]>
 }
+
+type Created = Omit<MessageReceiver, 'name'> | Omit<StateReceiver, 'name'>
+
+export const keyOf = ({ name, key = name }: { name: string; key?: string }) => key
 
 /** What a sender gets besides its section. */
 export type SendContext = {

@@ -20,8 +20,8 @@ export type Attempt = {
   outcome: 'sent' | 'retried'
   /** Why the attempt failed; of one that succeeded, why another message to the receiver fails. */
   problem?: string
-  /** Of one that succeeded: why some recipients refused it for good. */
-  refused?: string
+  /** Of one that may have succeeded, and is not repeated: why that is not certain. */
+  unconfirmed?: string
   /** Of one that failed: whether the message may have arrived anyway. */
   mayHaveArrived?: boolean
   /** In how many seconds the next attempt is due; of one that succeeded, that of what fails. */
@@ -30,8 +30,8 @@ export type Attempt = {
   error?: unknown
 }
 
-/** Whether some recipients have got it and others refuse it for good: it is not sent again. */
-const isAcceptedByOthers = (error: unknown): error is DeliveryError =>
+/** Whether it may have arrived, and would never be confirmed: it counts as accepted. */
+const isUnconfirmed = (error: unknown): error is DeliveryError =>
   error instanceof DeliveryError && !error.retryable && error.mayHaveArrived
 
 /** A pause, and what an attempt that is accepted, or fails, changes of it. */
@@ -94,9 +94,8 @@ export function backOff({ monotonic, wall }: Clock, of: keyof typeof LONGEST = '
       try {
         await work()
       } catch (error) {
-        if (!isAcceptedByOthers(error))
-          return whole !== undefined && isOfReceiver(error) ? whole.fail(error) : fail(error)
-        return { ...accepted(), refused: error.message }
+        if (!isUnconfirmed(error)) return whole !== undefined && isOfReceiver(error) ? whole.fail(error) : fail(error)
+        return { ...accepted(), unconfirmed: error.message }
       }
       // What was under way when that pause began does not end it.
       if (whole?.left() === 0) whole.accepted()

@@ -2,7 +2,7 @@ import { BehaviorSubject } from 'rxjs'
 import { configOf, type Config } from '../../../src/config/config.ts'
 import type { AlertMatch, Severity } from '../../../src/alerts/match-keys.ts'
 import type { AlertMessage, Message } from '../../../src/notifications/message.ts'
-import type { MessageReceiver, Send } from '../../../src/notifications/receiver.ts'
+import { keyOf, type MessageReceiver, type Send } from '../../../src/notifications/receiver.ts'
 import { slackBot } from '../../../src/notifications/receivers/slack/slack-bot.ts'
 import { openEngine } from '../../../src/store/sqlite/open-database.ts'
 import { sqlInPlace } from '../../../src/store/sqlite/sqlite-sql.ts'
@@ -29,7 +29,7 @@ export const RULES: readonly FileRule[] = [
   { name: 'Outage', signal: 'poll_age', above: '5m', severity: 'critical' },
 ]
 
-/** What is configured. Receivers are webhooks, bots edit their messages in Slack. */
+/** What is configured. Receivers are webhooks, bots edit their messages in Slack. `mail/ann` and `mail/ben` are recipients of one mail. */
 export type Configured = {
   receivers: readonly string[]
   bots: readonly string[]
@@ -149,12 +149,13 @@ export async function notifyingDaemon(given: Partial<Configured>) {
 
   /** The receivers of a process. One that a reload does not change stays the same. */
   function receiversOf(own: Life): MessageReceiver[] {
-    const known = new Map(own.receivers().map((one) => [one.name, one]))
-    return namesIn(configured).map((name) => {
+    const known = new Map(own.receivers().map((one) => [keyOf(one), one]))
+    return namesIn(configured).map((key) => {
+      const name = nameOf(key)
       const channel = configured.bots.includes(name) ? channelOf(name) : undefined
-      const before = known.get(name)
+      const before = known.get(key)
       if (before !== undefined && channels.get(before) === channel) return before
-      if (channel === undefined) return { name, send: sendOf(own, name, undefined) }
+      if (channel === undefined) return { name, key, send: sendOf(own, key, undefined) }
       const bot = slackBot(botConfig(channel, slack!), { clock })
       const editAs = (as: AlertMessage) => {
         // Whatever an edit shows, it is one.
@@ -250,6 +251,7 @@ export async function notifyingDaemon(given: Partial<Configured>) {
   }
 }
 
+const nameOf = (key: string) => key.split('/')[0]!
 const namesIn = ({ receivers, bots }: Pick<Configured, 'receivers' | 'bots'>): string[] => [...receivers, ...bots]
 
 function botConfig(channel: string, { url }: SlackWorkspace): Parameters<typeof slackBot>[0] {
@@ -258,9 +260,10 @@ function botConfig(channel: string, { url }: SlackWorkspace): Parameters<typeof 
 
 function configFrom({ targets, notify, rules, channels, ...names }: Configured): Config {
   const address = { base_url: 'http://127.0.0.1:1/v3', api_key: 'key' }
-  const receivers = namesIn(names).map((name) => ({
+  const byName = Map.groupBy(namesIn(names), nameOf)
+  const receivers = [...byName].map(([name, keys]) => ({
     name,
-    webhook: { url: `https://${name}.test/${channels[name] ?? ''}` },
+    webhook: { url: `https://${name}.test/${channels[name] ?? keys.join(',')}` },
   }))
   return configOf({
     targets: Array.from({ length: targets }, (_, i) => ({ name: `t${i}`, ...address })),

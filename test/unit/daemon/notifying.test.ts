@@ -61,7 +61,7 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
     store,
     failures,
     config: () => config$.value,
-    receivers: { all: () => all, names: () => ['slack'] },
+    receivers: { all: () => all, names: () => ['slack'], keys: () => ['slack'] },
     targets: { all: () => ['production'], loaded: () => [{ ...production, alerts: alerts.of('production') }] },
     overviews: { isComplete: () => true, others: () => [] },
     ownership: {

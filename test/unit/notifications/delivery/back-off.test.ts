@@ -53,10 +53,10 @@ describe('a pause', () => {
     expect(whole.failed()).toBeUndefined()
   })
 
-  test('does not follow what some refuse for good and others have got', async () => {
+  test('does not follow what may have arrived and would never be confirmed', async () => {
     const pause = backOff(virtualClock())
     const error = failed({ retryable: false, mayHaveArrived: true })
-    expect(await pause.attempt(() => Promise.reject(error))).toEqual({ outcome: 'sent', refused: 'it failed' })
+    expect(await pause.attempt(() => Promise.reject(error))).toEqual({ outcome: 'sent', unconfirmed: 'it failed' })
     expect(pause.left()).toBe(0)
   })
 
