@@ -1,7 +1,7 @@
 import { BehaviorSubject, NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
 import { configOf } from '../../../src/config/config.ts'
-import { notifying } from '../../../src/daemon/notifying.ts'
+import { notifying } from '../../../src/daemon/notifying/notifying.ts'
 import type { DaemonParts } from '../../../src/daemon/open-parts.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { deliveryFailures } from '../../../src/notifications/delivery/delivery-failures.ts'

@@ -62,12 +62,8 @@ type Place = { channel: string; ts: string }
  */
 export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'>) {
   const { channel, dashboardUrl } = config
-  /** The last text of each message that is edited; an equal one is not sent again. And those that may not be edited. */
-  const shown = new Map<string, string>()
-  const fixed = new Set<string>()
-
   const postMessage = methodOf('chat.postMessage', config, clock)
-  const update = methodOf('chat.update', config, clock, [GONE, ...FIXED])
+  const { show, forget } = edits(methodOf('chat.update', config, clock, [GONE, ...FIXED]))
   const history = methodOf('conversations.history', config, clock, UNREADABLE)
 
   /** @returns the message, and in which thread it is, if Slack says so */
@@ -77,10 +73,8 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
   }
 
   async function postIncident(message: AlertMessage, now = clock.wall()): Promise<string> {
-    const { id } = await post(wholeMessage(message, now), {
-      metadata: { event_type: EVENT, event_payload: { id: message.id } },
-    })
-    return id
+    const metadata = { event_type: EVENT, event_payload: { id: message.id } }
+    return (await post(wholeMessage(message, now), { metadata })).id
   }
 
   /** The message of a single target lists each alert. */
@@ -98,13 +92,10 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
   /** The newest message of these attempts, one of which may have posted it, if the bot may read the channel. */
   async function find(attempts: AlertMessage['unanswered']): Promise<Place | undefined> {
     if (attempts.length === 0) return undefined
-    const ids = new Set<unknown>(attempts.map(({ id }) => id))
     const oldest = String(Math.min(...attempts.map(({ at }) => at)) - SKEW_SECONDS)
     const { messages } = await history({ channel, oldest, limit: LOOKED_AT, include_all_metadata: true })
-    const all: unknown[] = Array.isArray(messages) ? messages : []
-    const own = all.filter(isMap).filter((one) => ids.has(valueAt(one, ['metadata', 'event_payload', 'id'])))
-    const [newest] = own.map(({ ts }) => String(ts)).toSorted((a, b) => Number(b) - Number(a))
-    return newest === undefined ? undefined : { channel, ts: newest }
+    const ts = newestOf(attempts, messages)
+    return ts === undefined ? undefined : { channel, ts }
   }
 
   async function sendIncident(message: AlertMessage): Promise<string> {
@@ -114,17 +105,6 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
     if (known === undefined) return postIncident(message)
     // What was found is this message.
     return thread === undefined && about === 'begins' ? idOf(known) : reply(known, message)
-  }
-
-  async function show(place: Place, message: SlackMessage): Promise<'shown' | 'gone' | 'fixed'> {
-    const [id, text] = [idOf(place), JSON.stringify(message)]
-    if (fixed.has(id)) return 'fixed'
-    if (shown.get(id) === text) return 'shown'
-    const { ok, error } = await update({ ...place, ...message })
-    if (error === GONE) return 'gone'
-    if (ok === true) shown.set(id, text)
-    else fixed.add(id)
-    return ok === true ? 'shown' : 'fixed'
   }
 
   async function edit(message: AlertMessage): Promise<string | undefined> {
@@ -139,7 +119,7 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
     // It is edited for the last time.
     if (place === undefined) return undefined
     await show(place, next === undefined ? wholeMessage(message, now) : slackContinued(message, next))
-    for (const known of [shown, fixed]) known.delete(idOf(place))
+    forget(place)
     return thread
   }
 
@@ -152,6 +132,35 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
     edit,
     account: hashOf(config.token, config.apiUrl),
   }
+}
+
+/** The time stamp of the newest of the messages of a channel that belong to these attempts. */
+function newestOf(attempts: AlertMessage['unanswered'], messages: unknown): string | undefined {
+  const ids = new Set<unknown>(attempts.map(({ id }) => id))
+  const all: unknown[] = Array.isArray(messages) ? messages : []
+  const own = all.filter(isMap).filter((one) => ids.has(valueAt(one, ['metadata', 'event_payload', 'id'])))
+  return own.map(({ ts }) => String(ts)).toSorted((a, b) => Number(b) - Number(a))[0]
+}
+
+/** The messages that are edited, by the method that does so. */
+function edits(update: (body: object) => Promise<Record<string, unknown>>) {
+  /** The last text of each message; an equal one is not sent again. And the messages that may not be edited. */
+  const shown = new Map<string, string>()
+  const fixed = new Set<string>()
+
+  async function show(place: Place, message: SlackMessage): Promise<'shown' | 'gone' | 'fixed'> {
+    const [id, text] = [idOf(place), JSON.stringify(message)]
+    if (fixed.has(id)) return 'fixed'
+    if (shown.get(id) === text) return 'shown'
+    const { ok, error } = await update({ ...place, ...message })
+    if (error === GONE) return 'gone'
+    if (ok === true) shown.set(id, text)
+    else fixed.add(id)
+    return ok === true ? 'shown' : 'fixed'
+  }
+
+  const forget = (place: Place) => void [shown, fixed].forEach((known) => known.delete(idOf(place)))
+  return { show, forget }
 }
 
 const idOf = ({ channel, ts }: Place) => `${channel} ${ts}`

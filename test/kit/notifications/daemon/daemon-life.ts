@@ -1,7 +1,7 @@
 import { NEVER, type Observable, type Subscription } from 'rxjs'
 import type { Clock } from '../../../../src/clock/clock.ts'
 import type { Config } from '../../../../src/config/config.ts'
-import { notifying } from '../../../../src/daemon/notifying.ts'
+import { notifying } from '../../../../src/daemon/notifying/notifying.ts'
 import type { DaemonParts } from '../../../../src/daemon/open-parts.ts'
 import { deliveryFailures } from '../../../../src/notifications/delivery/delivery-failures.ts'
 import { keyOf, type MessageReceiver } from '../../../../src/notifications/receiver.ts'
