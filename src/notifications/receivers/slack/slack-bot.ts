@@ -159,7 +159,7 @@ function edits(update: (body: object) => Promise<Record<string, unknown>>) {
     return ok === true ? 'shown' : 'fixed'
   }
 
-  const forget = (place: Place) => void [shown, fixed].forEach((known) => known.delete(idOf(place)))
+  const forget = (place: Place) => [shown, fixed].forEach((known) => known.delete(idOf(place)))
   return { show, forget }
 }
 
