@@ -1,4 +1,5 @@
 import type { CalendarPeriod } from '../clock/calendar.ts'
+import type { Shared } from '../alerts/fleet.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import type { Alert } from '../alerts/alert.ts'
 import type { Notification } from '../alerts/notification.ts'
@@ -46,6 +47,11 @@ export type AlertMessage = {
   severity: Severity
   /** All that fires in the group now; undefined if nothing does. */
   incident: Incident | undefined
+  /**
+   * At the end of an incident on several targets: on how many it was, what these have in common, and when the first alert of it fired and the last
+   * one ended (UNIX seconds).
+   */
+  whole?: { targets: number; shared: Shared | undefined; since: number; until: number } | undefined
   /** If nothing of the group fires any more: what else fires on its targets, of which the receiver is notified. */
   elsewhere: readonly Alert[]
   /** How many targets there are. */

@@ -1,3 +1,4 @@
+import type { Alert } from '../../../alerts/alert.ts'
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import { isBeyond } from '../../../alerts/signal.ts'
 import type { Severity } from '../../../alerts/match-keys.ts'
@@ -183,8 +184,11 @@ function titleOfMessage(message: AlertMessage): string {
   const title = titleOnTarget(message, target)
   if (other === undefined) return title
   // Not all is well there.
-  return `${EMOJI[other.severity]} ${nameIn(elsewhereText(message), 70)}; ${nameIn(title.slice(title.indexOf(' ') + 1), 70)}`
+  return `${emojiElsewhere(other)} ${nameIn(elsewhereText(message), 70)}; ${nameIn(title.slice(title.indexOf(' ') + 1), 70)}`
 }
+
+const emojiElsewhere = (other: Alert) =>
+  isBeyond(other, other.value, other.threshold) ? EMOJI[other.severity] : EMOJI.within
 
 function titleOnTarget(message: AlertMessage, target: string): string {
   const { alerts, flapped } = message
@@ -220,7 +224,8 @@ function titleOfGroup(message: AlertMessage): string {
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
   const title = nameIn(groupTitle(message), 130)
   const [other] = elsewhere
-  if (incident === undefined) return `${EMOJI[other?.severity ?? (hasExpired ? 'expired' : 'resolved')]} ${title}`
+  if (incident === undefined)
+    return `${other === undefined ? EMOJI[hasExpired ? 'expired' : 'resolved'] : emojiElsewhere(other)} ${title}`
   return isRecovering(incident) ? `${EMOJI.within} ${title}` : `${EMOJI[severity]} ${severity}: ${title}`
 }
 
