@@ -1,8 +1,13 @@
 import { Cron } from 'croner'
 
-/** Start and end of the calendar month of a time, in a time zone (UNIX seconds; an IANA name). */
-export function monthOf(time: number, timezone: string): { from: number; to: number } {
-  const first = zoned(time, timezone).toPlainDate().with({ day: 1 })
+/**
+ * Start and end of the month of a time, in a time zone (UNIX seconds; an IANA name).
+ *
+ * @param day on which a month begins, 28 at most; default: that of the calendar
+ */
+export function monthOf(time: number, timezone: string, day = 1): { from: number; to: number } {
+  const date = zoned(time, timezone).toPlainDate()
+  const first = date.with({ day }).subtract({ months: date.day < day ? 1 : 0 })
   return { from: beginOf(first, timezone), to: beginOf(first.add({ months: 1 }), timezone) }
 }
 

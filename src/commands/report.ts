@@ -33,6 +33,7 @@ import {
   type Declare,
 } from './command.ts'
 import { UsageError } from './explain-error.ts'
+import { monthGiven } from './options/month.ts'
 import { names } from './options/option-values.ts'
 import { pollOnce } from './poll-once.ts'
 
@@ -63,7 +64,7 @@ export const declare: Declare = (command, context) => {
       if (!isTimezone(zone)) throw new UsageError(`--zone ${zone}: expected a time zone such as Europe/Berlin, or UTC`)
       const by = keysOf(options.by)
       const config = await configured(options)
-      const { since, until } = periodGiven(options)
+      const { since, until } = options.month === undefined ? options : monthGiven(options.month)
       await using source = await openSource(config, { targets: options.target, since, zone, warn })
       const { reader, targets, isStored } = source
       if (source.failed > 0) succeed(false)
@@ -100,16 +101,6 @@ function keysOf(given: readonly string[] | undefined): UsageKey[] {
 }
 
 const namesIn = ({ targets }: Config) => targets.map(({ name }) => name)
-
-type Given = { since?: string | undefined; until?: string | undefined; month?: string | undefined }
-
-/** @throws {UsageError} if the month is none */
-function periodGiven({ since, until, month }: Given): Omit<Given, 'month'> {
-  if (month === undefined) return { since, until }
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) throw new UsageError(`--month ${month}: expected a month such as 2026-11`)
-  const [year = 0, number = 0] = month.split('-').map(Number)
-  return { since: `${month}-01`, until: new Date(Date.UTC(year, number)).toISOString().slice(0, 10) }
-}
 
 type SourceOptions = {
   targets: readonly string[] | undefined

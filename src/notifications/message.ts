@@ -29,6 +29,10 @@ export type AlertMessage = {
   about: About
   /** The message that began the incident: its id or, at a receiver that edits it, what it resolved to; undefined if this one begins it. */
   thread: string | undefined
+  /** Of a receiver that edits: other messages that this incident continues, as after a reload. */
+  merged?: readonly string[]
+  /** Of an edit: the message in which the incident continues; absent: in the edited one. */
+  continuesIn?: string
   /** Messages of the incident that got no answer, so that one may be its beginning: their ids, and when they were sent. */
   unanswered: readonly { id: string; at: number }[]
   /** Since when attempts to send this have failed (UNIX seconds). */

@@ -194,7 +194,10 @@ const TARGETS = [
       rules: [
         { ...RATIO, by: ['type'] },
         ruleOn({ name: 'stuck_calls', longerThan: 3600 }, { name: 'Stuck', match: { mode: 'call' } }),
-        ruleOn({ name: 'budget_minutes', limit: 1000, of: 'participants', timezone: 'UTC' }, { name: 'Budget' }),
+        ruleOn(
+          { name: 'budget_minutes', limit: 1000, of: 'participants', timezone: 'UTC', cycleDay: 1 },
+          { name: 'Budget' },
+        ),
       ],
       alerts: [firing({ ...RATIO, runbookUrl: 'https://example.test' })],
       sync: WARNED,

@@ -1,6 +1,6 @@
 import { monthOf } from '../../clock/calendar.ts'
 import { USAGE_FORMULAS, type UsageFormula } from '../../ledger/usage.ts'
-import { amount, oneOf, positive, timezone } from '../../schema/scalars.ts'
+import { amount, oneOf, positive, timezone, wholeNumber } from '../../schema/scalars.ts'
 import { formatNumber, formatShare } from '../../text/format.ts'
 import { clear } from '../rule-keys.ts'
 import { beyond, targetSignal } from '../signal.ts'
@@ -11,29 +11,30 @@ const share = () => amount('a share of the limit, 0 or more, such as 0.8')
 
 export const budgetMinutes = targetSignal({
   name: 'budget_minutes',
-  description: 'Minutes of this calendar month, as a share of the limit',
+  description: 'Minutes of this month, as a share of the limit',
   keys: {
     limit: positive('a number of minutes above 0').describe('Monthly budget in minutes'),
     of: oneOf(USAGE_FORMULAS)
       .prefault('participants')
       .describe('Participant minutes, or user minutes: duration × who joined, as the vendor publishes it'),
     timezone: timezone().prefault('UTC').describe('Where the month begins and ends'),
+    cycle_day: wholeNumber(1, 28).prefault(1).describe('The day on which a month begins, as the vendor bills it'),
     above: share().prefault(1).describe('A larger share of the limit is a breach; may exceed 1'),
     clear: clear(share()),
   },
   unit: 'share',
-  value: (trigger, { limit, timezone: zone, of }) => {
-    const used = trigger.kind === 'tick' ? NaN : trigger.usedSince(monthOf(trigger.now, zone).from, of)
+  value: (trigger, { limit, of, ...cycle }) => {
+    const used = trigger.kind === 'tick' ? NaN : trigger.usedSince(cycleOf(trigger.now, cycle).from, of)
     return Number.isNaN(used) ? undefined : used / limit
   },
-  forecast: (value, { now, knownFrom }, { timezone: zone }) => {
-    const { from, to } = monthOf(now, zone)
+  forecast: (value, { now, knownFrom }, cycle) => {
+    const { from, to } = cycleOf(now, cycle)
     const counted = now - Math.max(from, knownFrom)
     // A few hours are not enough to forecast a month.
     return counted < DAY ? undefined : value + (value / counted) * (to - now)
   },
-  otherMinutes: ({ now, usedSince }, { timezone: zone, of }) =>
-    usedSince(monthOf(now, zone).from, of === 'duration' ? 'participants' : 'duration'),
+  otherMinutes: ({ now, usedSince }, { of, ...cycle }) =>
+    usedSince(cycleOf(now, cycle).from, of === 'duration' ? 'participants' : 'duration'),
   describe: ({ value, otherMinutes }, { limit, of }) => {
     const used = `${formatNumber(value * limit, 0)} of ${formatNumber(limit)} ${nameOf(of)} of this month are used`
     const formula = of === 'duration' ? 'the sum over participants' : 'duration × who joined'
@@ -47,6 +48,9 @@ export const budgetMinutes = targetSignal({
   format: (value, { limit }) =>
     `${formatShare(value)} (${formatNumber(value * limit, 0)} of ${formatNumber(limit)} min)`,
 })
+
+const cycleOf = (now: number, { timezone, cycleDay }: { timezone: string; cycleDay: number }) =>
+  monthOf(now, timezone, cycleDay)
 
 /** A rule that an earlier program stored has no formula, and is about participant minutes. */
 function nameOf(of: UsageFormula): string {

@@ -36,7 +36,7 @@ export type ComposeOptions = {
 export type Composed = { message: AlertMessage; telling: Telling }
 
 /** What identifies a message, the incident that it goes on with, and since when attempts to send it have failed. */
-export type Sent = Pick<AlertMessage, 'id' | 'about' | 'thread'> & { failingSince: number | undefined }
+export type Sent = Pick<AlertMessage, 'id' | 'about' | 'thread' | 'merged'> & { failingSince: number | undefined }
 
 /** Composes the message about a group as it is now; an edit of it is the same. Pure. */
 export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): Composed {

@@ -6,13 +6,14 @@ import { hex } from '../random.ts'
 import { record, type RecordedResponse } from './responses.ts'
 import type { CallsService } from './service.ts'
 import type { Switches } from '../switches.ts'
+import { stats } from './stats.ts'
 import { advance } from '../calls/world.ts'
 
 /** A request to an operation: `id` is that of a call or a user, decoded; `at` is UNIX seconds. */
 export type Asked = { id: string; query: URLSearchParams; request: ServiceRequest; at: number }
 
 /** The operations of the service. To add one, add an entry here and a line in `operationOf`. */
-export const operations = { listCalls, getCall, createToken }
+export const operations = { listCalls, getCall, createToken, stats }
 
 /**
  * Answers one request with the state at the time `at` (UNIX seconds), and records the answer. It reads no clock and no
@@ -88,6 +89,7 @@ function operate(service: CallsService, request: ServiceRequest, fullAccess: boo
 
 function operationOf(asked: string, id: string | undefined, rest: string[]): keyof typeof operations | undefined {
   if (asked === 'POST users' && id && rest.join('/') === 'auth_tokens') return 'createToken'
+  if (asked === 'GET stats' && id === undefined) return 'stats'
   if (asked !== 'GET calls' || rest.length > 0) return undefined
   return id === undefined ? 'listCalls' : 'getCall'
 }

@@ -5,6 +5,7 @@ import { callsIn, fillOctober, NAMES, NOW, OCTOBER, plainOf, unix, ZONE, type Na
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { DAY, openIn, type NewPlace } from '../../kit/store/place.ts'
 import type { Report, ReportTotal } from '../../../src/views/report.ts'
+import { minuteSums } from '../../../src/history/minute-sums.ts'
 import type { UsageKey } from '../../../src/history/usage.ts'
 
 type Asked = { since?: string; until?: string; by?: readonly UsageKey[]; targets?: readonly Name[]; now?: number }
@@ -84,6 +85,37 @@ export function reportContract(newPlace: NewPlace): void {
         blind_seconds: unix('2026-10-19T10:00:00Z') - unix(OCTOBER.since),
         blind: [{ target: 'staging', kind: 'before', since: OCTOBER.since, until: '2026-10-19T10:00:00.000Z' }],
       })
+    })
+
+    test('of minutes can be added up in each way in which a vendor may do it', async () => {
+      const store = await (await newPlace()).open()
+      const { see } = await openIn(store)
+      const call = (id: string, seconds: number, joined: number, audio: number, video: number) =>
+        seen(id, 'ended', {
+          startedAt: CREATED,
+          endedAt: CREATED + seconds,
+          totalParticipants: joined,
+          participantMinutes: { audio, video, total: undefined },
+        })
+      const failed = seen('d', 'rejected', { endedAt: CREATED + 9, totalParticipants: 0 })
+      await see(completePoll(600, call('a', 90, 2, 2, 0.25), call('b', 60, 1, 0.75, 0), failed))
+      const sums = await minuteSums(store, 'a', { from: CREATED, to: CREATED + 100 })
+      expect(sums.map(({ of, rounded, withAlone, minutes }) => [of, rounded, withAlone, minutes])).toEqual([
+        ['participants', 'nothing', true, 3],
+        ['participants', 'nothing', false, 2.25],
+        ['participants', 'call', true, 4],
+        ['participants', 'call', false, 3],
+        ['participants', 'participant', true, 4.5],
+        ['participants', 'participant', false, 3.25],
+        ['duration', 'nothing', true, 4],
+        ['duration', 'nothing', false, 3],
+        ['duration', 'call', true, 4],
+        ['duration', 'call', false, 3],
+        ['duration', 'participant', true, 5],
+        ['duration', 'participant', false, 4],
+      ])
+      const none = await minuteSums(store, 'a', { from: CREATED + 100, to: CREATED + 200 })
+      expect(new Set(none.map(({ minutes }) => minutes))).toEqual(new Set([0]))
     })
 
     test('of a day is compared with the same weekday of the week before', async () => {

@@ -161,7 +161,7 @@ export const SIGNALS = {
   ),
   budget_minutes: firingOf(
     'MinutesUsedUp',
-    { name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'Europe/Berlin' },
+    { name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'Europe/Berlin', cycleDay: 1 },
     { value: 0.81204, threshold: 0.8, peak: 0.81204, forecast: 1.04, otherMinutes: 95_310.4 },
   ),
 } satisfies Record<Signal['name'], Notification>

@@ -5,6 +5,7 @@ import { advance } from '../../../src/simulator/calls/world.ts'
 import { getCall } from './answers/get-call.ts'
 import { listCalls } from './answers/list-calls.ts'
 import { respond } from './answers/respond.ts'
+import { stats } from './answers/stats.ts'
 import { begin, happens } from './calls/begin.ts'
 import { calm } from './calls/calm.ts'
 import { planImport } from './calls/imports.ts'
@@ -68,6 +69,7 @@ export function createWorldService(options: WorldOptions, start: number): WorldS
     operations: {
       listCalls: (asked, what) => listCalls(worldOf(asked), what),
       getCall: (asked, what) => getCall(worldOf(asked), what),
+      stats: (asked, what) => stats(worldOf(asked), what),
     },
     respond: (asked, request, at) => respond(worldOf(asked), request, at),
   })

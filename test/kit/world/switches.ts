@@ -31,6 +31,11 @@ const UNUSABLE = 0.05
  */
 export const switchTable = {
   ...plain,
+  /** How usage metrics add minutes up: over participants, or the duration of each call × who joined; and what they round up before. */
+  usage: oneOf('what usage metrics add up', ['participants', 'duration']),
+  usageRounded: oneOf('what they round up to minutes', ['nothing', 'participant', 'call', 'total']),
+  usageAlone: oneOf('calls that one participant joined', ['included', 'omitted']),
+  usageTimes: oneOf('the unit of their times', ['milliseconds', 'seconds']),
   /**
    * `changing`: one of the three, and now and then, between two requests, another one. With the others new calls do not
    * come in at an end: `type` (video first), then newest first; `startedAt` descending, calls without one last; `endedAt`

@@ -54,7 +54,7 @@ describe('calls that had all finished when the target was set up', () => {
 
   test('raise none on a budget, until minutes are used in a quarter of an hour that began since', () => {
     const budget = ruleOn(
-      { name: 'budget_minutes', limit: 100, of: 'participants', timezone: 'UTC' },
+      { name: 'budget_minutes', limit: 100, of: 'participants', timezone: 'UTC', cycleDay: 1 },
       { breach: 'above', threshold: 1, clear: 1 },
     )
     const used = (since: number) => ({ usedSince: (time: number) => (time < CREATED ? 500 : since) })

@@ -215,7 +215,7 @@ test('calls that are open for too long are explained with the oldest of those th
 test('a budget is explained with the minutes by the other formula, if they are known', () => {
   const used = { participants: 40, duration: 50 }
   const minutes = (of: 'participants' | 'duration', duration = 50) =>
-    evidence(ruleOn({ name: 'budget_minutes', limit: 100, of, timezone: 'UTC' }), {
+    evidence(ruleOn({ name: 'budget_minutes', limit: 100, of, timezone: 'UTC', cycleDay: 1 }), {
       knownFrom: NOW,
       usedSince: (_time, formula) => ({ ...used, duration })[formula],
     })
@@ -227,7 +227,7 @@ describe('the forecast of a budget', () => {
   const november = Date.UTC(2026, 10, 1) / 1000
   const forecast = (seconds: number, value: number, { timezone = 'UTC', created = 0 } = {}) =>
     evidenceOf(
-      ruleOn({ name: 'budget_minutes', limit: 1000, of: 'participants', timezone }),
+      ruleOn({ name: 'budget_minutes', limit: 1000, of: 'participants', timezone, cycleDay: 1 }),
       { labels: {}, value },
       pollAt(november + seconds, { knownFrom: created, usedSince: () => NaN }),
     )

@@ -18,7 +18,7 @@ const linesOf = (incident: Incident) => incidentLines(incident).map(({ text }) =
 
 const RATE = { name: 'failure_ratio', reason: 'any', window: 900, minCalls: 20 } as const
 const STUCK = { name: 'stuck_calls', longerThan: 3600 } as const
-const BUDGET = { name: 'budget_minutes', limit: 1000, of: 'participants', timezone: 'UTC' } as const
+const BUDGET = { name: 'budget_minutes', limit: 1000, of: 'participants', timezone: 'UTC', cycleDay: 1 } as const
 
 /** Calls of which these failed. */
 function counts(total: number, failed: Partial<FinishedCounts>): FinishedCounts {
@@ -443,6 +443,7 @@ test.each<[string, Signal, Signal, boolean]>([
   ['length', STUCK, { ...STUCK, longerThan: 240 }, false],
   ['limit', BUDGET, { ...BUDGET, limit: 2 }, false],
   ['time zone', BUDGET, { ...BUDGET, timezone: 'Europe/Berlin' }, false],
+  ['day of the cycle', BUDGET, { ...BUDGET, cycleDay: 2 }, false],
 ])('of two rules that differ in %s', (_what, one, other, isSame) => {
   const subjects = [one, other].map((signal) => subjectOf({ ...ruleOn(signal), labels: {} }))
   expect(subjects[0] === subjects[1]).toBe(isSame)

@@ -79,7 +79,7 @@ describe('each signal', () => {
     ['poll_age', { name: 'poll_age' }, 0, undefined],
     [
       'budget_minutes',
-      { name: 'budget_minutes', limit: 200_000, of: 'participants', timezone: 'UTC' },
+      { name: 'budget_minutes', limit: 200_000, of: 'participants', timezone: 'UTC', cycleDay: 1 },
       0.25,
       undefined,
     ],
@@ -120,7 +120,7 @@ describe('each signal', () => {
     expect(ruleValueOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
     expect(ruleValueOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
     expect(
-      ruleValueOf(ruleOn({ name: 'budget_minutes', limit: 1, of: 'participants', timezone: 'UTC' }), tick),
+      ruleValueOf(ruleOn({ name: 'budget_minutes', limit: 1, of: 'participants', timezone: 'UTC', cycleDay: 1 }), tick),
     ).toBeUndefined()
   })
 })
@@ -279,12 +279,20 @@ test.each([
     [november, 10],
   ])
   const trigger = pollAt(november + 900, { usedSince: (time) => usedSince({ usage }, time, 'participants') })
-  const rule = ruleOn({ name: 'budget_minutes', limit: 100, of: 'participants', timezone })
+  const rule = ruleOn({ name: 'budget_minutes', limit: 100, of: 'participants', timezone, cycleDay: 1 })
   expect(ruleValueOf(rule, trigger)).toMatchObject({ value: share, calls: undefined, tooFew: false, mayBreach: true })
 })
 
+test('budget_minutes are those since the day on which the vendor begins a month', () => {
+  const day = (of: number) => Date.UTC(2026, 10, of) / 1000
+  const usage = new Map([8, 9, 10].map((of) => [day(of), of]))
+  const trigger = pollAt(day(20), { usedSince: (time) => usedSince({ usage }, time, 'participants') })
+  const rule = ruleOn({ name: 'budget_minutes', limit: 100, of: 'participants', timezone: 'UTC', cycleDay: 9 })
+  expect(ruleValueOf(rule, trigger)).toMatchObject({ value: 0.19 })
+})
+
 test('budget_minutes of the duration are user minutes, and have no value while these are not known', () => {
-  const rule = ruleOn({ name: 'budget_minutes', limit: 100, of: 'duration', timezone: 'UTC' })
+  const rule = ruleOn({ name: 'budget_minutes', limit: 100, of: 'duration', timezone: 'UTC', cycleDay: 1 })
   const usage = new Map([[at(0), 40]])
   const used = { usage, userMinutes: new Map([[at(0), 50]]) }
   const trigger = (of: Used) => pollAt(at(900), { usedSince: (...given) => usedSince(of, ...given) })

@@ -23,6 +23,14 @@ describe('the month of a time', () => {
   ])('%s in %s is from %s to %s: %d hours', (moment, timezone, from, to, hours) => {
     expect(period(monthOf(unix(moment), timezone))).toEqual([from, to, hours])
   })
+
+  test.each([
+    ['2026-11-14T22:59:59Z', '2026-10-14T22:00:00Z', '2026-11-14T23:00:00Z', 745],
+    ['2026-11-14T23:00:00Z', '2026-11-14T23:00:00Z', '2026-12-14T23:00:00Z', 720],
+    ['2026-01-03T00:00:00Z', '2025-12-14T23:00:00Z', '2026-01-14T23:00:00Z', 744],
+  ])('that begins on day 15, %s is in that from %s to %s: %d hours', (moment, from, to, hours) => {
+    expect(period(monthOf(unix(moment), 'Europe/Berlin', 15))).toEqual([from, to, hours])
+  })
 })
 
 describe('the time of the day', () => {

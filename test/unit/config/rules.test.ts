@@ -110,10 +110,18 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
     ],
   ],
   budget_minutes: [
-    ['limit: 100000', on({ name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'UTC' }, 'above', 1)],
+    [
+      'limit: 100000',
+      on({ name: 'budget_minutes', limit: 100_000, of: 'participants', timezone: 'UTC', cycleDay: 1 }, 'above', 1),
+    ],
     [
       'limit: 0.5, of: duration, timezone: Europe/Berlin, above: 1.2, clear: 1.1',
-      on({ name: 'budget_minutes', limit: 0.5, of: 'duration', timezone: 'Europe/Berlin' }, 'above', 1.2, 1.1),
+      on(
+        { name: 'budget_minutes', limit: 0.5, of: 'duration', timezone: 'Europe/Berlin', cycleDay: 1 },
+        'above',
+        1.2,
+        1.1,
+      ),
     ],
   ],
 }

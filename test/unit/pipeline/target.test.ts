@@ -99,7 +99,7 @@ describe('a target', () => {
   })
 
   test('knows the user minutes of the month, corrected ones, too, before and after a restart, unless calls have expired', async () => {
-    const signal = { name: 'budget_minutes', limit: 100, of: 'duration', timezone: 'UTC' } as const
+    const signal = { name: 'budget_minutes', limit: 100, of: 'duration', timezone: 'UTC', cycleDay: 1 } as const
     const rules = [ruleOn(signal, { name: 'Budget', threshold: 0.25, clear: 0.25 })]
     const { target, memory, open } = await opened((store) => store, rules)
     const ended = (totalParticipants: number) =>

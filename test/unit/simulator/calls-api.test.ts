@@ -128,6 +128,23 @@ describe('the key of a request', () => {
   })
 })
 
+test('usage metrics are the minutes of the participants of a period, whose times are in milliseconds', async () => {
+  const calls = await everyCall()
+  const ended = calls.flatMap(({ endedAt = NaN }) => (Number.isNaN(endedAt) ? [] : endedAt)).toSorted((a, b) => a - b)
+  const [from, to] = [ended[20]!, ended[200]!]
+  const minutes = calls
+    .filter(({ endedAt = NaN }) => endedAt >= from && endedAt < to)
+    .flatMap(({ participants }) => participants)
+    .reduce((sum, one) => sum + one.totalAudioMinutes, 0)
+  expect(minutes).toBeGreaterThan(0)
+  const { body } = await ask(`/stats?fromDate=${from * 1000}&toDate=${to * 1000}`)
+  expect(body.data).toMatchObject({ metrics: { audio_minutes: expect.closeTo(minutes, 6), recorded_minutes: 0 } })
+  expect((await ask(`/stats?fromDate=${from}&toDate=${to}`)).body.data).toMatchObject({
+    metrics: { audio_minutes: 0, video_minutes: 0 },
+  })
+  expect((await ask('/stats')).status).toBe(400)
+})
+
 test('an unknown operation is not found', async () => {
   for (const [path, method] of [
     ['/rooms', 'GET'],

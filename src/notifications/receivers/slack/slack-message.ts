@@ -2,7 +2,7 @@ import type { Alert } from '../../../alerts/alert.ts'
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import { isBeyond } from '../../../alerts/signal.ts'
 import type { Severity } from '../../../alerts/match-keys.ts'
-import { plural } from '../../../text/format.ts'
+import { formatTime, plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
 import { bulletinOf, type Bulletin } from '../../text/bulletin.ts'
@@ -52,6 +52,17 @@ function plainMessage(message: Message, options: TextOptions): SlackMessage {
     default:
       return storeMessage(message, options)
   }
+}
+
+/** What a message shows whose incident continues in another one. */
+export function slackContinued(
+  { group }: Pick<AlertMessage, 'group'>,
+  { channel, ts }: { channel: string; ts: string },
+): SlackMessage {
+  const seconds = Number.parseInt(ts, 10)
+  const what = nameIn(Object.values(group).join(', ') || 'All alerts', 100)
+  const where = `Continues in <#${channel}>, in the message of ${formatTime(seconds)}`
+  return dated(titled(`➡️ ${what}: continues in another message`, '', FALLBACK, [section(where)]), seconds)
 }
 
 function bulletinMessage({ title, parts, notes }: Bulletin, { dashboardUrl }: TextOptions): SlackMessage {

@@ -23,6 +23,15 @@ const IDS_A_MILLISECOND = 1_000_000
  * after the ordinary ones, in this order.
  */
 export const factsOnRequest = {
+  /** Of those who join an answered call, only the first one does: the others' devices never connect. Expected: as any other call. */
+  alone: (life) => {
+    const first = life.seats.findIndex(({ joins }) => joins !== undefined)
+    const seats = life.seats.map((seat, i) => {
+      const { joins: _joins, ...absent } = seat
+      return i === first ? seat : absent
+    })
+    return { ...life, seats }
+  },
   /**
    * An answered call that never ends: it is ongoing until the world is healed, and ends then. Its figures stay as they
    * were when its participants had left. Expected: in progress until it ends.

@@ -102,7 +102,7 @@ describe('the summary says value against threshold, and the calls behind it', ()
         'above the threshold of 80%',
     ],
     [
-      { ...BUDGET, signal: { name: 'budget_minutes', limit: 100_000, of: 'duration', timezone: 'UTC' } },
+      { ...BUDGET, signal: { name: 'budget_minutes', limit: 100_000, of: 'duration', timezone: 'UTC', cycleDay: 1 } },
       '81,204 of 100,000 user minutes of this month are used, 95,310 as the sum over participants: 81.2%, ' +
         'above the threshold of 80%',
     ],

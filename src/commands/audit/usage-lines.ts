@@ -1,0 +1,49 @@
+import { formatNumber } from '../../text/format.ts'
+import type { UsageAudit } from '../../views/audit-usage.ts'
+import { coverageText } from '../../views/report-text.ts'
+
+/** The vendor's count of the minutes of a target beside callwatch's, as lines for people. */
+export function usageLines(audit: UsageAudit): string[] {
+  const { target, since, until, problem, vendor, participant_minutes: participant, user_minutes: user } = audit
+  const not = coverageText({ coverage: audit.coverage, zone: 'UTC' })
+  const share = (minutes: number) => (vendor === null || vendor.total === 0 ? '' : ` (${off(minutes, vendor.total)})`)
+  const participants = `${minutes(participant.total)} participant minutes${share(participant.total)}`
+  return [
+    `${target}, ${dateOf(since)} to ${dateOf(until)} UTC`,
+    vendor === null
+      ? `  the vendor's count is not known: ${problem}`
+      : `  the vendor counts ${minutes(vendor.total)} minutes: ${ofKinds(vendor)}, besides ${minutes(vendor.recorded)} recorded; ${askedIn(vendor)}`,
+    `  callwatch counts ${participants}: ${ofKinds(participant)}; ${minutes(user)} user minutes${share(user)}`,
+    ...nearestLines(audit),
+    ...(not === '' ? [] : [`  ${not}`]),
+    '',
+  ]
+}
+
+const minutes = (n: number) => formatNumber(n)
+const dateOf = (time: string) => time.slice(0, 16).replace('T', ' ')
+const ofKinds = ({ audio, video }: { audio: number; video: number }) =>
+  `${minutes(audio)} audio and ${minutes(video)} video`
+
+/** `+1.2%`, `equal`. */
+function off(own: number, vendor: number): string {
+  const percent = formatNumber((own / vendor - 1) * 100)
+  return percent === '0' ? 'equal' : `${percent.startsWith('-') ? '' : '+'}${percent}%`
+}
+
+const askedIn = ({ asked_in: unit }: NonNullable<UsageAudit['vendor']>) =>
+  unit === null ? 'asked in seconds and in milliseconds' : `it understood times in ${unit}`
+
+const NAMES = { participants: 'participant minutes', duration: 'user minutes' } as const
+const ROUNDED = {
+  nothing: '',
+  call: 'if each call is rounded up',
+  participant: 'if each participant is rounded up',
+} as const
+
+function nearestLines({ nearest }: UsageAudit): string[] {
+  if (nearest === null) return []
+  const alone = nearest.with_alone ? '' : 'without calls that one participant joined'
+  const way = [NAMES[nearest.of], ROUNDED[nearest.rounded], alone].filter((part) => part !== '').join(', ')
+  return [`  nearest: ${way}: ${minutes(nearest.minutes)}`]
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { readAnswer } from './read-answer.ts'
+import { networkError, ServiceError } from './service-error.ts'
+import type { Transport } from './transport.ts'
+
+/** The minutes of a period by the vendor's own count, and the unit of times in which it was asked; undefined if both have none. */
+export type VendorMinutes = { audio: number; video: number; recorded: number; askedIn: Unit | undefined }
+
+const UNITS = { seconds: 1, milliseconds: 1000 } as const
+type Unit = keyof typeof UNITS
+
+const minutes = z.coerce.number().nonnegative()
+const metrics = z.object({ audio_minutes: minutes, video_minutes: minutes, recorded_minutes: minutes.prefault(0) })
+const answer = z.union([z.object({ data: z.object({ metrics }) }), z.object({ metrics })])
+
+type Asking = {
+  apiKey: string
+  /** UNIX seconds. */
+  from: number
+  to: number
+  /** The host's clock (UNIX seconds). */
+  hostTime: () => number
+  signal: () => AbortSignal
+}
+
+/**
+ * Asks the chat service for the usage metrics of an app (published: `GET /stats`). In which unit it expects times is not published: it is
+ * asked in both, and the answer that has minutes counts.
+ *
+ * @param transport to the chat service's base address
+ * @throws {ServiceError} if it answers neither
+ */
+export async function vendorMinutes(transport: Transport, asking: Asking): Promise<VendorMinutes> {
+  const asked = []
+  const errors: ServiceError[] = []
+  for (const unit of ['seconds', 'milliseconds'] as const) {
+    try {
+      asked.push({ ...(await ask(transport, asking, unit)), askedIn: unit })
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      errors.push(error)
+    }
+  }
+  const [most] = asked.toSorted((a, b) => b.audio + b.video - (a.audio + a.video))
+  if (most === undefined) throw errors[0]!
+  return { ...most, askedIn: most.audio + most.video > 0 ? most.askedIn : undefined }
+}
+
+async function ask(transport: Transport, { apiKey, from, to, hostTime, signal }: Asking, unit: Unit) {
+  const path = `/stats?fromDate=${from * UNITS[unit]}&toDate=${to * UNITS[unit]}`
+  const headers = { accept: 'application/json', apikey: apiKey }
+  const response = await transport({ method: 'GET', path, headers, signal: signal() }).catch((error: unknown) => {
+    throw networkError(error)
+  })
+  const found = answer.safeParse(readAnswer(response, { now: hostTime(), apiKey }))
+  if (!found.success) throw new ServiceError('invalid', 'the chat service answered without minutes')
+  const read = 'data' in found.data ? found.data.data.metrics : found.data.metrics
+  return { audio: read.audio_minutes, video: read.video_minutes, recorded: read.recorded_minutes }
+}
