@@ -131,12 +131,8 @@ const TEXTS = {
   others: (incident) => [incident.others.length > 0 && `Also firing: ${othersText(incident)}`],
   description: (incident) => [descriptionText(incident)],
   rule: (incident) => {
-    const rules = Map.groupBy(incident.alerts, ({ alert }) => alert)
-      .values()
-      .take(NAMED)
-    return [...rules]
-      .map(inCommon)
-      .map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident))
+    const rules = [...Map.groupBy(incident.alerts, ({ alert }) => alert).values()].slice(0, NAMED).map(inCommon)
+    return rules.map((alert) => ruleLine(titleOf({ ...alert, labels: {} }), ruleText(alert), incident))
   },
 } satisfies Record<string, (incident: Incident) => (string | false | undefined)[]>
 

@@ -80,7 +80,7 @@ describe('a report has one figure in each place', () => {
       [[], ['--format', 'csv'], ['--json']].map(async (format) => (await callwatch([...asked, ...format])).stdout),
     )
     const report: Report = JSON.parse(json)
-    const make = reportMaker({ clock: systemClock, store, targets: () => NAMES })
+    const make = reportMaker({ clock: systemClock, store, targets: () => NAMES, rules: () => [] })
     const [from, to] = [unix(period.since), unix(period.until)]
     const message = (await make({ every, due: to + 1, csv: true, from, to, timezone: ZONE }))!
     const mail = emailMessage(message, { now: NOW, dashboardUrl: undefined })
