@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { ROUNDED, type MinuteSum } from '../history/minute-sums.ts'
 import { USAGE_FORMULAS } from '../ledger/usage.ts'
-import type { VendorMinutes } from '../service/vendor-minutes.ts'
 import { coverage, type Report } from './report.ts'
 import { time } from './shapes.ts'
 
@@ -39,6 +38,9 @@ const usageAudit = z.object({
 })
 export type UsageAudit = z.output<typeof usageAudit>
 export const usageAuditDocument = z.object({ targets: z.array(usageAudit) })
+
+/** The vendor's own count, and the unit of times in which it was asked. */
+type VendorMinutes = { audio: number; video: number; recorded: number; askedIn: 'seconds' | 'milliseconds' | undefined }
 
 type Compared = {
   target: string

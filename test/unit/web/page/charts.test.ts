@@ -232,7 +232,7 @@ describe('the thresholds of the failure ratio', () => {
         {
           ...RATIO_RULE,
           name: 'Budget',
-          signal: { name: 'budget_minutes', of: 'participants', limit: 1000, timezone: 'UTC' },
+          signal: { name: 'budget_minutes', of: 'participants', limit: 1000, timezone: 'UTC', cycleDay: 1 },
         },
       ],
       sync: POLLED,

@@ -25,7 +25,7 @@ const RULE: Rule = { ...RATIO_RULE, match: { mode: 'call' } }
 const BUDGET: Rule = {
   ...RATIO_RULE,
   name: 'Budget',
-  signal: { name: 'budget_minutes', of: 'participants', limit: 1000, timezone: 'UTC' },
+  signal: { name: 'budget_minutes', of: 'participants', limit: 1000, timezone: 'UTC', cycleDay: 1 },
 }
 const FINISHED = [finish('ended'), finish('unanswered'), finish('rejected'), finish('canceled'), finish('other')]
 

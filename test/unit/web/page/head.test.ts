@@ -204,7 +204,7 @@ describe('the head of the overview', () => {
     ])
     expect(linesOf(state)).toEqual([])
     const about = () => render(Head, state).find(({ type }) => type === 'p')?.text
-    expect(about()).toMatch(/^critical Since 14:09:20 UTC · VeryHighFailureRate: more than 40%/)
+    expect(about()).toMatch(/^critical Since 14:09:20 UTC · Rule: VeryHighFailureRate, more than 40%/)
     for (const alert of state.snapshot!.alerts) {
       alert.state = 'recovering'
       alert.summary = `Recovering: ${alert.summary}`
