@@ -1,4 +1,5 @@
 import { EMPTY, ignoreElements, map, merge, type Observable } from 'rxjs'
+import { livesOf } from '../alerts/alert.ts'
 import { onceEach } from '../alerts/once-each.ts'
 import { OTHERS_STALE_INTERVALS, STALE_INTERVALS } from '../clock/intervals.ts'
 import type { Config } from '../config/config.ts'
@@ -22,7 +23,6 @@ import { runWhile } from '../rx/run-while.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Failure } from '../views/receiver-status.ts'
 import { setUpOf } from '../views/target.ts'
-import { liveAlerts } from '../web/api/alerts.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { DaemonParts } from './open-parts.ts'
 
@@ -217,7 +217,7 @@ function failureOf(pause: BackOff, now: number): Failure | undefined {
 function alertState({ config, clock, targets, ownership, overviews: { others } }: DaemonParts): State {
   const begun = clock.monotonic()
   return {
-    alerts: () => liveAlerts({ own: targets.loaded, others }),
+    alerts: () => livesOf([...targets.loaded(), ...others()]),
     isWorking: () => {
       const { interval } = config().poll
       const [loaded, elsewhere] = [targets.loaded(), others()]

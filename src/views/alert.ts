@@ -97,7 +97,7 @@ const suppression = z.object({
 })
 
 /** An alert as it is now. */
-export const alert = alertWithValue
+export const alert = alertKeyed
   .extend({
     state: z.enum(STATES),
     firing_since: time.nullable(),
@@ -115,7 +115,6 @@ export const alert = alertWithValue
   })
   .register(named, { id: 'Alert' })
 export type AlertView = z.output<typeof alert>
-export const alerts = namedObject('Alerts', { alerts: z.array(alert) })
 
 export function alertView(
   live: LiveAlert,
@@ -130,6 +129,7 @@ export function alertView(
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
   return {
     ...alertData(alert),
+    key: alert.key,
     state,
     firing_since: firingSince === undefined ? null : isoTime(firingSince),
     ...(state === 'pending' && { fires_at: isoTime(firesAt(live.instance)) }),

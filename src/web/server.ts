@@ -19,6 +19,7 @@ import { limitConnections, oneRequestPerIteration } from './limit-connections.ts
 import { pageFiles } from './page-files.ts'
 import { answerError, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
+import { stateIn, type StateReading } from './state.ts'
 import type { Failure } from '../views/receiver-status.ts'
 import type { OtherTarget } from '../views/target.ts'
 import type { NamedApp } from '../ledger/session-id.ts'
@@ -81,6 +82,9 @@ export type ServedTargets = {
   areOthersKnown: () => boolean
 }
 
+/** What the routes of the API need. */
+export type RouteOptions = WebOptions & { readState: () => Promise<StateReading> }
+
 export type Web = Awaited<ReturnType<typeof startWeb>>
 
 const REQUEST_TIMEOUT_SECONDS = 10
@@ -141,7 +145,8 @@ export async function startWeb(options: WebOptions) {
     const ready = readiness(targets, options.problem())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
-  for (const each of ROUTES) mount(app, each, options)
+  const routeOptions: RouteOptions = { ...options, readState: stateIn(options) }
+  for (const each of ROUTES) mount(app, each, routeOptions)
 
   await app.listen({ host: listening(host), port })
   const servers = hooksListener === undefined ? [app] : [app, hooksListener]
