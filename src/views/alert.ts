@@ -5,7 +5,7 @@ import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
 import { NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
 import { matches, type Silence } from '../alerts/match.ts'
-import { ofOne, type AlertGroup } from '../alerts/incidents.ts'
+import { ofOne, type IncidentId } from '../alerts/incidents.ts'
 import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
 import { incidentSentence } from '../notifications/text/group-text.ts'
@@ -118,7 +118,7 @@ export type AlertView = z.output<typeof alert>
 
 export function alertView(
   live: LiveAlert,
-  groupOf: (alert: Alert) => Pick<AlertGroup, 'labels'>,
+  groupOf: (alert: Alert) => Pick<IncidentId, 'labels'>,
   silences: readonly Silence[] = [],
   suppressed: ReadonlyMap<string, readonly Suppression[]> = new Map(),
   freshFrom = -Infinity,

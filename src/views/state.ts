@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { livesOf, type Alert, type LiveAlert } from '../alerts/alert.ts'
 import type { Suppression } from '../alerts/episode.ts'
-import type { AlertGroup, Incident } from '../alerts/incidents.ts'
+import type { IncidentId, Incident } from '../alerts/incidents.ts'
 import type { Silence } from '../alerts/match.ts'
 import { isoTime } from '../clock/times.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
@@ -66,7 +66,7 @@ export type StateModel = {
   incidents: readonly Incident[]
   /** The address of the pages of runbooks, where it is known. */
   runbooks: string | undefined
-  groupOf: (alert: Alert) => Pick<AlertGroup, 'labels'>
+  groupOf: (alert: Alert) => Pick<IncidentId, 'labels'>
   suppressed: (alerts: readonly LiveAlert[], active: readonly Silence[]) => ReadonlyMap<string, readonly Suppression[]>
   /** What was evaluated before is old. */
   freshFrom: number

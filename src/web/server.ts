@@ -4,7 +4,7 @@ import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Alert, LiveAlert } from '../alerts/alert.ts'
 import type { Suppression } from '../alerts/episode.ts'
-import type { AlertGroup } from '../alerts/incidents.ts'
+import type { IncidentId } from '../alerts/incidents.ts'
 import type { KnownNames, Silence } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
@@ -39,7 +39,7 @@ export type WebOptions = HooksOptions & {
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
   /** The group that an alert is notified with. */
-  groupOf: () => (alert: Alert) => AlertGroup
+  groupOf: () => (alert: Alert) => IncidentId
   /** What was evaluated before this time (UNIX seconds) is old. */
   freshFrom: () => number
   /** The receivers of notifications, each with its failure while nothing can be delivered to it. */
