@@ -28,10 +28,10 @@ export type PeriodReport = Period & {
 export type Reported = { sums: Sums; blindSeconds: number; compared: Compared }
 
 /**
- * How many days there are, counted for each target; on how many of them all calls are known, in this period and in the one before; and what
- * finished on those, in this period and in the one before.
+ * How many days there are, counted for each of so many targets; on how many of them all calls are known, in this period and in the one
+ * before; and what finished on those, in this period and in the one before.
  */
-export type Compared = { days: number; knownDays: number; now: Sums; before: Sums }
+export type Compared = { targets: number; days: number; knownDays: number; now: Sums; before: Sums }
 
 type WorstHour = { from: number; calls: number; failed: number }
 /** What a calendar month will have had at its end, at the pace of the days of it that are known. */
@@ -209,10 +209,11 @@ function describer({ pairs, groups }: Days, names: readonly string[], blind: rea
     const own = (target === undefined ? names : [target]).map((name) => known.get(name) ?? [])
     const days = own.flatMap((all) => (number === undefined ? all : all.slice(number, number + 1)))
     const times = target === undefined ? blind : (blindOf.get(target) ?? [])
+    const knownDays = days.filter((each) => each === 'both').length
     return {
       sums,
       blindSeconds: lengthOf(number === undefined ? times : within(pairs[number]!.now, times)),
-      compared: { days: days.length, knownDays: days.filter((each) => each === 'both').length, ...compared },
+      compared: { targets: own.length, days: days.length, knownDays, ...compared },
     }
   }
 }

@@ -104,9 +104,10 @@ export function pointsText({ now, before }: Compared): string {
   return `${points === '0' ? '±' : points.startsWith('-') ? '' : '+'}${points} points`
 }
 
-/** Of how many days the comparison is; empty if of all or none. */
-export function knownText({ days, known_days: known }: Compared): string {
-  return known === days || known === 0 ? '' : `known of ${formatNumber(known)} of ${plural(days, 'day')}`
+/** Of how many days the comparison is, or of several targets, of how many days of a target; empty if of all or none. */
+export function knownText({ targets, days, known_days: known }: Compared): string {
+  if (known === days || known === 0) return ''
+  return `known of ${formatNumber(known)} of ${plural(days, targets === 1 ? 'day' : 'target-day')}`
 }
 
 /** `ended 1,153, unanswered 30, rejected 15, canceled 6`; empty without calls. */

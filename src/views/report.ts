@@ -74,6 +74,7 @@ const amounts = z.object({
 })
 
 const compared = z.object({
+  targets: count,
   days: count.describe('The days of the period, counted for each target'),
   known_days: count.describe('The days of which all calls are known, in this period and in the one before'),
   now: amounts.describe('Of the known days'),
@@ -139,6 +140,7 @@ function totalView({ sums, blindSeconds, compared }: Reported): ReportTotal {
     noticed_late: amountOf(sums, 'late'),
     blind_seconds: blindSeconds,
     compared: {
+      targets: compared.targets,
       days: compared.days,
       known_days: compared.knownDays,
       now: amountsView(compared.now),

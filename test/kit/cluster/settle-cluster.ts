@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { now } from '../observed-requests.ts'
 import { textAt } from '../scraper.ts'
-import { DELIVERIES, healServices, isDelivered, isNothingLeft } from '../../promises/chaos/settle.ts'
+import { DELIVERIES, healServices, isDelivered, isNothingLeft, silence } from '../../promises/chaos/settle.ts'
 import type { ClusterRun } from '../../promises/chaos/cluster/cluster-run.ts'
 
 /** Seconds that the slowest sweep may take. */
@@ -27,9 +27,13 @@ export async function statusAt(url: string): Promise<TargetView[]> {
  * Heals everything, and waits until each target had a complete sweep and another poll after the end of every call, and
  * until no notification is left.
  *
+ * @param messages how many have come
  * @returns what is left undone, a line each
  */
-export async function settleCluster({ targets, daemons }: ClusterRun): Promise<string[]> {
+export async function settleCluster(
+  { targets, daemons }: Pick<ClusterRun, 'targets' | 'daemons'>,
+  messages: () => number,
+): Promise<string[]> {
   const { url } = daemons[0]!
   const { undone, until } = await healServices(targets.map(({ simulator }) => simulator))
   const quiet = now()
@@ -44,8 +48,9 @@ export async function settleCluster({ targets, daemons }: ClusterRun): Promise<s
     const since = now() - swept
     return (await statusAt(url)).every(({ lag_seconds: lag }) => lag < since - 1)
   })
+  const isSilent = silence(messages)
   await until('no alert, no message and no event are left', DELIVERIES, async () => {
-    return (await isDelivered(url)) && isNothingLeft(url)
+    return (await isDelivered(url)) && (await isNothingLeft(url)) && isSilent()
   })
   return undone
 }

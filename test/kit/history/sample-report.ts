@@ -16,7 +16,7 @@ export const REPORT_ROW: ReportRow = {
   ...durations,
   noticed_late: 3,
   blind_seconds: 3000,
-  compared: { days: 1, known_days: 1, now: NOW, before: BEFORE },
+  compared: { targets: 1, days: 1, known_days: 1, now: NOW, before: BEFORE },
 }
 
 /** A day of three targets, of which one is new, and one had no call. */
@@ -47,7 +47,7 @@ export const REPORT: Report = {
       user_minutes: 4,
       failure_ratio: null,
       blind_seconds: 0,
-      compared: { days: 1, known_days: 0, now: NO_AMOUNTS, before: NO_AMOUNTS },
+      compared: { targets: 1, days: 1, known_days: 0, now: NO_AMOUNTS, before: NO_AMOUNTS },
     },
     REPORT_ROW,
     {
@@ -59,6 +59,7 @@ export const REPORT: Report = {
       failure_ratio: null,
       blind_seconds: 0,
       compared: {
+        targets: 1,
         days: 1,
         known_days: 1,
         now: NO_AMOUNTS,
@@ -72,6 +73,7 @@ export const REPORT: Report = {
     participant_minutes: { audio: 6003.5, video: 2310.4, total: 8313.9 },
     user_minutes: 9012,
     compared: {
+      targets: 3,
       days: 3,
       known_days: 2,
       now: NOW,

@@ -16,6 +16,8 @@ export type FailingOthers = {
   /** How many messages each has accepted, and how often it has failed. */
   accepted: ReadonlyMap<string, number>
   failed: ReadonlyMap<string, number>
+  /** How many messages have come. */
+  messages: () => number
   /**
    * The alerts that Alertmanager holds now, of those that were posted since all accept everything. An end before that may be known to
    * a daemon alone that was killed: then the alert resolves by its `endsAt`, minutes later.
@@ -104,6 +106,7 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
     ].join(', '),
     accepted,
     failed,
+    messages: () => posts.length + (accepted.get('mail') ?? 0) + (failed.get('mail') ?? 0),
     held: () =>
       [...held].flatMap(([labels, last]) => (last.isHealed && Date.parse(last.endsAt) > Date.now() ? labels : [])),
     heal: () => (isHealed = true),

@@ -7,6 +7,8 @@ import { textAt } from '../../kit/scraper.ts'
 
 /** A running call says something new every second or two: after so many seconds without an event all have ended. */
 const QUIET = 5
+/** One message a second leaves for a receiver: after so many seconds without one, none waits for its turn. */
+const SILENT = 10
 /** Seconds that the longest call may take. */
 const LONGEST_CALL = 90
 /** The same of two sweeps: the limit allows one page of them a poll, and a poll that reads far beyond its joint takes two seconds. */
@@ -31,9 +33,10 @@ export async function settle(
   const before = await complete()
   // The one that is under way may have begun too early.
   await until('two complete polls', SWEEPS, async () => (await complete()) >= before + 2)
+  const isSilent = silence(() => slack.attempts.length + onCall.attempts.length + others.messages())
   // Together, or new alerts would fire while the last event is delivered.
   await until('no alert, no message and no event are left', DELIVERIES, async () => {
-    return (await isDelivered(url)) && isNothingLeft(url)
+    return (await isDelivered(url)) && (await isNothingLeft(url)) && isSilent()
   })
   if (undone.length > 0) undone.push(await textAt(`${url}api/v1/state`))
   return undone
@@ -56,6 +59,15 @@ export async function healServices(simulators: readonly SimulatedWorld[]) {
     return Date.now() / 1000 - last > QUIET
   })
   return { undone, until }
+}
+
+/** A function that says whether no message has come for a while. @param messages how many have come */
+export function silence(messages: () => number): () => boolean {
+  let last = { messages: messages(), at: Date.now() }
+  return () => {
+    if (messages() !== last.messages) last = { messages: messages(), at: Date.now() }
+    return Date.now() - last.at > SILENT * 1000
+  }
 }
 
 /** Whether a daemon has neither an alert nor a pending notification. */

@@ -25,7 +25,7 @@ test('the title of a month that has not ended says so', () => {
 test('a report has its numbers in a line, then what else there is to say, and its targets by the share that failed', () => {
   expect(textOfReport(REPORT)).toEqual({
     title: 'Calls on Thursday, 2026-11-19 (Europe/Berlin)',
-    lead: '1,206 calls (+12%), 8,314 participant minutes (-3%), 9,012 user minutes (±0%), 4.2% failed (+0.9 points), known of 2 of 3 days',
+    lead: '1,206 calls (+12%), 8,314 participant minutes (-3%), 9,012 user minutes (±0%), 4.2% failed (+0.9 points), known of 2 of 3 target-days',
     lines: [
       'ended 1,154, unanswered 30, rejected 15, canceled 6, other 1',
       'Worst hour, from Thu 2026-11-19 14:00: 21 of 80 calls failed, 26.3%',
@@ -49,7 +49,7 @@ test('a report has its numbers in a line, then what else there is to say, and it
 
 test('what was not known before is compared with nothing', () => {
   const none = { calls: 0, failure_ratio: null, participant_minutes: 0, user_minutes: 0 }
-  const total = { ...REPORT.total, compared: { days: 3, known_days: 0, now: none, before: none } }
+  const total = { ...REPORT.total, compared: { targets: 3, days: 3, known_days: 0, now: none, before: none } }
   const { lead, lines } = textOfReport({ ...REPORT, by: [], rows: [], total })
   expect(lead).toBe('1,206 calls, 8,314 participant minutes, 9,012 user minutes, 4.2% failed')
   expect(lines.at(-1)).toBe('Not compared: not all calls of Thursday, 2026-11-12 are known')

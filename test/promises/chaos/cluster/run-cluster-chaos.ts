@@ -156,7 +156,7 @@ export async function runClusterChaos({
     webhook.heal()
     others.heal()
     if (webhook.isGone()) await resumeWebhook(run.files.config)
-    const undone = await settleCluster(run)
+    const undone = await settleCluster(run, () => slack.attempts.length + others.messages())
     await audit.read()
     const compared = await compareTargets(run, await database.get())
     const hooks = await endsRow(run, relay)

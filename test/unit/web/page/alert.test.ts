@@ -74,7 +74,7 @@ const row = (type: string, ended: number, rejected: number): Row => ({
   failure_ratio: rejected / (ended + rejected),
   noticed_late: 0,
   blind_seconds: 0,
-  compared: { days: 0, known_days: 0, now: NO_AMOUNTS, before: NO_AMOUNTS },
+  compared: { targets: 0, days: 0, known_days: 0, now: NO_AMOUNTS, before: NO_AMOUNTS },
 })
 
 const besides = (now: Row[], lastWeek: Row[] = [], isPart = false): Breakdown => ({ now, lastWeek, isPart })

@@ -159,7 +159,13 @@ describe('the request of the usage', () => {
 describe('the chart of the usage by day', () => {
   const minutes = { audio: 1, video: 2, total: 3 }
   const by = (day: string, known_days = 0, before = 0) => {
-    const compared = { days: 1, known_days, now: amounts, before: { ...amounts, participant_minutes: before } }
+    const compared = {
+      targets: 1,
+      days: 1,
+      known_days,
+      now: amounts,
+      before: { ...amounts, participant_minutes: before },
+    }
     return { ...row, target: undefined, day, participant_minutes: minutes, compared }
   }
   const coverage = {
@@ -210,14 +216,20 @@ const row: Report['total'] & { target: string } = {
   duration_seconds: { mean: 60, p50: 50, p95: null },
   noticed_late: 2,
   blind_seconds: 0,
-  compared: { days: 29, known_days: 0, now: amounts, before: amounts },
+  compared: { targets: 1, days: 29, known_days: 0, now: amounts, before: amounts },
 }
 const total = {
   ...row,
   target: undefined,
   user_minutes: 15,
   failure_ratio: 0.25,
-  compared: { days: 58, known_days: 34, now: { ...amounts, user_minutes: 15, failure_ratio: 0.25 }, before: amounts },
+  compared: {
+    targets: 2,
+    days: 58,
+    known_days: 34,
+    now: { ...amounts, user_minutes: 15, failure_ratio: 0.25 },
+    before: amounts,
+  },
 }
 const none = { ...total, calls: { total: 0, ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 } }
 
@@ -257,7 +269,7 @@ describe('the usage', () => {
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
       'staging 5 4 1 0 0 1 1.0 2.0 7.3 7.5 ±0%, known of 5 of 29 days 30.0% 1m – 2',
       'production 5 4 1 0 0 1 1.0 2.0 7.3 7.5 not known before 20.0% 1m – 2',
-      'all 5 4 1 0 0 1 1.0 2.0 7.3 15.0 +100%, known of 34 of 58 days 25.0% 1m – 2',
+      'all 5 4 1 0 0 1 1.0 2.0 7.3 15.0 +100%, known of 34 of 58 target-days 25.0% 1m – 2',
     ])
     expect(shown({ rows: [row] }).filter(({ type }) => type === 'tr')).toHaveLength(2)
     const many = { ...total, minutes: { audio: 3000.4, video: 0 }, blind_seconds: 600 }
@@ -287,13 +299,13 @@ describe('the usage', () => {
     const tiles = (differing: Partial<Report>) =>
       shown(differing).flatMap(({ props, text }) => (props['class'] === 'card tile state' ? text : []))
     expect(tiles({})).toEqual([
-      'User minutes (UTC) 15 +100%, known of 34 of 58 days',
-      'Participant minutes 7.3 ±0%, known of 34 of 58 days',
-      'Calls 5 ±0%, known of 34 of 58 days',
-      'Failed 25% +5 points, known of 34 of 58 days',
+      'User minutes (UTC) 15 +100%, known of 34 of 58 target-days',
+      'Participant minutes 7.3 ±0%, known of 34 of 58 target-days',
+      'Calls 5 ±0%, known of 34 of 58 target-days',
+      'Failed 25% +5 points, known of 34 of 58 target-days',
       'Mean duration 1m half are shorter than 50s',
     ])
-    const unknown = { days: 58, known_days: 0, now: NONE, before: NONE }
+    const unknown = { targets: 2, days: 58, known_days: 0, now: NONE, before: NONE }
     expect(tiles({ total: { ...total, compared: unknown } })[0]).toBe('User minutes (UTC) 15 not known before')
   })
 
