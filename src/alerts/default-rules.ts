@@ -16,7 +16,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     keep_firing_for: '5m',
     severity: 'warning',
     description:
-      'Many callers do not get through: {value} of the {calls} calls that finished in the last {window} were unanswered, ' +
+      'Many callers did not get through: {value} of the {calls} calls that finished in the last {window} were unanswered, ' +
       'rejected or canceled.',
   },
   {
@@ -31,8 +31,8 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     keep_firing_for: '5m',
     severity: 'critical',
     description:
-      'Most callers do not get through, so calling is probably broken right now: {value} of the {calls} calls that ' +
-      'finished in the last {window} were unanswered, rejected or canceled.',
+      'Most callers did not get through: {value} of the {calls} calls that finished in the last {window} were unanswered, ' +
+      'rejected or canceled.',
   },
   {
     name: 'NoCalls',
@@ -89,8 +89,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     signal: 'poll_age',
     above: '5m',
     severity: 'critical',
-    description:
-      'The calls service could not be read for {value}. Until it can be, no alert about its calls begins or ends.',
+    description: 'callwatch cannot read the calls service. Until it can, no alert about calls begins or ends.',
   },
   {
     name: 'ServiceErrors',
@@ -103,7 +102,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     keep_firing_for: '5m',
     severity: 'warning',
     description:
-      'The calls service did not answer {value} of the requests of the last {window}. Polls may still succeed, because callwatch ' +
-      'repeats requests, but apps that call the service meet the same errors.',
+      'The calls service did not answer {value} of the requests of the last {window}. Apps that call the service may meet the ' +
+      'same errors.',
   },
 ]

@@ -75,7 +75,10 @@ export type EpisodeNote = Pick<EpisodeRow, 'target' | 'key' | 'since'> & {
   lines: string
 }
 
-/** Parses the notes of an episode. A suppression that several senders noted is returned once. */
+/** Mails to several recipients, sent within this time (seconds), are one notice. */
+const TOGETHER_SECONDS = 30
+
+/** Parses the notes of an episode. A suppression that several senders noted, and a message to several recipients, are returned once. */
 export function readNotes(lines: string): { notices: Notice[]; suppressions: Suppression[] } {
   const notes = lines
     .split('\n')
@@ -84,7 +87,13 @@ export function readNotes(lines: string): { notices: Notice[]; suppressions: Sup
     .map((line) => JSON.parse(line) as Notice | Suppression)
   const suppressions = notes.filter((note) => 'by' in note)
   const once = [...Map.groupBy(suppressions, suppressionName).values()].map(([first]) => first!)
-  return { notices: notes.filter((note) => 'receiver' in note), suppressions: once }
+  const notices = notes.filter((note) => 'receiver' in note)
+  const isSame = (a: Notice, b: Notice) =>
+    a.receiver === b.receiver && a.kind === b.kind && Math.abs(a.at - b.at) < TOGETHER_SECONDS
+  return {
+    notices: notices.filter((one, i) => !notices.slice(0, i).some((other) => isSame(one, other))),
+    suppressions: once,
+  }
 }
 
 /** Identifies a suppression, whenever it was noticed. */

@@ -77,8 +77,12 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   readonly peakName?: string
   /** What is measured, in a message: `17 of 40 calls that finished in the last 15m failed: 42.5%`. */
   describe(message: MessageValue, signal: Signal): string
-  /** When its rules fire, in plain words, without `for`: `more than 30% of the calls finished in 15m failed`. */
-  inWords(rule: RuleOn<Signal>): string
+  /**
+   * When its rules fire, in plain words, without `for`: `more than 30% of the calls finished in 15m failed`.
+   *
+   * @property values what is measured, said in place of the threshold: `31% to 57%`
+   */
+  inWords(rule: RuleOn<Signal> & { values?: string }): string
   /** Formats a value in a message, if the unit alone is not enough. */
   format?(value: number, signal: Signal): string
   /** Whether a message omits the threshold, because the value alone is enough. */
@@ -159,8 +163,12 @@ export function formatIn(unit: Unit, value: number): string {
   }
 }
 
-/** A rule's threshold, in words: `more than 30%`, `less than 60s`, `fewer than 10 calls`. */
-export function beyond({ breach, threshold }: Pick<RuleOn<unknown>, 'breach' | 'threshold'>, unit: Unit): string {
+/** A rule's threshold, in words: `more than 30%`, `less than 60s`, `fewer than 10 calls`. @property values says these in its place */
+export function beyond(
+  { breach, threshold, values }: Pick<RuleOn<unknown>, 'breach' | 'threshold'> & { values?: string },
+  unit: Unit,
+): string {
+  if (values !== undefined) return values
   if (unit === 'calls' && breach === 'above' && threshold === 0) return 'a call'
   if (unit === 'calls' && breach === 'below' && threshold <= 1) return 'no call'
   return `${breach === 'above' ? 'more' : unit === 'calls' ? 'fewer' : 'less'} than ${formatIn(unit, threshold)}`

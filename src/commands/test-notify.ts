@@ -19,23 +19,29 @@ export const declare: Declare = (command, { configured, print, succeed }) =>
     if (!receivers.some(takesMessages))
       print(`neither ${messageReceiverNames.join(' nor ')} is configured: alerts and reports are lines of the log`)
     if (config.http.publicUrl === undefined) print('messages have links once `http.public_url` is set')
-    for (const receiver of receivers) {
-      const { name } = receiver
+    for (const [name, own] of Map.groupBy(receivers, (receiver) => receiver.name))
       for (const example of examples(config.targets[0]!.name, systemClock.wall())) {
-        const sample = 'isHeartbeat' in receiver ? 'the heartbeat' : `the sample "${example.kind}"`
-        const deliver = deliveryOf(receiver, example)
-        if (deliver === undefined) continue
-        try {
-          await deliver()
-          print(`${name}: ${sample} was accepted`)
-        } catch (error) {
-          if (!(error instanceof DeliveryError)) throw error
-          succeed(false)
-          print(mask(`${name}: ${sample} failed: ${error.message}`))
-        }
+        const deliveries = own.flatMap((receiver) => deliveryOf(receiver, example) ?? [])
+        if (deliveries.length === 0) continue
+        const sample = own.some((one) => 'isHeartbeat' in one) ? 'the heartbeat' : `the sample "${example.kind}"`
+        const problems = await Promise.all(deliveries.map(problemOf))
+        const failed = problems.filter((problem) => problem !== undefined)
+        if (failed.length === 0) print(`${name}: ${sample} was accepted`)
+        else succeed(false)
+        for (const problem of failed) print(mask(`${name}: ${sample} failed: ${problem}`))
       }
-    }
   })
+
+/** Why a delivery failed. */
+async function problemOf(deliver: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await deliver()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error
+    return error.message
+  }
+}
 
 /** The function that delivers a sample; undefined if the receiver needs nothing more. */
 function deliveryOf(receiver: Receiver, notification: Notification): (() => Promise<unknown>) | undefined {

@@ -11,7 +11,7 @@ type ExposeOptions = Pick<DaemonParts, 'metrics' | 'clock' | 'droppedLines' | 'f
   store: Pick<Store, 'size' | 'webhooks' | 'events' | 'latestEvents'>
   targets: Pick<Targets, 'all' | 'loaded'>
   config: () => Pick<Config, 'events'>
-  receivers: Pick<ActiveReceivers, 'all'>
+  receivers: Pick<ActiveReceivers, 'names'>
 }
 
 /** How long a scrape waits for the store (seconds). */
@@ -25,7 +25,7 @@ export function exposer({ metrics, store, clock, targets, config, receivers, fai
   const { operational } = metrics
 
   function readFailures(): void {
-    for (const { name: receiver } of receivers.all()) {
+    for (const receiver of receivers.names()) {
       const { pending, oldest } = failures.of(receiver) ?? { pending: 0 }
       operational.notificationsPending.set({ receiver }, pending)
       operational.notificationOldestPending.set(

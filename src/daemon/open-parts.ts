@@ -94,7 +94,7 @@ async function openShared(options: DaemonOptions, opened: AsyncDisposableStack) 
   const { mask } = secrets
   let active = first
   const receivers = await activeReceivers(first, clock)
-  const open$ = defer(() => openStore(first.store, receivers.names(), (line) => log.info(line)))
+  const open$ = defer(() => openStore(first.store, receivers.keys(), (line) => log.info(line)))
   const stopped = () => new StoppedError()
   // This may take minutes, and nothing has to be finished before.
   const store = await firstValueFrom(open$.pipe(takeUntil(draining$), throwIfEmpty(stopped)))

@@ -94,8 +94,7 @@ async function apply(parts: OpenDaemon, next: Config): Promise<void> {
   // All daemons on the store have read the same configuration. A daemon that cannot use the store now must not refuse it.
   await (cluster === undefined ? declare() : whenAvailable(declare))
   const prepared = await receivers.prepare(next)
-  if (!isDeepStrictEqual(prepared.names, receivers.names()))
-    await whenAvailable(() => store.setReceivers(prepared.names))
+  if (!isDeepStrictEqual(prepared.keys, receivers.keys())) await whenAvailable(() => store.setReceivers(prepared.keys))
   log.level = next.log.level
   prepared.activate()
   if (next.http.tls !== undefined) web.renew(next.http.tls)

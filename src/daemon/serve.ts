@@ -5,7 +5,7 @@ import { grouping } from '../notifications/grouping.ts'
 import { shownLog } from '../events/read-events.ts'
 import { startWeb, type Web } from '../web/server.ts'
 import { logWebEvents } from './reporting/log-web-events.ts'
-import { freshFrom } from './notifying.ts'
+import { freshFrom } from './notifying/messages-options.ts'
 import type { DaemonParts } from './open-parts.ts'
 import { VERSION } from './version.ts'
 import { exposer } from './expose.ts'
@@ -37,7 +37,7 @@ export async function serve(options: DaemonParts): Promise<Web & { url: string }
     known: () => ({ alert: config().alerts.map(({ name }) => name), target: targets.all() }),
     groupOf: () => grouping(config().notify, config().alerts),
     freshFrom: freshFrom(options),
-    receivers: () => receivers.all().map(({ name }) => ({ name, failure: failures.of(name) })),
+    receivers: () => receivers.names().map((name) => ({ name, failure: failures.of(name) })),
     suppressed: (alerts, silences) =>
       suppressedAlerts(alerts, { notify: config().notify, silences, now: clock.wall() }),
     store: { ...store, ...shownLog(store, () => config().events.participants) },

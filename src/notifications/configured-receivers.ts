@@ -10,7 +10,7 @@ export type ReceiverDeps = Omit<SendContext, 'name' | 'timezone'>
 export type CreatedReceivers = readonly { receiver: Receiver; from: unknown }[]
 
 /**
- * Creates each configured receiver.
+ * Creates each configured receiver; of a mail one for each recipient.
  *
  * @param before the receivers of the earlier configuration. A receiver whose configuration is the same is kept, with its
  *   connections and what it knows of the other side.
@@ -24,19 +24,16 @@ export async function configuredReceivers(
     ({ config }) => ('dashboardUrl' in config ? config.dashboardUrl : undefined) ?? [],
   )
   const { pageUrl = dashboards[0] } = context
-  const known = (from: unknown) => before.find((one) => isDeepStrictEqual(one.from, from))
   const created = notify.receivers.map(async (configured) => {
     const from = { configured, pageUrl, timezone: notify.timezone }
     const { name, config } = configured
     const type: ReceiverType = receivers[configured.type]
-    return (
-      known(from) ?? {
-        from,
-        receiver: { name, ...(await type.create(config, { ...context, pageUrl, name, timezone: notify.timezone })) },
-      }
-    )
+    const known = before.filter((one) => isDeepStrictEqual(one.from, from))
+    if (known.length > 0) return known
+    const made = [await type.create(config, { ...context, pageUrl, name, timezone: notify.timezone })].flat()
+    return made.map((one) => ({ from, receiver: { name, ...one } }))
   })
-  return Promise.all(created)
+  return (await Promise.all(created)).flat()
 }
 
 export function takesMessages(receiver: Receiver): receiver is MessageReceiver {

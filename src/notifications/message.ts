@@ -1,4 +1,5 @@
 import type { CalendarPeriod } from '../clock/calendar.ts'
+import type { Shared } from '../alerts/fleet.ts'
 import type { Incident } from '../alerts/incidents.ts'
 import type { Alert } from '../alerts/alert.ts'
 import type { Notification } from '../alerts/notification.ts'
@@ -28,6 +29,10 @@ export type AlertMessage = {
   about: About
   /** The message that began the incident: its id or, at a receiver that edits it, what it resolved to; undefined if this one begins it. */
   thread: string | undefined
+  /** Of a receiver that edits: other messages that this incident continues, as after a reload. */
+  merged?: readonly string[]
+  /** Of an edit: the message in which the incident continues; absent: in the edited one. */
+  continuesIn?: string
   /** Messages of the incident that got no answer, so that one may be its beginning: their ids, and when they were sent. */
   unanswered: readonly { id: string; at: number }[]
   /** Since when attempts to send this have failed (UNIX seconds). */
@@ -42,6 +47,11 @@ export type AlertMessage = {
   severity: Severity
   /** All that fires in the group now; undefined if nothing does. */
   incident: Incident | undefined
+  /**
+   * At the end of an incident on several targets: on how many it was, what these have in common, and when the first alert of it fired and the last
+   * one ended (UNIX seconds).
+   */
+  whole?: { targets: number; shared: Shared | undefined; since: number; until: number } | undefined
   /** If nothing of the group fires any more: what else fires on its targets, of which the receiver is notified. */
   elsewhere: readonly Alert[]
   /** How many targets there are. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { LiveAlert } from '../alerts/alert.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Message } from './message.ts'
+import type { AlertMessage, Message } from './message.ts'
 
 /**
  * Delivers one message. Rejects with a {@link DeliveryError}. Resolves to what identifies it at the receiver, if it can be edited there.
@@ -25,11 +25,15 @@ export type Refresh = (state: State) => (() => Promise<void>) | undefined
 
 /** A configured receiver of messages. */
 export type MessageReceiver = {
-  /** As in the `receiver` label and the store. */
+  /** As it is configured, and in the `receiver` label. */
   name: string
+  /** By which the store knows of what it is notified; default: its name. Each recipient of a mail is a receiver with a key of its own. */
+  key?: string
   send: Send
-  /** It edits the message of an incident while the incident lasts; default: no. */
-  edits?: boolean
+  /** Edits the message `thread` of an incident, or posts it again. Resolves as `send`; to undefined if it cannot be shown. */
+  edit?: (message: AlertMessage) => Promise<string | undefined>
+  /** The receivers of one account share its limit of requests; default: it has one of its own. */
+  account?: string
 }
 
 /** A configured receiver of the state. What it misses is not sent later. */
@@ -53,11 +57,12 @@ export type ReceiverType<Section extends z.ZodType = z.ZodType> = {
   /** Why a route cannot name it, in a sentence; only for a receiver of the state. */
   notRouted?: string
   /** Loads the code that sends. Every command reads the configuration, but few commands send anything. */
-  create(
-    config: z.output<Section>,
-    context: SendContext,
-  ): Promise<Omit<MessageReceiver, 'name'> | Omit<StateReceiver, 'name'>>
+  create(config: z.output<Section>, context: SendContext): Promise<Created | Created[]>
 }
+
+type Created = Omit<MessageReceiver, 'name'> | Omit<StateReceiver, 'name'>
+
+export const keyOf = ({ name, key = name }: { name: string; key?: string }) => key
 
 /** What a sender gets besides its section. */
 export type SendContext = {

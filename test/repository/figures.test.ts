@@ -113,6 +113,7 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['alerting', /more than (\w+) minutes late/, () => constant('notifications/text/message-parts.ts', 'LATE_AFTER_SECONDS') / 60],
   ['alerting', /edits it every (\d+) s/, () => round('EDIT_SECONDS')],
   ['alerting', /one message every (\d+) s: Slack/, () => round('EDIT_PACE_SECONDS')],
+  ['alerting', /an hour at most; (\d+) s where it does not say/, () => constant('notifications/receivers/slack/slack-bot.ts', 'LIMITED_SECONDS')],
   ['troubleshooting', /waits up to (\w+) seconds for another program/, () => constant('store/sqlite/engine.ts', 'BUSY_TIMEOUT_MS') / 1000],
   ['troubleshooting', /refused one event (\w+) times/, () => constant('events/webhooks/open-webhook.ts', 'FAILING_AFTER_ATTEMPTS')],
   ['troubleshooting', /refused this event for (\w+) minutes/, () => constant('events/webhooks/deliver-events.ts', 'MAX_REFUSED_SECONDS') / 60],

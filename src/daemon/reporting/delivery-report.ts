@@ -12,34 +12,35 @@ type DeliveryReportOptions = Pick<DaemonParts, 'log' | 'mask'> & { clock: Pick<C
 
 /** Logs each message that was sent once. For a failing receiver it logs when the failures begin and end. */
 export function deliveryLog({ log, clock, mask }: DeliveryReportOptions): (delivery: Delivery) => void {
-  /** The failing receivers: since when, and after how many attempts. */
+  /** The failing receivers by their keys: since when, and after how many attempts. */
   const failing = new Map<string, { since: number; attempts: number }>()
 
   /** Logs that a receiver works again, if it failed before. */
-  function logEnd(receiver: string): void {
-    const { since = 0, attempts = 0 } = failing.get(receiver) ?? {}
-    if (!failing.delete(receiver)) return
+  function logEnd({ receiver, key = receiver }: Delivery): void {
+    const { since = 0, attempts = 0 } = failing.get(key) ?? {}
+    if (!failing.delete(key)) return
     const lasted = formatSeconds(clock.monotonic() - since)
     log.info({ receiver }, `${receiver} works again after ${lasted}; ${plural(attempts, 'attempt')} failed`)
   }
 
-  return ({ receiver, outcome, problem = '', refused, error, message }) => {
+  return (delivery) => {
+    const { receiver, key = receiver, outcome, problem = '', unconfirmed, error, message } = delivery
     const fields = { receiver, ...(message && fieldsOf(message)) }
     if (error !== undefined) {
       log.error(
         { ...fields, stack: mask(inspect(error)) },
         `notification ${outcome}: internal error, a bug in callwatch; please report it with its stack`,
       )
-    } else if (refused !== undefined) {
-      log.warn(fields, `notification sent to ${receiver}, but not to all: ${mask(refused)}`)
+    } else if (unconfirmed !== undefined) {
+      log.warn(fields, `notification sent to ${receiver}: ${mask(unconfirmed)}`)
     } else if (outcome === 'retried') {
-      const { since, attempts } = failing.get(receiver) ?? { since: clock.monotonic(), attempts: 0 }
-      failing.set(receiver, { since, attempts: attempts + 1 })
+      const { since, attempts } = failing.get(key) ?? { since: clock.monotonic(), attempts: 0 }
+      failing.set(key, { since, attempts: attempts + 1 })
       log[attempts === 0 ? 'warn' : 'debug'](fields, `notification retried: ${mask(problem)}`)
     } else {
       // Without a message, the delivery is a repeated state.
       log[message === undefined ? 'debug' : 'info'](fields, `notification sent to ${receiver}`)
-      if (problem === '') logEnd(receiver)
+      if (problem === '') logEnd(delivery)
     }
   }
 }

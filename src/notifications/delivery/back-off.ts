@@ -20,8 +20,8 @@ export type Attempt = {
   outcome: 'sent' | 'retried'
   /** Why the attempt failed; of one that succeeded, why another message to the receiver fails. */
   problem?: string
-  /** Of one that succeeded: why some recipients refused it for good. */
-  refused?: string
+  /** Of one that may have succeeded, and is not repeated: why that is not certain. */
+  unconfirmed?: string
   /** Of one that failed: whether the message may have arrived anyway. */
   mayHaveArrived?: boolean
   /** In how many seconds the next attempt is due; of one that succeeded, that of what fails. */
@@ -30,9 +30,12 @@ export type Attempt = {
   error?: unknown
 }
 
-/** Whether some recipients have got it and others refuse it for good: it is not sent again. */
-export const isAcceptedByOthers = (error: unknown): error is DeliveryError =>
+/** Whether it may have arrived, and would never be confirmed: it counts as accepted. */
+const isUnconfirmed = (error: unknown): error is DeliveryError =>
   error instanceof DeliveryError && !error.retryable && error.mayHaveArrived
+
+/** A pause, and what an attempt that is accepted, or fails, changes of it. */
+type Outcomes = { left: () => number; accepted: () => Attempt; fail: (error: unknown) => Attempt }
 
 /** The pauses between attempts to deliver one thing. */
 export type BackOff = ReturnType<typeof backOff>
@@ -54,6 +57,8 @@ export function backOff({ monotonic, wall }: Clock, of: keyof typeof LONGEST = '
   let [failures, unanswered, ends] = [0, 0, -Infinity]
   let failed: { since: number; problem: string } | undefined
 
+  const left = () => Math.max(0, ends - monotonic())
+
   function accepted(): Attempt {
     ;[failures, unanswered, ends, failed] = [0, 0, -Infinity, undefined]
     return { outcome: 'sent' }
@@ -62,27 +67,39 @@ export function backOff({ monotonic, wall }: Clock, of: keyof typeof LONGEST = '
   function fail(error: unknown): Attempt {
     const isBug = !(error instanceof DeliveryError)
     const { message: problem, retryable, retryAfter, mayHaveArrived } = isBug ? BUG : error
-    failures += 1
+    // What was under way when the pause began is no further failure.
+    if (left() === 0) failures += 1
     if (mayHaveArrived) unanswered += 1
     failed = { since: failed?.since ?? wall(), problem }
     const isLast = !retryable || (of === 'message' && unanswered >= MOST_UNANSWERED)
     const usual = isLast ? longest.delay : Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
     const retryIn = Math.min(retryAfter || usual, longest.retryAfter)
-    ends = monotonic() + retryIn
+    ends = Math.max(ends, monotonic() + retryIn)
     return { outcome: 'retried', problem, mayHaveArrived, retryIn, ...(isBug && { error }) }
   }
 
   return {
     /** How long the pause still lasts (seconds); 0 without one. */
-    left: () => Math.max(0, ends - monotonic()),
+    left,
     /** Since when attempts have failed (UNIX seconds), and why; undefined: the last one succeeded. */
     failed: () => failed,
     accepted,
     fail,
-    /** Never rejects. After a bug it is retried as well: no message may be lost for that. */
-    attempt: (work: () => Promise<unknown>): Promise<Attempt> =>
-      Promise.try(work).then(accepted, (error: unknown) =>
-        isAcceptedByOthers(error) ? { ...accepted(), refused: error.message } : fail(error),
-      ),
+    /**
+     * Never rejects. After a bug it is retried as well: no message may be lost for that.
+     *
+     * @param whole what pauses if everything must wait
+     */
+    attempt: async (work: () => Promise<unknown>, whole?: Outcomes): Promise<Attempt> => {
+      try {
+        await work()
+      } catch (error) {
+        if (!isUnconfirmed(error)) return whole !== undefined && isOfReceiver(error) ? whole.fail(error) : fail(error)
+        return { ...accepted(), unconfirmed: error.message }
+      }
+      // What was under way when that pause began does not end it.
+      if (whole?.left() === 0) whole.accepted()
+      return accepted()
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { nameOf, type Alert } from '../../alerts/alert.ts'
 import type { EpisodeNote } from '../../alerts/episode.ts'
-import type { FleetTarget } from '../../alerts/fleet.ts'
+import { sharedBy, type FleetTarget } from '../../alerts/fleet.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
 import { bySeverity, type AlertMatch } from '../../alerts/match-keys.ts'
@@ -36,7 +36,7 @@ export type ComposeOptions = {
 export type Composed = { message: AlertMessage; telling: Telling }
 
 /** What identifies a message, the incident that it goes on with, and since when attempts to send it have failed. */
-export type Sent = Pick<AlertMessage, 'id' | 'about' | 'thread'> & { failingSince: number | undefined }
+export type Sent = Pick<AlertMessage, 'id' | 'about' | 'thread' | 'merged'> & { failingSince: number | undefined }
 
 /** Composes the message about a group as it is now; an edit of it is the same. Pure. */
 export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): Composed {
@@ -54,6 +54,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const incident = now.incident(group, groupOf, { of: targets, freshFrom, fleet: options.fleet() })
   const before = new Set(news.open.map(({ target }) => target)).size
   const all = [...alerts.map(({ notification }) => notification), ...untold.map(({ change }) => change)]
+  const whole = sent.about === 'ended' && incident === undefined ? wholeOf(grouped, sent, options) : undefined
   const message: AlertMessage = {
     kind: 'alerts',
     ...sent,
@@ -61,6 +62,7 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
     ...aboutGroup(group.labels, all, incident, options),
     route: group.route,
     incident: incident && { ...incident, ...(before > 0 && { told: before }) },
+    ...(whole && { whole, target: undefined }),
     alerts,
     unchanged: others.map((one) => withLinks(updateFor(one), options)),
     flapped: flappedIn(untold, told).map((one) => withLinks(one, options)),
@@ -71,6 +73,16 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
     message,
     telling: { ...tellingOf(grouped, news, sent), notices: noticesOf(message, grouped, news, options) },
   }
+}
+
+/** The incident that ends, of which the ends of some targets may have been told before; undefined if it was on one target. */
+function wholeOf({ heard }: Grouped, { thread }: Sent, { now: { at, ended }, fleet }: ComposeOptions) {
+  const own = heard.filter((one) => one.thread === thread)
+  const targets = new Set(own.map(({ target }) => target))
+  if (targets.size < 2) return undefined
+  const ends = own.map((one) => ended.get(one.episode)?.change.at ?? one.ended ?? at)
+  const since = Math.min(...own.map(({ firingSince }) => firingSince))
+  return { targets: targets.size, shared: sharedBy(targets, fleet()), since, until: Math.max(...ends) }
 }
 
 type News = ReturnType<typeof newsOf>
@@ -153,10 +165,12 @@ function aboutGroup(
   }
 }
 
-/** What else fires on the targets of what is over, and is sent to the receiver, the most severe first. */
-function elsewhereOn(over: readonly Notification[], { now, isSent }: ComposeOptions): Alert[] {
+/** What else fires on the targets of what is over, and is notified to the receiver, the most severe first: the end of that will be, too. */
+function elsewhereOn(over: readonly Notification[], { now, isSent, suppressing }: ComposeOptions): Alert[] {
   const on = new Set(over.map(({ target }) => target))
-  const firing = now.firing.filter(({ alert }) => on.has(alert.target) && isSent(alert))
+  const isNotified = ({ alert, instance }: Live) =>
+    isSent(alert) && instance.evidence?.isQuiet !== true && suppressing.at(alert, now.at).length === 0
+  const firing = now.firing.filter((live) => on.has(live.alert.target) && isNotified(live))
   return firing.map(({ alert }) => alert).toSorted(bySeverity)
 }
 

@@ -5,6 +5,17 @@ import { LATE_SECONDS, type Now } from './now.ts'
 /** Without so much progress the cursor is not written (seconds). */
 const LEAST_SECONDS = 60
 
+/** Of an incident that lasts, the latest end of each alert is needed for what its end says of the whole. */
+function neededIn({ heard }: Grouped): (one: Known) => boolean {
+  const lasting = new Set(heard.flatMap(({ endedAt, thread }) => (endedAt === undefined ? thread : [])))
+  if (lasting.size === 0) return () => false
+  const latest = new Map<string, Known>()
+  const nameOf = ({ name, thread }: Known) => JSON.stringify([name, thread])
+  for (const one of heard)
+    if ((latest.get(nameOf(one))?.firingSince ?? 0) < one.firingSince) latest.set(nameOf(one), one)
+  return (one) => lasting.has(one.thread) && latest.get(nameOf(one)) === one
+}
+
 /** Moves the cursor to the oldest end that may still need word, and forgets ends that were told long ago. */
 export async function tidy(notified: Notified, groups: ReadonlyMap<string, Grouped>, now: Now): Promise<void> {
   const { cursor } = notified.state()
@@ -19,9 +30,13 @@ export async function tidy(notified: Notified, groups: ReadonlyMap<string, Group
   const next = [...told, ...untold].reduce((least, at) => Math.min(least, at - 1), now.at - LATE_SECONDS)
   // What is no longer sent here may still fire.
   const isPassed = (one: Known) => now.live(one.name)?.episode !== one.episode && (endOf(one) ?? -Infinity) <= cursor
-  const old = all.flatMap(({ heard, interval, now: monotonic }) =>
-    heard.filter((one) => one.endedAt !== undefined && monotonic - one.endedAt >= interval && isPassed(one)),
-  )
+  const old = all.flatMap((group) => {
+    const { heard, interval, now: monotonic } = group
+    const isNeeded = neededIn(group)
+    return heard.filter(
+      (one) => one.endedAt !== undefined && monotonic - one.endedAt >= interval && isPassed(one) && !isNeeded(one),
+    )
+  })
   await notified.forget(old)
   // Without an end in between, the cursor need not be written.
   const hasEnds = now.ended.values().some(({ change: { at } }) => at > cursor && at <= next)

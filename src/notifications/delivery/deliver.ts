@@ -7,8 +7,9 @@ import type { Attempt, BackOff } from './back-off.ts'
 
 /** The outcome of one attempt to deliver to a receiver. */
 export type Delivery = Attempt & {
-  /** The receiver's name. */
+  /** The receiver's name, and its key if several have this name. */
   receiver: string
+  key?: string
   /** The message; absent if a state was delivered. */
   message?: Message
 }

@@ -3,9 +3,9 @@ import { bySeverity } from '../../alerts/match-keys.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { GroupOf } from '../grouping.ts'
-import type { Message } from '../message.ts'
+import { DeliveryError } from '../../network/delivery-error.ts'
+import type { AlertMessage } from '../message.ts'
 import type { MessageReceiver } from '../receiver.ts'
-import { isAcceptedByOthers, isOfReceiver, type Attempt, type BackOff } from './back-off.ts'
 import { compose, composeUnrouted, type ComposeOptions, type Composed } from './compose.ts'
 import { tidy } from './cursor.ts'
 import type { Delivery, Round } from './deliver.ts'
@@ -17,7 +17,7 @@ import type { Live, Now } from './now.ts'
 import type { Pauses } from './pauses.ts'
 import { suppressing, type Fired, type Inhibition, type Mute, type Suppressing } from './suppress.ts'
 import type { suppressionNotes } from './suppression-notes.ts'
-import { threadOf } from './threads.ts'
+import { mergedIn, threadOf } from './threads.ts'
 
 export type MessagesOptions = Omit<ComposeOptions, 'now' | 'suppressing' | 'receiver' | 'targets' | 'freshFrom'> & {
   clock: Clock
@@ -87,7 +87,8 @@ export function messageRound(receiver: MessageReceiver, pauses: Pauses, options:
     const { order, soonest } = dueAmong(sender, found)
     pauses.due = order.length
     const [left, isFull] = [pauses.whole.left(), pauses.busy.size >= MOST_AT_ONCE]
-    const isEdited = receiver.edits === true && notified.entries().some(({ ended }) => ended === undefined)
+    const isOpen = () => notified.entries().some(({ ended }) => ended === undefined)
+    const isEdited = receiver.edit !== undefined && (pauses.lastEdits.size > 0 || isOpen())
     const isDue = !isFull && order.length + found.unrouted.length > 0
     const rest = Math.min(soonest, isEdited ? untilEdit(pauses, clock.monotonic()) : Infinity)
     seen = { key, until: clock.monotonic() + Math.max(isDue ? 0 : rest, left) }
@@ -105,9 +106,9 @@ async function beginFirst(sender: Sender, [next]: readonly Due[], found: Found):
 }
 
 /** In how many seconds the next edit is due. */
-function untilEdit({ edited, edits }: Pauses, now: number): number {
-  const due = edited.values().reduce((least, at) => Math.min(least, at + EDIT_SECONDS - now), EDIT_SECONDS)
-  return Math.max(EDIT_PACE_SECONDS - 1, edits.left(), due)
+function untilEdit({ edited, edits, account, lastEdits }: Pauses, now: number): number {
+  const next = edited.values().reduce((least, at) => Math.min(least, at + EDIT_SECONDS - now), EDIT_SECONDS)
+  return Math.max(EDIT_PACE_SECONDS - 1, edits.left(), account.edits.left(), lastEdits.size > 0 ? 0 : next)
 }
 
 /** All that may be told. */
@@ -173,12 +174,16 @@ async function begin(sender: Sender, { group, kind }: Due, found: Found): Promis
   const { pauses, clock } = sender
   const { key } = group.group
   const failingSince = failedSince(pauses, group)
-  const sent = { id: randomUUID(), about: kind, thread: threadOf(group, found.groups), failingSince }
+  const [thread, merged] = [threadOf(group, found.groups), mergedIn(group, found.groups)]
+  const sent = { id: randomUUID(), about: kind, thread, merged, failingSince }
   const { message, telling } = compose(group, sent, contextOf(sender, found))
   await found.notified.begin(telling)
   pauses.tried.set(key, clock.monotonic())
   const { notified } = found
-  const accepted = (posted: string | undefined) => notified.accepted(telling, posted)
+  const accepted = async (posted: string | undefined) => {
+    await notified.accepted(telling, posted)
+    pauses.edited.set(key, clock.monotonic() - EDIT_SECONDS)
+  }
   return [send(sender, key, message, { accepted, failed: () => notified.failed(telling.id) })]
 }
 
@@ -198,29 +203,31 @@ function tellUnrouted(sender: Sender, found: Found): Begun {
 }
 
 /** Sends a message. */
-async function send({ receiver, pauses }: Sender, key: string, message: Message, settle: Settle): Promise<Delivery> {
+async function send(sender: Sender, key: string, message: AlertMessage, settle: Settle): Promise<Delivery> {
+  const { receiver, pauses } = sender
+  let posted: string | undefined
   pauses.busy.add(key)
-  const { posted, ...attempt } = await attemptOf(() => receiver.send(message), pauses.of(key), pauses)
-  if (attempt.outcome === 'sent') await settle.accepted(posted)
-  else if (attempt.mayHaveArrived !== true) await settle.failed()
+  const attempt = await pauses
+    .of(key)
+    .attempt(async () => (posted = (await receiver.send(message)) ?? undefined), pauses.whole)
+  if (attempt.outcome === 'sent') {
+    pauses.accepted()
+    await settle.accepted(posted)
+    noteLastEdits(sender, message, posted)
+  } else if (attempt.mayHaveArrived !== true) await settle.failed()
   pauses.busy.delete(key)
   return { receiver: receiver.name, message, ...(attempt.outcome === 'sent' && pauses.stillFails()), ...attempt }
 }
 
-/** Attempts to send; a failure pauses the receiver or only the group. What some recipients refuse for good, and others have got, is told. */
-async function attemptOf(
-  work: () => Promise<unknown>,
-  own: BackOff,
-  { whole, accepted }: Pauses,
-): Promise<Attempt & { posted: string | undefined }> {
-  try {
-    const posted = await work()
-    accepted()
-    return { ...own.accepted(), posted: typeof posted === 'string' ? posted : undefined }
-  } catch (error) {
-    if (isAcceptedByOthers(error)) return { ...own.accepted(), refused: error.message, posted: undefined }
-    return { ...(isOfReceiver(error) ? whole : own).fail(error), posted: undefined }
-  }
+/** What the messages show for good that are edited no more: that the incident is over, or in which one it continues. */
+function noteLastEdits({ receiver, pauses }: Sender, message: AlertMessage, shown: string | undefined): void {
+  if (receiver.edit === undefined || shown === undefined) return
+  const { about, thread, merged = [] } = message
+  const isOver = about === 'ended' || about === 'unrouted'
+  if (isOver && thread === shown) pauses.lastEdits.set(shown, message)
+  for (const before of [thread, ...merged])
+    if (before !== undefined && before !== shown)
+      pauses.lastEdits.set(before, { ...message, thread: before, continuesIn: shown })
 }
 
 /** Since when attempts to send this have failed (UNIX seconds), as far as this process and the store know. */
@@ -230,13 +237,15 @@ function failedSince(pauses: Pauses, { group: { key }, unanswered }: Grouped): n
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
-/** Edits the message of the incident that was edited least recently, so that its numbers are true. */
+/** Edits a message for the last time or, where none is left to, that of the incident that was edited least recently: so its numbers are true. */
 function edit(sender: Sender, found: Found): Begun {
-  if (sender.receiver.edits !== true) return []
-  const { edits, edited, busy } = sender.pauses
+  if (sender.receiver.edit === undefined) return []
+  const { edits, edited, editedAt: last, busy, account, lastEdits } = sender.pauses
   const at = sender.clock.monotonic()
+  if (edits.left() > 0 || account.edits.left() > 0 || at - last < EDIT_PACE_SECONDS * account.members) return []
+  const [final] = lastEdits.values()
+  if (final !== undefined) return [sendLastEdit(sender, final)]
   const editedAt = ({ group }: Grouped) => edited.get(group.key) ?? -Infinity
-  if (edits.left() > 0 || edited.values().some((last) => at - last < EDIT_PACE_SECONDS)) return []
   const all = [...found.groups.values()].flatMap((group) => {
     const thread = threadOf(group, found.groups)
     const isDue = at - editedAt(group) >= EDIT_SECONDS && !busy.has(group.group.key)
@@ -246,21 +255,54 @@ function edit(sender: Sender, found: Found): Begun {
   if (next === undefined) return []
   const { group, thread } = next
   edited.set(group.group.key, at)
-  const sent = { id: randomUUID(), about: 'edit' as const, thread, failingSince: undefined }
+  const merged = mergedIn(group, found.groups)
+  const sent = { id: randomUUID(), about: 'edit' as const, thread, merged, failingSince: undefined }
   return [sendEdit(sender, compose(group, sent, contextOf(sender, found)), group.group.key, found.notified)]
 }
 
 async function sendEdit(
-  { receiver, pauses }: Sender,
+  sender: Sender,
   { message, telling }: Composed,
   key: string,
   notified: Notified,
 ): Promise<Delivery | undefined> {
-  const hadFailed = pauses.edits.failed() !== undefined
-  let shown: unknown
-  pauses.busy.add(key)
-  const attempt = await pauses.edits.attempt(async () => (shown = await receiver.send(message)))
-  if (attempt.outcome === 'sent' && typeof shown === 'string') await notified.edited(telling, shown)
-  pauses.busy.delete(key)
-  return attempt.outcome === 'sent' && !hadFailed ? undefined : { receiver: receiver.name, ...attempt }
+  const { busy } = sender.pauses
+  busy.add(key)
+  const { shown, delivery } = await attemptEdit(sender, message)
+  if (shown !== undefined) {
+    await notified.edited(telling, shown)
+    noteLastEdits(sender, message, shown)
+  }
+  busy.delete(key)
+  return delivery
+}
+
+async function sendLastEdit(sender: Sender, message: AlertMessage): Promise<Delivery | undefined> {
+  const { lastEdits } = sender.pauses
+  const { thread = '' } = message
+  lastEdits.delete(thread)
+  const { delivery, hasFailed } = await attemptEdit(sender, message, unlessRefused)
+  if (hasFailed) lastEdits.set(thread, message)
+  return delivery
+}
+
+/** Nobody needs to know that the message of what is over may not be edited. */
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof DeliveryError) || error.retryable) throw error
+}
+
+/** Edits a message. A success is a delivery only after a failure. */
+async function attemptEdit(
+  { receiver, pauses, clock }: Sender,
+  message: AlertMessage,
+  onError?: (error: unknown) => undefined,
+) {
+  const { edits, account } = pauses
+  const hadFailed = [edits, account.edits].some((one) => one.failed() !== undefined)
+  let shown: string | undefined
+  pauses.editedAt = clock.monotonic()
+  const attempt = await edits.attempt(async () => (shown = await receiver.edit!(message).catch(onError)), account.edits)
+  const hasFailed = attempt.outcome !== 'sent'
+  const delivery: Delivery | undefined = hasFailed || hadFailed ? { receiver: receiver.name, ...attempt } : undefined
+  return { shown, delivery, hasFailed }
 }

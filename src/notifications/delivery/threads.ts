@@ -14,3 +14,11 @@ export function threadOf(own: Grouped, groups: ReadonlyMap<string, Grouped>): st
     groups.values().every((other) => other === own || oldestIn(own, thread) <= oldestIn(other, thread)),
   )
 }
+
+/** The other messages of the alerts of a group, with which no incident goes on: this one continues them. */
+export function mergedIn(own: Grouped, groups: ReadonlyMap<string, Grouped>): string[] {
+  const threads = new Set(openIn(own).map(({ thread }) => thread))
+  if (threads.size < 2) return []
+  const kept = new Set(groups.values().map((group) => threadOf(group, groups)))
+  return [...threads].filter((thread) => !kept.has(thread))
+}

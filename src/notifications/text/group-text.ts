@@ -40,7 +40,8 @@ export function incidentSentence(incident: Said): string {
     size === 1
       ? first!.target
       : `${formatNumber(size)} of ${plural(targets.of, 'target')}${sharedText(incident.shared)}`
-  const what = first!.held ? heldText(measured, at, valueText(incident)) : (valueText(incident) ?? ruleText(first!))
+  const value = valueText(incident)
+  const what = first!.held ? heldText(measured, at, value) : value
   return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}`
 }
 
@@ -52,20 +53,20 @@ function sharedText(shared: Said['shared']): string {
   return ` (${share(own)} ${by === 'name' ? '' : `of ${by} `}${value}, ${share(others)} others)`
 }
 
-/** Its value, if it has one: of a single alert, or of several whose values add up. */
-function valueText(incident: Said): string | undefined {
+/** Its value: of a single alert, or of several whose values add up; of others the least and the greatest. */
+function valueText(incident: Said): string {
   const { calls, measured } = incident
   const [first] = measured
   const window = windowOf(first!.signal)
   const reason = 'reason' in first!.signal ? first!.signal.reason : undefined
-  return calls ? failText({ ...calls, of: labelsOf(measured), window }, reason) : breachText(incident)
+  return calls ? failText({ ...calls, of: labelsOf(measured), window }, reason) : measuredText(incident)
 }
 
 /** Why there is no value of now, since when, and what it was then, if all of them were measured at that time. */
-function heldText(alerts: readonly Alert[], at: number, value: string | undefined): string {
+function heldText(alerts: readonly Alert[], at: number, value: string): string {
   const times = alerts.flatMap(({ held }) => held?.since ?? [])
   const [first, last] = [Math.min(...times), Math.max(...times)]
-  const then = value !== undefined && last - first <= TOGETHER_SECONDS ? `; then ${value}` : ''
+  const then = last - first <= TOGETHER_SECONDS ? `; then ${value}` : ''
   return `${noneText(alerts[0]!)} since ${clockOf(last, at)}${then}`
 }
 
@@ -73,12 +74,10 @@ function heldText(alerts: readonly Alert[], at: number, value: string | undefine
 export const isRecovering = ({ worst }: Pick<Incident, 'worst'>) => worst.length === 0
 
 /**
- * What breaches the rule, of a single alert with its value; undefined of several whose values do not add up. Since when there is no poll, as
- * everything else says it, rather than for how long at least.
+ * What is measured. Since when there is no poll, as everything else says it, rather than for how long at least.
  */
-function breachText({ measured, worst, at, since }: Said): string | undefined {
-  const [first, ...others] = measured
-  if (worst.length === 0) return first!.alert
+function measuredText({ measured, worst, at, since }: Said): string {
+  const [first] = measured
   const polls = worst.flatMap(({ lastPoll }) => lastPoll ?? [])
   if (polls.length > 0) {
     const last = beginningOf(polls)
@@ -87,9 +86,15 @@ function breachText({ measured, worst, at, since }: Said): string | undefined {
   }
   const { signal } = first!
   const definition = definitionOf(signal)
+  const describe = (value: number) => definition.describe({ ...first!, kind: 'firing', value }, signal)
   // An open call is in one of the alerts, so that their numbers add up.
-  if (others.length > 0 && !('oldest' in definition)) return undefined
-  return definition.describe({ ...first!, kind: 'firing', value: sum(measured.map(({ value }) => value)) }, signal)
+  if ('oldest' in definition) return describe(sum(measured.map(({ value }) => value)))
+  const sorted = measured.map(({ value }) => value).toSorted((a, b) => a - b)
+  const [least, greatest] = [sorted[0]!, sorted.at(-1)!]
+  const texts = new Set([least, greatest].map(describe))
+  if (texts.size === 1) return [...texts][0]!
+  const values = `${formatValue(first!, least)} to ${formatValue(first!, greatest)}`
+  return definition.inWords({ ...first!, name: first!.alert, values })
 }
 
 /** The labels of the calls that all of the alerts are about. */
@@ -108,6 +113,9 @@ const TEXTS = {
   outcomes: ({ calls, at }) => [
     calls && `Outcomes${calls.asOf === undefined ? '' : ` at ${clockOf(calls.asOf, at)}`}: ${splitOf(calls)}`,
   ],
+  pending: (incident) => [
+    incident.targets.pending > 0 && `Pending${onTargets(incident.targets.pending, incident)} more`,
+  ],
   told: ({ told, targets: { firing } }) => [
     told !== undefined && told !== firing && `On ${plural(told, 'target')} in the message before`,
   ],
@@ -116,7 +124,9 @@ const TEXTS = {
     return [latest.length > 0 && `Last message: ${latest.join(', ')}`]
   },
   oldest: ({ alerts }) => [oldestText(alerts)],
-  worst: ({ alerts, worst, at }) => [worst.length > 0 && alerts.length > 1 && worstTexts(worst, at)],
+  worst: ({ alerts, worst, at }) => [
+    worst.length > 0 && alerts.length > 1 && (alerts.length <= NAMED || differ(worst)) && worstTexts(worst, at),
+  ],
   mostly: ({ contributor }) => [contributor && `Mostly: ${contributor.label} ${contributor.value}`],
   others: (incident) => [incident.others.length > 0 && `Also firing: ${othersText(incident)}`],
   description: (incident) => [descriptionText(incident)],
@@ -145,9 +155,9 @@ export function incidentLines(incident: Incident): Line[] {
   return ABOUT.flatMap((about) => TEXTS[about](incident).flatMap((text) => (text ? { about, text } : [])))
 }
 
-/** `HighFailureRate: more than 30% of the calls …`; its name alone where the sentence about the incident says the rest. */
+/** `Rule: HighFailureRate, more than 30% of the calls …`; its name alone where the sentence about the incident says the rest. */
 const ruleLine = (name: string, rule: string, incident: Incident) =>
-  incidentSentence(incident).includes(rule) ? `Rule: ${name}` : `${name}: ${rule}`
+  incidentSentence(incident).includes(rule) ? `Rule: ${name}` : `Rule: ${name}, ${rule}`
 
 /** On how many targets something is; empty where there is only one. */
 const onTargets = (targets: number, { targets: { of } }: Incident) =>
@@ -165,6 +175,9 @@ function oldestText(alerts: Incident['alerts']): string | undefined {
   const [first] = all.toSorted((a, b) => a.began - b.began)
   return first && `Oldest call: since ${formatTime(first.began)}, session ${first.session} on ${first.target}`
 }
+
+/** Whether the values of alerts do not read alike. */
+const differ = (worst: Incident['worst']) => new Set(worst.map((one) => formatValue(one, one.value))).size > 1
 
 function worstTexts(worst: Incident['worst'], at: number): string {
   const [first] = worst
@@ -196,12 +209,25 @@ function worstText(alert: Alert, at: number): string {
   return `${where} ${formatValue(alert, value)}${ofCalls}${held ? ` at ${clockOf(held.since, at)}` : ''}`
 }
 
-/** `VeryHighFailureRate still fires`: what else does on the targets on which nothing of the group fires any more; '' if nothing does. */
+/**
+ * `VeryHighFailureRate still fires`, or that it is recovering: what else does on the targets on which nothing of the group fires any more; '' if
+ * nothing does.
+ */
 export function elsewhereText({ elsewhere }: AlertMessage): string {
-  const names = [...new Set(elsewhere.map(({ alert }) => alert))]
-  if (names.length === 0) return ''
-  const all = [...names.slice(0, NAMED), ...(names.length > NAMED ? [plural(names.length - NAMED, 'more rule')] : [])]
-  return `${all.join(', ')} still ${names.length === 1 ? 'fires' : 'fire'}`
+  const beyond = elsewhere.filter((one) => isBeyond(one, one.value, one.threshold))
+  const shown = beyond.length > 0 ? beyond : elsewhere
+  if (shown.length === 0) return ''
+  const isOne = new Set(shown.map(({ alert }) => alert)).size === 1
+  const [one, several] = beyond.length > 0 ? ['still fires', 'still fire'] : ['is recovering', 'are recovering']
+  return `${namesOf(shown)} ${isOne ? one : several}`
+}
+
+/** `HighFailureRate, StuckCalls and 2 more rules`. */
+function namesOf(alerts: readonly Alert[]): string {
+  const names = [...new Set(alerts.map(({ alert }) => alert))]
+  return [...names.slice(0, NAMED), ...(names.length > NAMED ? [plural(names.length - NAMED, 'more rule')] : [])].join(
+    ', ',
+  )
 }
 
 /** `no longer sent here: HighFailureRate on 2 targets, which still fires`: other receivers are notified of it, by the routes of now. */
@@ -219,14 +245,14 @@ export function groupTitle(message: AlertMessage): string {
   if (message.about === 'unrouted') return unroutedText(message)
   const { alerts, flapped, incident } = message
   const over = [...alerts.filter(({ notification }) => hasEnded(notification)), ...flapped]
-  const titles = [...new Set(over.map(({ notification }) => titleOf(notification)))]
-  const subject = titles.length === 1 ? titles[0]! : plural(titles.length, 'alert')
+  const subject = firstOf([...new Set(over.map(({ notification }) => titleOf(notification)))], NAMED)
+  const names = [...subject.first, ...subject.more].join(', ')
   const fires = alerts.some(({ notification }) => !hasEnded(notification))
   const ends = incident !== undefined && fires ? [] : endsOf(message)
   const parts = [
     elsewhereText(message),
     incident && incidentSentence(incident),
-    ends.length > 0 && `${subject} ${ends.join(', ')}`,
+    ends.length > 0 && [incident === undefined && names, ends.join(', ')].filter(Boolean).join(' '),
   ]
   // Nobody was told of the end of all alerts: they were silenced or muted.
   return parts.filter(Boolean).join('; ') || 'nothing of this fires any more'
@@ -242,8 +268,11 @@ export function improvementOf({ target, alerts }: AlertMessage): string | undefi
   return `${nameIn(target, 40)} improves: ${nameIn(titleOf(one), 40)} still fires at ${values}`
 }
 
-/** `resolved on 30 targets`, for each way to end: only targets on which nothing of the group fires any more. */
-function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
+/**
+ * `resolved on 30 targets`, for each way to end: only targets on which nothing of the group fires any more. At the end of an incident it is that of
+ * all its targets, also of those whose end was notified before: `over on all 6 targets (6 of 6 *-eu-*, 0 of 12 others)`.
+ */
+function endsOf({ alerts, flapped, incident, whole }: AlertMessage): string[] {
   const firing = targetsOf(incident?.firing ?? [])
   const on = (changes: readonly Notification[]) => targetsOf(changes).difference(firing).size
   const all = alerts.map(({ notification }) => notification)
@@ -255,12 +284,14 @@ function endsOf({ alerts, flapped, incident }: AlertMessage): string[] {
     ['expired, not resolved,', on(all.filter(({ kind }) => kind === 'expired'))],
     ['fired and ended meanwhile', on(meanwhile)],
   ] as const
+  if (whole !== undefined && all.every(({ kind }) => kind === 'resolved'))
+    return [`over on all ${plural(whole.targets, 'target')}${sharedText(whole.shared)}`]
   return counts.flatMap(([what, targets]) => (targets === 0 ? [] : [`${what} on ${plural(targets, 'target')}`]))
 }
 
 /** What a message about several targets says below its title: the incident, what ended, and what is silenced. */
 export function groupLines(message: AlertMessage): string[] {
-  const { alerts, incident } = message
+  const { alerts, incident, whole } = message
   const firing = targetsOf(incident?.firing ?? [])
   const ended = alerts
     .map(({ notification }) => notification)
@@ -271,6 +302,8 @@ export function groupLines(message: AlertMessage): string[] {
   return [
     ...(incident === undefined ? [] : incidentLines(incident).map(({ text }) => text)),
     incident !== undefined && ends.length > 0 && `Ended: ${ends.join(', ')}`,
+    whole !== undefined &&
+      `Fired from ${formatTime(whole.since)} to ${clockOf(whole.until, whole.since)}, for ${formatSeconds(whole.until - whole.since)}`,
     longest !== undefined &&
       `Longest: ${longest.target} ${formatSeconds(lasted(longest))}, ${worstOf(longest).join(' ')}`,
     ...silencedText(message),

@@ -1,3 +1,4 @@
+import { isBeyond } from '../../alerts/signal.ts'
 import { hasEnded, type Notification } from '../../alerts/notification.ts'
 import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '../message.ts'
@@ -102,8 +103,10 @@ function partOf(update: AlertUpdate, most: typeof ALONE, now: number, all: Link)
   const { notification, flaps, links } = update
   // In a message with several alerts, the rule leaves no room for the others.
   const facts = factsOf(notification, now).filter(([name]) => most === ALONE || name !== 'Rule')
-  // The description says what is wrong, so it does not apply to an alert that ended.
-  const description = hasEnded(notification) ? '' : paragraphs(descriptionOf(notification) ?? '', most.description)
+  // The description says what is wrong, so it does not apply to what is within its threshold again.
+  const isOver = hasEnded(notification) || !isBeyond(notification, notification.value, notification.threshold)
+  const description =
+    isOver && notification.held === undefined ? '' : paragraphs(descriptionOf(notification) ?? '', most.description)
   const own = { name: 'Silence', url: hasEnded(notification) ? undefined : links?.silence }
   return {
     ...named(update),

@@ -1,8 +1,8 @@
 import { BehaviorSubject } from 'rxjs'
 import { configOf, type Config } from '../../../src/config/config.ts'
 import type { AlertMatch, Severity } from '../../../src/alerts/match-keys.ts'
-import type { Message } from '../../../src/notifications/message.ts'
-import type { MessageReceiver, Send } from '../../../src/notifications/receiver.ts'
+import type { AlertMessage, Message } from '../../../src/notifications/message.ts'
+import { keyOf, type MessageReceiver, type Send } from '../../../src/notifications/receiver.ts'
 import { slackBot } from '../../../src/notifications/receivers/slack/slack-bot.ts'
 import { openEngine } from '../../../src/store/sqlite/open-database.ts'
 import { sqlInPlace } from '../../../src/store/sqlite/sqlite-sql.ts'
@@ -29,10 +29,12 @@ export const RULES: readonly FileRule[] = [
   { name: 'Outage', signal: 'poll_age', above: '5m', severity: 'critical' },
 ]
 
-/** What is configured. Receivers are webhooks, bots edit their messages in Slack. */
+/** What is configured. Receivers are webhooks, bots edit their messages in Slack. `mail/ann` and `mail/ben` are recipients of one mail. */
 export type Configured = {
   receivers: readonly string[]
   bots: readonly string[]
+  /** The channels of bots; by default each bot has one of its own. */
+  channels: Readonly<Record<string, string>>
   /** How many targets there are, by the names `t0`, `t1` and so on. */
   targets: number
   /** The section `notify` without its receivers. */
@@ -51,6 +53,7 @@ export type CrashPoint = 'before send' | 'after send'
 const WHEN_NOTHING_IS_SAID: Configured = {
   receivers: [],
   bots: [],
+  channels: {},
   targets: 3,
   notify: { group_wait: '20s', group_interval: '2m' },
   rules: RULES,
@@ -141,15 +144,27 @@ export async function notifyingDaemon(given: Partial<Configured>) {
     }
   }
 
+  const channels = new WeakMap<MessageReceiver, string>()
+  const channelOf = (bot: string) => configured.channels[bot] ?? `C${bot.toUpperCase().replaceAll(/[^A-Z\d]/g, '0')}`
+
   /** The receivers of a process. One that a reload does not change stays the same. */
   function receiversOf(own: Life): MessageReceiver[] {
-    const known = new Map(own.receivers().map((one) => [one.name, one]))
-    return namesIn(configured).map((name) => {
-      const isBot = configured.bots.includes(name)
-      const before = known.get(name)
-      if (before !== undefined && (before.edits === true) === isBot) return before
-      const inner = isBot ? slackBot(botConfig(name, slack!), { clock, name }) : undefined
-      return { name, send: sendOf(own, name, inner), ...(isBot && { edits: true }) }
+    const known = new Map(own.receivers().map((one) => [keyOf(one), one]))
+    return namesIn(configured).map((key) => {
+      const name = nameOf(key)
+      const channel = configured.bots.includes(name) ? channelOf(name) : undefined
+      const before = known.get(key)
+      if (before !== undefined && channels.get(before) === channel) return before
+      if (channel === undefined) return { name, key, send: sendOf(own, key, undefined) }
+      const bot = slackBot(botConfig(channel, slack!), { clock })
+      const editAs = (as: AlertMessage) => {
+        // Whatever an edit shows, it is one.
+        const send = sendOf(own, name, async () => bot.edit(as))
+        return async () => (await send({ ...as, about: 'edit' })) ?? undefined
+      }
+      const receiver = { ...bot, name, send: sendOf(own, name, bot.send), edit: (as: AlertMessage) => editAs(as)() }
+      channels.set(receiver, channel)
+      return receiver
     })
   }
 
@@ -236,16 +251,20 @@ export async function notifyingDaemon(given: Partial<Configured>) {
   }
 }
 
+const nameOf = (key: string) => key.split('/')[0]!
 const namesIn = ({ receivers, bots }: Pick<Configured, 'receivers' | 'bots'>): string[] => [...receivers, ...bots]
-const channelOf = (bot: string) => `C${bot.toUpperCase().replaceAll(/[^A-Z\d]/g, '0')}`
 
-function botConfig(name: string, { url }: SlackWorkspace): Parameters<typeof slackBot>[0] {
-  return { token: 'xoxb-a-token', channel: channelOf(name), apiUrl: url }
+function botConfig(channel: string, { url }: SlackWorkspace): Parameters<typeof slackBot>[0] {
+  return { token: 'xoxb-a-token', channel, apiUrl: url }
 }
 
-function configFrom({ targets, notify, rules, ...names }: Configured): Config {
+function configFrom({ targets, notify, rules, channels, ...names }: Configured): Config {
   const address = { base_url: 'http://127.0.0.1:1/v3', api_key: 'key' }
-  const receivers = namesIn(names).map((name) => ({ name, webhook: { url: `https://${name}.test/` } }))
+  const byName = Map.groupBy(namesIn(names), nameOf)
+  const receivers = [...byName].map(([name, keys]) => ({
+    name,
+    webhook: { url: `https://${name}.test/${channels[name] ?? keys.join(',')}` },
+  }))
   return configOf({
     targets: Array.from({ length: targets }, (_, i) => ({ name: `t${i}`, ...address })),
     alerts: [...rules],

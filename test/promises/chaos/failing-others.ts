@@ -9,7 +9,7 @@ import type { PastAlert } from '../../../src/views/alert.ts'
 import { compareMessages } from './compare-messages.ts'
 import { row, type Row } from './promise-rows.ts'
 
-/** The receivers of the other kinds: a bot of Slack, which edits its messages, mail, and an Alertmanager. */
+/** The receivers of the other kinds: two bots of Slack with one token, which edit their messages, mail, and an Alertmanager. */
 export type FailingOthers = {
   /** Items of `notify.receivers`. */
   section: string
@@ -30,6 +30,12 @@ export type FailingOthers = {
 
 /** A request of so many fails. */
 const FAILURES = 0.3
+/** Slack limits the bot, forbids to edit a message, or a person has deleted it. */
+const REFUSALS: Readonly<Record<string, readonly string[]>> = {
+  'chat.postMessage': ['rate_limited'],
+  'chat.update': ['rate_limited', 'edit_window_closed', 'message_not_found'],
+}
+
 type Posted = { ts: string; text: unknown; metadata: unknown }
 type AlertmanagerAlert = { labels: Record<string, string>; endsAt: string }
 
@@ -58,10 +64,12 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
     }),
   }
 
-  /** It fails with an answer, or does what it was asked and loses the answer. */
-  function handle(name: string, response: ServerResponse, does: () => object): void {
-    if (!fails(name)) response.end(JSON.stringify(does()))
-    else if (draw() < 0.5) response.writeHead(503).end()
+  /** It fails with an answer, perhaps a refusal with status 200, or does what it was asked and loses the answer. */
+  function handle(name: string, response: ServerResponse, does: () => object, refusals: readonly string[] = []): void {
+    if (!fails(name)) return void response.end(JSON.stringify(does()))
+    const [drawn, refusal] = [draw(), refusals[Math.floor(draw() * refusals.length)]]
+    if (refusal !== undefined && drawn < 0.4) response.end(JSON.stringify({ ok: false, error: refusal }))
+    else if (drawn < 0.7) response.writeHead(503).end()
     else {
       does()
       response.destroy()
@@ -72,7 +80,7 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
     void text(request).then((body) => {
       const method = request.url?.split('/').at(-1) ?? ''
       if (method !== 'alerts')
-        return handle('bot', response, () => slack[method]?.(parseMap(body) ?? {}) ?? { ok: false })
+        return handle('bot', response, () => slack[method]?.(parseMap(body) ?? {}) ?? { ok: false }, REFUSALS[method])
       return handle('alertmanager', response, () => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon sends
         for (const { labels, endsAt } of JSON.parse(body) as AlertmanagerAlert[])
@@ -101,6 +109,7 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
   return {
     section: [
       `{ name: bot, slack: { token: xoxb-chaos, channel: C0CHAOS, api_url: '${url}' } }`,
+      `{ name: other-bot, slack: { token: xoxb-chaos, channel: C0OTHER, api_url: '${url}' } }`,
       `{ name: mail, email: { to: [on-call@callwatch.test], from: callwatch@callwatch.test, host: 127.0.0.1, port: ${mail}, tls: none } }`,
       `{ name: alertmanager, alertmanager: { url: '${url}' } }`,
     ].join(', '),
@@ -122,7 +131,7 @@ export async function failingOthers(draw: Random): Promise<FailingOthers> {
 export function othersRow({ accepted, failed, held }: FailingOthers, episodes: readonly PastAlert[]): Row {
   const names = ['bot', 'mail', 'alertmanager']
   const problems = [
-    ...['bot', 'mail'].flatMap((name) => compareMessages([], episodes, name).problems),
+    ...['bot', 'other-bot', 'mail'].flatMap((name) => compareMessages([], episodes, name).problems),
     ...held().map((labels) => `Alertmanager holds ${labels}`),
     ...names.flatMap((name) => (accepted.has(name) && failed.has(name) ? [] : `${name} was not tried`)),
   ]

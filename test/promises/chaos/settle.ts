@@ -8,13 +8,13 @@ import { textAt } from '../../kit/scraper.ts'
 /** A running call says something new every second or two: after so many seconds without an event all have ended. */
 const QUIET = 5
 /** One message a second leaves for a receiver: after so many seconds without one, none waits for its turn. */
-const SILENT = 10
+const SILENT = 5
 /** Seconds that the longest call may take. */
 const LONGEST_CALL = 90
 /** The same of two sweeps: the limit allows one page of them a poll, and a poll that reads far beyond its joint takes two seconds. */
 const SWEEPS = 180
 /** The same of the last message and event: one that has failed seven times waits for a minute. */
-export const DELIVERIES = 120
+export const DELIVERIES = 240
 
 /**
  * Heals the service and the receivers, and waits for two complete polls after the end of every call, and until no notification is left.

@@ -189,8 +189,8 @@ describe('an incident', () => {
       'Outcomes: unanswered 90, rejected 0, canceled 0, ended 30',
       'Most failed calls: a 75% of 40 calls, b 75% of 40 calls, c 75% of 40 calls',
       'Mostly: type video',
-      'Many callers do not get through: 75% of the 120 calls that finished in the last 15m were unanswered, rejected or canceled.',
-      expect.stringMatching(/^HighFailureRate: more than 30% of the calls in the last 15m failed/),
+      'Many callers did not get through: 75% of the 120 calls that finished in the last 15m were unanswered, rejected or canceled.',
+      expect.stringMatching(/^Rule: HighFailureRate, more than 30% of the calls in the last 15m failed/),
     ])
     const [other, ...two] = lives
     const by = { contributor: { ...contributor, value: 'audio' } as const }
@@ -201,7 +201,7 @@ describe('an incident', () => {
       'a: 75% of 40 ringing calls failed in 15 minutes, mostly unanswered',
     )
     expect(incidentSentence(all([live('NoGoodPoll', 'a'), live('NoGoodPoll', 'b')])[0]!)).toBe(
-      '2 of 300 targets: no successful poll for 5m',
+      '2 of 300 targets: no successful poll for 5m 1s',
     )
   })
 
@@ -211,7 +211,15 @@ describe('an incident', () => {
       'a: 45% of the requests to the calls service failed in the last 15m',
     )
     expect(incidentSentence(all([errors('a'), errors('b')])[0]!)).toBe(
-      '2 of 300 targets: more than 25% of the requests to the calls service in the last 15m failed, for 2m',
+      '2 of 300 targets: 45% of the requests to the calls service failed in the last 15m',
+    )
+    const fewer = live('ServiceErrors', 'c', { value: 0.3 })
+    expect(incidentSentence(all([errors('a'), fewer, errors('b')])[0]!)).toBe(
+      '3 of 300 targets: 30% to 45% of the requests to the calls service in the last 15m failed',
+    )
+    const back = (target: string, value: number) => live('ServiceErrors', target, { value, state: 'recovering' })
+    expect(incidentSentence(all([back('a', 0.08), back('b', 0.2)])[0]!)).toBe(
+      'Recovering: 2 of 300 targets: 8% to 20% of the requests to the calls service in the last 15m failed',
     )
   })
 
@@ -249,7 +257,9 @@ describe('an incident', () => {
     expect(said(high('a', 40, 30), back('b'), back('c'))).toEqual([`3 of 300 targets: ${fail('31.7% of 120')}`, since])
     expect(said(back('a'), back('b'))).toEqual([`Recovering: 2 of 300 targets: ${fail('10% of 80')}`, since])
     expect(said(high('a', 40, 10))).toEqual([`Recovering: a: ${fail('25% of 40')}`, since])
-    expect(said(live('NoGoodPoll', 'a', { state: 'recovering' }))[0]).toBe('Recovering: a: NoGoodPoll')
+    expect(said(live('NoGoodPoll', 'a', { state: 'recovering', value: 0 }))[0]).toBe(
+      'Recovering: a: polls succeed again',
+    )
   })
 
   test('says on how many targets it fired in the message before, if that differs', () => {
@@ -282,7 +292,7 @@ describe('an incident', () => {
   test('names a rule alone where the sentence about the incident is the rule', () => {
     const rules = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!).at(-1)
     expect(rules(live('NoCalls', 'a', { value: 0 }), live('NoCalls', 'b', { value: 0 }))).toBe('Rule: NoCalls')
-    expect(rules(live('NoCalls', 'a', { value: 0.5 }))).toMatch(/^NoCalls: /)
+    expect(rules(live('NoCalls', 'a', { value: 0.5 }))).toMatch(/^Rule: NoCalls, no call /)
   })
 
   test('on the only target does not count targets', () => {

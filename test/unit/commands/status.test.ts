@@ -293,7 +293,7 @@ describe('status', () => {
     expect(narrow).toMatch(
       /^critical: production: no successful poll since .*\n {2}(?:UTC; )?then 42\.5% of 40 calls failed in 15 minutes, mostly\n {2}rejected\n {2}Since/,
     )
-    expect(narrow).toMatch(/^ {2}HighFailureRate: .*\n {4}\S/m)
+    expect(narrow).toMatch(/^ {2}\S.*\n {4}\S/m)
     const isCommand = (line: string) =>
       line.startsWith('  `callwatch alerts calls HighFailureRate --target production`')
     const lines = narrow.split('\n')

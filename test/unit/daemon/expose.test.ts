@@ -15,7 +15,7 @@ const SLOW_MS = 30
 /** Two messages to Slack fail, one of them for a minute. */
 function deliveryFailing() {
   const failures = deliveryFailures((text) => text)
-  failures.watch('slack', () => ({ problem: '503', next: 0, pending: 2, oldest: systemClock.wall() - 60 }))
+  failures.watch({ name: 'slack' }, () => ({ problem: '503', next: 0, pending: 2, oldest: systemClock.wall() - 60 }))
   return failures
 }
 
@@ -28,7 +28,7 @@ async function exposing(change: (store: Store) => Partial<Store> = () => ({})) {
     clock: systemClock,
     failures: deliveryFailing(),
     targets: { all: () => ['a', 'b'], loaded: () => [] },
-    receivers: { all: () => ['slack', 'pager'].map((name) => ({ name, send: async () => undefined })) },
+    receivers: { names: () => ['slack', 'pager'] },
     config: () => ({ events: { retention: 0, participants: false, webhooks: [webhookOf({ name: 'crm' })] } }),
     droppedLines: () => 3,
   })
@@ -96,7 +96,7 @@ test('a webhook that is removed while a scrape waits for the store has no series
     clock: systemClock,
     failures: deliveryFailing(),
     targets: { all: () => [], loaded: () => [] },
-    receivers: { all: () => [] },
+    receivers: { names: () => [] },
     config: () => ({ events: { retention: 0, participants: false, webhooks } }),
     droppedLines: () => 0,
   })

@@ -1,7 +1,7 @@
 import { BehaviorSubject, NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
 import { configOf } from '../../../src/config/config.ts'
-import { notifying } from '../../../src/daemon/notifying.ts'
+import { notifying } from '../../../src/daemon/notifying/notifying.ts'
 import type { DaemonParts } from '../../../src/daemon/open-parts.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'
 import { deliveryFailures } from '../../../src/notifications/delivery/delivery-failures.ts'
@@ -61,7 +61,7 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
     store,
     failures,
     config: () => config$.value,
-    receivers: { all: () => all, names: () => ['slack'] },
+    receivers: { all: () => all, names: () => ['slack'], keys: () => ['slack'] },
     targets: { all: () => ['production'], loaded: () => [{ ...production, alerts: alerts.of('production') }] },
     overviews: { isComplete: () => true, others: () => [] },
     ownership: {

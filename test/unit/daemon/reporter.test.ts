@@ -116,6 +116,17 @@ test('a receiver works again once none of its messages fails, not with one that 
   ])
 })
 
+test('a recipient of a mail that fails does not work again with one that others get', async () => {
+  const { report, logged } = logging()
+  const deliver = (key: string, outcome: 'sent' | 'retried') =>
+    report({ kind: 'delivery', delivery: { receiver: 'mail', key, outcome, problem: outcome === 'sent' ? '' : '451' } })
+  deliver('mail ben', 'retried')
+  deliver('mail ann', 'sent')
+  deliver('mail ben', 'retried')
+  deliver('mail ben', 'sent')
+  expect(logged()).toEqual(['notification retried: 451', 'mail works again after 0s; 2 attempts failed'])
+})
+
 test('a receiver that fails is a line when it begins, and one when a message was sent again', async () => {
   const { report, pass, logged, lines } = logging()
   const message = messageOf([FIRING])

@@ -18,74 +18,44 @@ const TIMEOUT_SECONDS = 30
 /** For connecting and for the server's greeting (milliseconds). */
 const CONNECT_TIMEOUT_MS = 10_000
 const MAX_REASON_LENGTH = 200
-/** For so long a mail is retried for some recipients before others on the same are sent to all (seconds). */
-const LONGEST_PARTLY_SECONDS = 900
 
 /** The fields of nodemailer's errors. */
 type Failure = {
-  [Key in 'code' | 'originalCode' | 'command' | 'response' | 'recipient']?: string | undefined
+  [Key in 'code' | 'originalCode' | 'command' | 'response']?: string | undefined
 } & { responseCode?: number | undefined; permanent?: boolean | undefined; rejectedErrors?: Failure[] | undefined }
 
 /**
- * Sends each message as one e-mail, with its own connection. If the server accepts it for some recipients and asks to retry
- * others, the next attempt is for those only.
+ * Sends each message as an e-mail to one of the recipients, with its own connection.
+ *
+ * @param position of the recipient in `to`
  */
-export function emailSend(config: EmailConfig, { clock, name, timezone }: SendContext): Send<void> {
+export function emailSend(config: EmailConfig, position: number, { clock, name, timezone }: SendContext): Send<void> {
   const { to, from, dashboardUrl } = config
   const domain = domainOf(config)
   const options = connectionOf(config)
-  /** By what they are about, the mails that only some recipients got, and for whom they are retried. */
-  const partly = new Map<string, Attempted>()
+  const envelope = { from, to: [to[position]!] }
 
   return async (message) => {
     const now = clock.wall()
     const { id, references } = idsOf(message, { receiver: name, domain })
-    const about = message.kind === 'alerts' ? JSON.stringify([message.route, message.group]) : id
-    for (const [key, { since }] of partly) if (clock.monotonic() - since > LONGEST_PARTLY_SECONDS) partly.delete(key)
-    // Those who got it get no other mail on the same until the others have it or refuse it, however the message changes meanwhile.
-    const earlier = partly.get(about)
-    if (earlier !== undefined && earlier.mail.messageId !== id)
-      await post(earlier).catch((error: unknown) => {
-        if (partly.has(about) || !(error instanceof DeliveryError)) throw error
-      })
     const mail = {
       from: { name: 'callwatch', address: from },
       to: [...to],
+      envelope,
       messageId: id,
       ...(references.length > 0 && { references: [...references], inReplyTo: references[0] }),
       date: new Date(now * 1000),
       headers: { 'Auto-Submitted': 'auto-generated' },
       ...emailMessage(message, { now, dashboardUrl, timezone }),
     }
-    await post(partly.get(about) ?? { about, since: clock.monotonic(), mail, to, refused: [] })
-  }
-
-  async function post(attempted: Attempted): Promise<void> {
-    const { about, mail, to: recipients } = attempted
-    const isPartly = attempted === partly.get(about)
-    const work = attempt({ ...mail, envelope: { from, to: [...recipients] } }, options, clock)
-    const missing = await work.catch((error: unknown) => {
-      if (!isPartly || !(error instanceof DeliveryError)) throw error
-      if (!error.retryable) partly.delete(about)
-      throw new DeliveryError(error.message, { retryable: error.retryable, mayHaveArrived: true })
-    })
-    const later = missing.filter(({ permanent }) => permanent !== true)
-    const refused = [...attempted.refused, ...missing.filter((failure) => !later.includes(failure))]
-    const [retryable, mayHaveArrived] = [later.length > 0, isPartly || missing.length < recipients.length]
-    const rest = { ...attempted, to: later.flatMap(({ recipient }) => recipient ?? []), refused }
-    if (retryable && mayHaveArrived) partly.set(about, rest)
-    else partly.delete(about)
-    const others = [...attempted.refused, ...missing].map((failure) => `${failure.recipient}${reasonOf(failure)}`)
-    if (others.length === 0) return
-    const problem = `the mail server did not accept the message for ${others.join(', ')}`
-    throw new DeliveryError(problem, { retryable, mayHaveArrived })
+    await attempt(mail, options, clock, `to[${position}]`)
   }
 }
 
 type Connection = ReturnType<typeof connectionOf>
 
-/** Sends a mail. Resolves to why recipients did not get it; rejects with a {@link DeliveryError} if that has another reason. */
-async function attempt(mail: SendMailOptions, options: Connection, clock: Clock): Promise<readonly Failure[]> {
+/** Sends a mail. Rejects with a {@link DeliveryError}. @param recipient as a problem names the recipient */
+async function attempt(mail: SendMailOptions, options: Connection, clock: Clock, recipient: string): Promise<void> {
   const deadline = new AbortController()
   const giveUp = clock.scheduler.schedule(() => deadline.abort(), TIMEOUT_SECONDS * 1000)
   const progress = { isSending: false }
@@ -95,13 +65,14 @@ async function attempt(mail: SendMailOptions, options: Connection, clock: Clock)
     done()
   })
   try {
-    return (await transport.sendMail({ ...mail, signal: deadline.signal })).rejectedErrors ?? []
+    await transport.sendMail({ ...mail, signal: deadline.signal })
   } catch (error) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all its errors have this form, every field being optional
     const failure = error as Failure
-    const { rejectedErrors = [] } = failure
-    if (rejectedErrors.length > 0) return rejectedErrors
-    throw deliveryError(failure, deadline.signal.aborted, progress.isSending)
+    const [rejected] = failure.rejectedErrors ?? []
+    if (rejected === undefined) throw deliveryError(failure, deadline.signal.aborted, progress.isSending)
+    const problem = `the mail server did not accept the message for ${recipient}${reasonOf(rejected)}`
+    throw new DeliveryError(problem, { retryable: rejected.permanent !== true })
   } finally {
     giveUp.unsubscribe()
   }
@@ -131,15 +102,6 @@ function connectionOf(config: EmailConfig) {
   }
 }
 
-/** A mail, what it is about, since when it is attempted (monotonic seconds), to whom it is sent now, and who refused it. */
-type Attempted = {
-  about: string
-  since: number
-  mail: SendMailOptions
-  to: readonly string[]
-  refused: readonly Failure[]
-}
-
 /** Notes when the server starts to read the message, which it does after it accepted sender and recipients. */
 async function* noted(message: AsyncIterable<Buffer>, progress: { isSending: boolean }): AsyncGenerator<Buffer> {
   progress.isSending = true
@@ -165,9 +127,16 @@ function connectionProblem({ code, originalCode = code }: Failure): string {
   return originalCode === undefined ? what : `${what}: ${originalCode}`
 }
 
+/** What may be an address. API and metrics have none. */
+const ADDRESS = /[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g
+
 /** The server's answer on one line, such as `: 550 no such user`. */
 function reasonOf({ response = '' }: Failure): string {
-  const line = plainText(response.toWellFormed()).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON_LENGTH)
+  const line = plainText(response.toWellFormed())
+    .replaceAll(ADDRESS, '…')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, MAX_REASON_LENGTH)
   return line === '' ? '' : `: ${line}`
 }
 

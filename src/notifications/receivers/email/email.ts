@@ -1,9 +1,11 @@
 import { isIP } from 'node:net'
 import type { z } from 'zod'
+import { oneByOne } from '../../../clock/one-by-one.ts'
 import { isLoopback } from '../../../network/loopback.ts'
 import { eachOnce, link, oneOf, text, wholeNumber } from '../../../schema/scalars.ts'
 import { password, reportLogin } from '../../../schema/secret.ts'
 import { completed, section } from '../../../schema/section.ts'
+import { hashOf } from '../../hash.ts'
 import type { ReceiverType } from '../../receiver.ts'
 
 /** The usual port for each kind of connection (RFC 8314, section 7.3; RFC 5321 for a relay on this machine). */
@@ -45,13 +47,23 @@ const emailSection = completed(emailKeys, (given) => ({ ...given, port: given.po
   dependentRequired: { password: ['username'], password_file: ['username'] },
 })
 
+/** Mail servers accept few connections at once; Microsoft 365 three. */
+const MOST_CONNECTIONS = 3
+
 export type EmailConfig = z.output<typeof emailSection>
 
-/** Sends messages to people by e-mail. */
+/** Sends messages to people by e-mail. Each recipient is a receiver, so that one to whom a mail is delayed delays no other. */
 export const email: ReceiverType<typeof emailSection> = {
   about: 'People, by e-mail through an SMTP server',
   section: emailSection,
-  create: async (config, context) => ({ send: (await import('./email-send.ts')).emailSend(config, context) }),
+  create: async (config, context) => {
+    const { emailSend } = await import('./email-send.ts')
+    const connections = Array.from({ length: MOST_CONNECTIONS }, oneByOne)
+    return config.to.map((address, position) => {
+      const [send, inTurn] = [emailSend(config, position, context), connections[position % MOST_CONNECTIONS]!]
+      return { key: `${context.name} ${hashOf(address)}`, send: (message) => inTurn(() => send(message)) }
+    })
+  },
 }
 
 /** Checked as browsers do: an address that mail servers accept without extensions and quotes. */

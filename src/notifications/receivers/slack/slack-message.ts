@@ -1,7 +1,8 @@
+import type { Alert } from '../../../alerts/alert.ts'
 import { hasEnded, type Notification } from '../../../alerts/notification.ts'
 import { isBeyond } from '../../../alerts/signal.ts'
 import type { Severity } from '../../../alerts/match-keys.ts'
-import { plural } from '../../../text/format.ts'
+import { formatTime, plural } from '../../../text/format.ts'
 import type { AlertMessage, FlappedAlert, Message, StoreMessage, TextOptions } from '../../message.ts'
 import { nameIn, oneLine } from '../../text/bounded.ts'
 import { bulletinOf, type Bulletin } from '../../text/bulletin.ts'
@@ -51,6 +52,17 @@ function plainMessage(message: Message, options: TextOptions): SlackMessage {
     default:
       return storeMessage(message, options)
   }
+}
+
+/** What a message shows whose incident continues in another one. */
+export function slackContinued(
+  { group }: Pick<AlertMessage, 'group'>,
+  { channel, ts }: { channel: string; ts: string },
+): SlackMessage {
+  const seconds = Number.parseInt(ts, 10)
+  const what = nameIn(Object.values(group).join(', ') || 'All alerts', 100)
+  const where = `Continues in <#${channel}>, in the message of ${formatTime(seconds)}`
+  return dated(titled(`➡️ ${what}: continues in another message`, '', FALLBACK, [section(where)]), seconds)
 }
 
 function bulletinMessage({ title, parts, notes }: Bulletin, { dashboardUrl }: TextOptions): SlackMessage {
@@ -172,8 +184,11 @@ function titleOfMessage(message: AlertMessage): string {
   const title = titleOnTarget(message, target)
   if (other === undefined) return title
   // Not all is well there.
-  return `${EMOJI[other.severity]} ${nameIn(elsewhereText(message), 70)}; ${nameIn(title.slice(title.indexOf(' ') + 1), 70)}`
+  return `${emojiElsewhere(other)} ${nameIn(elsewhereText(message), 70)}; ${nameIn(title.slice(title.indexOf(' ') + 1), 70)}`
 }
+
+const emojiElsewhere = (other: Alert) =>
+  isBeyond(other, other.value, other.threshold) ? EMOJI[other.severity] : EMOJI.within
 
 function titleOnTarget(message: AlertMessage, target: string): string {
   const { alerts, flapped } = message
@@ -209,7 +224,8 @@ function titleOfGroup(message: AlertMessage): string {
   const hasExpired = alerts.some(({ notification }) => notification.kind === 'expired')
   const title = nameIn(groupTitle(message), 130)
   const [other] = elsewhere
-  if (incident === undefined) return `${EMOJI[other?.severity ?? (hasExpired ? 'expired' : 'resolved')]} ${title}`
+  if (incident === undefined)
+    return `${other === undefined ? EMOJI[hasExpired ? 'expired' : 'resolved'] : emojiElsewhere(other)} ${title}`
   return isRecovering(incident) ? `${EMOJI.within} ${title}` : `${EMOJI[severity]} ${severity}: ${title}`
 }
 

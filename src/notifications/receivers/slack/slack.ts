@@ -51,7 +51,7 @@ export const slack: ReceiverType<typeof slackSection> = {
   create: async (config, context) => {
     const { token, channel, webhookUrl } = config
     if (token !== undefined && channel !== undefined)
-      return { send: (await import('./slack-bot.ts')).slackBot({ ...config, token, channel }, context), edits: true }
+      return (await import('./slack-bot.ts')).slackBot({ ...config, token, channel }, context)
     return { send: (await import('./slack-send.ts')).slackSend({ ...config, webhookUrl: webhookUrl! }, context) }
   },
 }

@@ -1,10 +1,10 @@
 import { NEVER, type Observable, type Subscription } from 'rxjs'
 import type { Clock } from '../../../../src/clock/clock.ts'
 import type { Config } from '../../../../src/config/config.ts'
-import { notifying } from '../../../../src/daemon/notifying.ts'
+import { notifying } from '../../../../src/daemon/notifying/notifying.ts'
 import type { DaemonParts } from '../../../../src/daemon/open-parts.ts'
 import { deliveryFailures } from '../../../../src/notifications/delivery/delivery-failures.ts'
-import type { MessageReceiver } from '../../../../src/notifications/receiver.ts'
+import { keyOf, type MessageReceiver } from '../../../../src/notifications/receiver.ts'
 import type { Cluster } from '../../../../src/store/cluster.ts'
 import type { Database } from '../../../../src/store/sql.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
@@ -94,7 +94,11 @@ export function daemonLife({ clock, sql, alerts, config, config$, broken }: Arou
     store: storeOf(),
     failures,
     config,
-    receivers: { all: () => receivers, names: () => receivers.map(({ name }) => name) },
+    receivers: {
+      all: () => receivers,
+      names: () => receivers.map(({ name }) => name),
+      keys: () => receivers.map(keyOf),
+    },
     targets: { all: targets, loaded: () => targets().map(target) },
     overviews: { isComplete: () => true, others: () => [] },
     ownership: {

@@ -25,9 +25,13 @@ type Stored = Post & { channel: string; metadata: unknown }
 
 export type SlackWorkspace = Awaited<ReturnType<typeof slackWorkspace>>
 
+/** After so many calls of a method in a minute Slack answers that it is limited, whatever their channel. */
+const LIMITS: Readonly<Record<string, number>> = { 'chat.update': 50 }
+
 /** Slack's API on loopback, as far as a bot uses it. */
 export async function slackWorkspace(clock: { monotonic: () => number; wall: () => number }) {
   const calls: Call[] = []
+  const refused: { at: number; method: string }[] = []
   const posts: Stored[] = []
   const instead = new Map<string, (call: Call) => Instead>()
   let last = 0
@@ -35,15 +39,16 @@ export async function slackWorkspace(clock: { monotonic: () => number; wall: () 
   const methods: Record<string, (body: Record<string, unknown>) => object> = {
     'chat.postMessage': ({ channel, text, blocks, thread_ts: thread, reply_broadcast: broadcast, metadata }) => {
       const [at, ts] = [clock.monotonic(), `${Math.floor(clock.wall())}.${String((last += 1)).padStart(6, '0')}`]
-      const root = posts.find((one) => one.ts === thread)
+      const root = posts.find((one) => one.ts === thread && one.channel === channel)
       const shown = { text: String(text), blocks: JSON.stringify(blocks) }
-      if (thread === undefined)
+      // Where a person deleted the message, its replies are messages of the channel.
+      if (root === undefined)
         posts.push({ at, ts, ...shown, edits: [], replies: [], channel: String(channel), metadata })
-      else root?.replies.push({ at, text: shown.text, isBroadcast: broadcast === true })
-      return { ok: true, ts }
+      else root.replies.push({ at, text: shown.text, isBroadcast: broadcast === true })
+      return { ok: true, channel, ts, message: { ...(root && { thread_ts: root.ts }) } }
     },
-    'chat.update': ({ ts, text, blocks }) => {
-      const known = posts.find((one) => one.ts === ts)
+    'chat.update': ({ channel, ts, text, blocks }) => {
+      const known = posts.find((one) => one.ts === ts && one.channel === channel)
       if (known === undefined) return { ok: false, error: 'message_not_found' }
       known.edits.push({ at: clock.monotonic(), text: String(text), blocks: JSON.stringify(blocks) })
       return { ok: true, ts }
@@ -54,11 +59,19 @@ export async function slackWorkspace(clock: { monotonic: () => number; wall: () 
     },
   }
 
+  function isLimited({ method, at }: Call): boolean {
+    const lately = calls.filter((one) => one.method === method && one.at > at - 60)
+    const limited = lately.length > (LIMITS[method] ?? Infinity)
+    if (limited) refused.push({ at, method })
+    return limited
+  }
+
   function handle(call: Call, response: ServerResponse): void {
     calls.push(call)
     const other = instead.get(call.method)?.(call)
     if (other === 'lostgone') return void response.destroy()
     if (typeof other === 'object') return void response.end(JSON.stringify(other))
+    if (isLimited(call)) return void response.end(JSON.stringify({ ok: false, error: 'rate_limited' }))
     const answer = methods[call.method]?.(call.body) ?? { ok: false, error: 'unknown_method' }
     if (other === 'lost') return void response.destroy()
     response.end(JSON.stringify(answer))
@@ -79,6 +92,8 @@ export async function slackWorkspace(clock: { monotonic: () => number; wall: () 
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
+    /** The calls that were beyond a limit. */
+    refused,
     /** The messages of a channel, oldest first. */
     posts: (channel: string): Post[] => posts.filter((one) => one.channel === channel),
     /** From now on Slack does this with each call of a method; undefined: what it usually does. */

@@ -11,7 +11,7 @@ import { messageRound, type MessagesOptions } from '../../../../src/notification
 import { suppressionNotes } from '../../../../src/notifications/delivery/suppression-notes.ts'
 import { newPauses } from '../../../../src/notifications/delivery/pauses.ts'
 import { grouping } from '../../../../src/notifications/grouping.ts'
-import type { Message } from '../../../../src/notifications/message.ts'
+import type { AlertMessage, Message } from '../../../../src/notifications/message.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
 import type { Store } from '../../../../src/store/store.ts'
@@ -162,7 +162,8 @@ export function sending(options: SendingOptions = {}) {
     })
     const run = () => {
       const deliveries$ = names.map((name) => {
-        const receiver = name === 'slack' ? { name, send, edits } : { name, send: sendTo(name) }
+        const edit = async (message: AlertMessage) => (await send(message)) ?? undefined
+        const receiver = name === 'slack' ? { name, send, ...(edits && { edit }) } : { name, send: sendTo(name) }
         const round = messageRound(receiver, pauses.get(name)!, optionsOf(name))
         return deliver([round], { clock, draining$: merge(draining$, paused$) })
       })

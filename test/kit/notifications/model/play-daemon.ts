@@ -88,7 +88,7 @@ function answerAs(d: NotifyingDaemon, name: string, { mode, refuses }: Answers):
     if (subject === refuses) for (const rule of rules) d.answers(name, 'error', { rule })
 }
 
-function configured(config: Config, receivers: readonly string[]): Omit<Configured, 'targets' | 'bots'> {
+function configured(config: Config, receivers: readonly string[]): Omit<Configured, 'targets' | 'bots' | 'channels'> {
   const { by, wait, interval, repeat, sevB, nameB } = config
   const rules = RULES.map((rule) => ({
     ...rule,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { notifyingDaemon } from '../../../kit/notifications/notifying-daemon.ts'
+import { notifyingDaemon, RULES } from '../../../kit/notifications/notifying-daemon.ts'
 
 const NOTIFY = { group_wait: '20s', group_interval: '2m' }
 
@@ -74,6 +74,21 @@ describe('a symptom of an outage', () => {
     await d.advance(200)
     const told = d.said('pager').flatMap(({ begins, ends, was }) => [...begins, ...ends, ...was])
     expect(told, d.lines('pager')).toEqual(['t0/Outage', 't0/Outage'])
+  })
+
+  test('of which nothing is new is not named at its end: its own end is not told either', async () => {
+    const errors = { name: 'Errors', signal: 'request_errors', above: 0.25, severity: 'warning' } as const
+    const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY, rules: [...RULES, errors] })
+    await d.fire(0, 'Outage')
+    await d.fire(0, 'Errors')
+    await d.advance(200)
+    await d.end(0, 'Outage')
+    d.see(0, 'Errors', { evidence: { isQuiet: true } })
+    await d.advance(400)
+    await d.end(0, 'Errors')
+    await d.advance(400)
+    expect(d.lines('pager')).not.toContain('Errors')
+    expect(d.said('pager').at(-1)?.title).toMatch(/^✅ resolved: Outage/)
   })
 
   test('that lasts is told once it has waited after it', async () => {

@@ -9,10 +9,16 @@ const failed = (given: Partial<ConstructorParameters<typeof DeliveryError>[1]> =
 const refusal = failed({ retryable: false })
 const unanswered = failed({ mayHaveArrived: true })
 
-/** The pauses after so many failures. */
-function pausesAfter(times: number, error: unknown, of?: 'state') {
-  const pause = backOff(virtualClock(), of)
-  return Array.from({ length: times }, () => pause.fail(error).retryIn)
+/** The pauses after so many failures, each of which comes after the pause before. */
+async function pausesAfter(times: number, error: unknown, of?: 'state') {
+  const clock = virtualClock()
+  const pause = backOff(clock, of)
+  const pauses: (number | undefined)[] = []
+  for (let time = 0; time < times; time += 1) {
+    pauses.push(pause.fail(error).retryIn)
+    await clock.advance(pause.left())
+  }
+  return pauses
 }
 
 describe('a pause', () => {
@@ -26,21 +32,40 @@ describe('a pause', () => {
     ['is five minutes after a refusal', refusal, [300, 300]],
     ['is five minutes after three attempts without an answer', unanswered, [1, 2, 300, 300]],
     ['grows after an internal error', new TypeError('a bug'), [1, 2, 300]],
-  ])('%s', (_what, error, expected) => {
-    expect(pausesAfter(expected.length, error)).toEqual(expected)
+  ])('%s', async (_what, error, expected) => {
+    expect(await pausesAfter(expected.length, error)).toEqual(expected)
   })
 
-  test('of a state is a minute at most, whatever the receiver asks, and also without answers', () => {
-    expect(pausesAfter(8, unanswered, 'state')).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
-    expect(pausesAfter(1, failed({ retryAfter: 3600 }), 'state')).toEqual([60])
+  test('of a state is a minute at most, whatever the receiver asks, and also without answers', async () => {
+    expect(await pausesAfter(8, unanswered, 'state')).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+    expect(await pausesAfter(1, failed({ retryAfter: 3600 }), 'state')).toEqual([60])
+  })
+
+  test('does not grow by what was under way when it began, nor end by it', async () => {
+    const clock = virtualClock()
+    const [whole, own] = [backOff(clock), backOff(clock)]
+    const unreachable = () => Promise.reject(failed({ status: undefined }))
+    for (const _message of [1, 2, 3, 4]) await own.attempt(unreachable, whole)
+    await own.attempt(async () => undefined, whole)
+    expect([whole.left(), own.left()]).toEqual([1, 0])
+    await clock.advance(1)
+    await own.attempt(async () => undefined, whole)
+    expect(whole.failed()).toBeUndefined()
+  })
+
+  test('does not follow what may have arrived and would never be confirmed', async () => {
+    const pause = backOff(virtualClock())
+    const error = failed({ retryable: false, mayHaveArrived: true })
+    expect(await pause.attempt(() => Promise.reject(error))).toEqual({ outcome: 'sent', unconfirmed: 'it failed' })
+    expect(pause.left()).toBe(0)
   })
 
   test('is by elapsed time, and begins anew once something was accepted', async () => {
     const clock = virtualClock(1000)
     const pause = backOff(clock)
-    for (const _time of [1, 2]) pause.fail(failed())
+    pause.fail(failed())
     clock.stepWall(3600)
-    await clock.advance(1.5)
+    await clock.advance(0.5)
     expect([pause.left(), pause.failed()]).toEqual([0.5, { since: 1000, problem: 'it failed' }])
     expect([pause.accepted(), pause.left(), pause.failed()]).toEqual([{ outcome: 'sent' }, 0, undefined])
     expect(pause.fail(failed()).retryIn).toBe(1)
@@ -90,7 +115,7 @@ describe('what is said of a receiver', () => {
     pauses.whole.fail(new DeliveryError('no route', { retryable: true, retryAfter: 60 }))
     pauses.due = 5
     expect(pauses.failure()).toMatchObject({ problem: 'no route', next: 1060, pending: 5 })
-    pauses.accepted()
+    pauses.whole.accepted()
     expect(pauses.failure()).toMatchObject({ problem: 'it failed', next: 1300 })
   })
 

@@ -65,18 +65,17 @@ const KINDS: Record<string, Kind> = {
     const fails = () => draw() < FAILURES / 3
     const { port } = await smtpInbox({
       login: () => (fails() ? refusal(454, 'not now') : undefined),
-      // For one of the two recipients only, now and then.
       recipient: () => (fails() ? refusal(450, 'not now') : undefined),
       message: (mail) => {
         if (fails()) return refusal(451, 'not now')
         const [, state, name] = /^\[(\w+)\] \w+ (\w)/.exec(bodyOf(mail, 'text/plain')) ?? []
-        accepted.push(...mail.to.map((to) => `${to} ${state} ${name}`))
+        accepted.push(`${state} ${name}`)
         return undefined
       },
     })
     const server = { host: '127.0.0.1', port, tls: 'none', username: 'ann', password: 'x' } as const
     return {
-      send: emailSend({ to: ['a@b.example', 'c@d.example'], from: 'e@f.example', ...server }, context),
+      send: emailSend({ to: ['a@b.example'], from: 'e@f.example', ...server }, 0, context),
       accepted,
     }
   },
@@ -124,14 +123,9 @@ describe.each(Object.entries(KINDS))('a real receiver of the kind %s that often 
     }
     for (let i = 0; i < 200 && !ALERTS.every(isToldAll); i++) await settle(5)
     expect(sender.outcomes().filter((outcome) => outcome === 'retried').length).toBeGreaterThan(0)
-    const recipients = kind === 'email' ? ['a@b.example ', 'c@d.example '] : ['']
-    for (const recipient of recipients) {
-      for (const { name } of ALERTS) {
-        const ofAlert = (all: readonly Understood[]) => all.filter((one) => one.endsWith(` ${name}`))
-        expect(ofAlert(accepted.filter((one) => one.startsWith(recipient)))).toEqual(
-          ofAlert(happened).map((one) => `${recipient}${one}`),
-        )
-      }
+    for (const { name } of ALERTS) {
+      const ofAlert = (all: readonly Understood[]) => all.filter((one) => one.endsWith(` ${name}`))
+      expect(ofAlert(accepted)).toEqual(ofAlert(happened))
     }
   })
 })

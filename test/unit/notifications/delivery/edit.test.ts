@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import type { AlertMessage, Message } from '../../../../src/notifications/message.ts'
+import { groupLines, groupTitle } from '../../../../src/notifications/text/group-text.ts'
 import { AT, sending, type Receive } from '../../../kit/notifications/delivery/sending.ts'
 
 const GROUPED = { groupBy: ['alert', 'severity'], groupWait: 20, groupInterval: 300, targets: 300 } as const
@@ -42,6 +43,28 @@ test('the message of an incident is true within seconds while it grows and shrin
   expect(posted).toHaveLength(1)
 })
 
+test('the end of an incident is that of all its targets, also of those whose end was shown long before', async () => {
+  const { shown, receive } = board()
+  const run = sending({ ...GROUPED, edits: true, receive })
+  for (let n = 0; n < 6; n++) await run.fire(high(n))
+  await run.clock.advance(60)
+  for (const n of [0, 1]) await run.resolve(high(n))
+  // Told, and longer ago than an interval.
+  await run.clock.advance(900)
+  for (const n of [2, 3, 4]) await run.resolve(high(n))
+  await run.clock.advance(60)
+  await run.resolve(high(5))
+  await run.clock.advance(2)
+  const { message } = shown.get('1')!
+  expect(message).toMatchObject({
+    about: 'ended',
+    target: undefined,
+    whole: { targets: 6, since: AT, until: AT + 1020 },
+  })
+  expect(groupTitle(message)).toBe('HighFailureRate over on all 6 targets')
+  expect(groupLines(message)).toContain('Fired from 2026-11-20 08:15:30 UTC to 08:32:30 UTC, for 17m')
+})
+
 test('the message says that its numbers are from before', async () => {
   const { shown, receive } = board()
   const run = sending({ ...GROUPED, edits: true, receive, freshFor: 45 })
@@ -81,7 +104,8 @@ test('a message that was posted again is edited from then on, also by the next p
   await run.clock.advance(40)
   run.restart()
   await run.clock.advance(20)
-  expect(seen.map(({ thread }) => thread).slice(0, 4)).toEqual([undefined, '1', '2', '2'])
+  const edits = seen.filter(({ continuesIn }) => continuesIn === undefined)
+  expect(edits.map(({ thread }) => thread).slice(0, 4)).toEqual([undefined, '1', '2', '2'])
 })
 
 test('a message that was posted again while the store is busy is not edited before the store knows it', async () => {

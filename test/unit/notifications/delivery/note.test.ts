@@ -118,3 +118,13 @@ describe('why messages wait is noted', () => {
     ])
   })
 })
+
+test('mails to several recipients are one notice, unless one comes much later', () => {
+  const notice = (at: number, receiver = 'mail') => JSON.stringify({ receiver, kind: 'firing', at })
+  const lines = [notice(100), notice(101), notice(101, 'slack'), notice(700)].map((line) => `${line}\n`).join('')
+  expect(readNotes(lines).notices.map(({ receiver, at }) => [receiver, at])).toEqual([
+    ['mail', 100],
+    ['slack', 101],
+    ['mail', 700],
+  ])
+})

@@ -193,3 +193,18 @@ describe('a receiver', () => {
     expect(clock.monotonic() - (await open()).entries()[0]!.heardAt).toBe(0)
   })
 })
+
+test('what is written at the same time is written in turn, and once each', async () => {
+  const { store } = await receiver()
+  const written: unknown[] = []
+  const slow = {
+    notified: store.notified,
+    writeNotified: async ({ receiver: one }: Parameters<typeof store.writeNotified>[0]) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      written.push(one?.state.cursor)
+    },
+  }
+  const notified = (await readNotified(['slack'], { clock: virtualClock(AT), store: slow })).get('slack')!
+  await Promise.all([1, 2, 3].map((cursor) => notified.set({ ...notified.state(), cursor })))
+  expect(written).toEqual([1, 2, 3])
+})
