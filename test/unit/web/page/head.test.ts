@@ -42,7 +42,7 @@ describe('the head of the overview', () => {
     )
     expect(elements.find(({ type }) => type === 'h3')?.text).toBe('Most failed calls')
     expect(elements.find(({ type }) => type === 'p')?.text).toMatch(
-      /^critical Since 2026-09-21 14:10:20 UTC · Outcomes: unanswered 294, rejected 0, canceled 0, ended 186 · Very/,
+      /^critical Since 2026-09-21 14:10:20 UTC · Outcomes: unanswered 294, rejected 0, canceled 0, ended 186 · Rule: Very/,
     )
     expect(linesOf(state).length).toBe(10)
     expect(linesOf(state)[0]).toBe('t0 75% 30 of 40')
@@ -204,7 +204,7 @@ describe('the head of the overview', () => {
     ])
     expect(linesOf(state)).toEqual([])
     const about = () => render(Head, state).find(({ type }) => type === 'p')?.text
-    expect(about()).toMatch(/^critical Since 14:09:20 UTC · VeryHighFailureRate: more than 40%/)
+    expect(about()).toMatch(/^critical Since 14:09:20 UTC · Rule: VeryHighFailureRate, more than 40%/)
     for (const alert of state.snapshot!.alerts) {
       alert.state = 'recovering'
       alert.summary = `Recovering: ${alert.summary}`
