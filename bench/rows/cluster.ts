@@ -51,7 +51,7 @@ export const tenThousand: Scenario = {
         target: 0.3,
         unit: 's',
         note:
-          `/api/v1/status of all targets; ${Math.round(overviews[0]!.bytes / 1e6)} MB; ` +
+          `/api/v1/state of all targets; ${Math.round(overviews[0]!.bytes / 1e6)} MB; ` +
           `${median(compressed.map(({ seconds }) => seconds)).toFixed(2)} s where the client, on this machine as well, accepts gzip`,
       },
       {
@@ -112,7 +112,7 @@ async function overviewOf(
   encoding: 'identity' | 'gzip',
 ): Promise<{ seconds: number; bytes: number }> {
   const begun = performance.now()
-  const text = await (await fetch(new URL('api/v1/status', url), { headers: { 'accept-encoding': encoding } })).text()
+  const text = await (await fetch(new URL('api/v1/state', url), { headers: { 'accept-encoding': encoding } })).text()
   const seconds = (performance.now() - begun) / 1000
   const shown: unknown[] = JSON.parse(text).targets
   if (shown.length !== targets) throw new Error(`the status shows ${shown.length} of ${targets} targets`)

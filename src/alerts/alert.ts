@@ -29,6 +29,12 @@ export const isCause = ({ signal: { name } }: Pick<Alert, 'signal'>) => CAUSES.s
 /** An instance and its target. */
 export type LiveAlert = { target: string; instance: AlertInstance }
 
+type WithAlerts = { name: string; alerts: { values: () => Iterable<AlertInstance> } }
+
+/** The alerts of some targets. */
+export const livesOf = (targets: readonly WithAlerts[]): LiveAlert[] =>
+  targets.flatMap(({ name: target, alerts }) => Array.from(alerts.values(), (instance) => ({ target, instance })))
+
 type Measured = Pick<Alert, 'labels' | 'match' | 'breach'> & { signal: object }
 
 /** The keys of signals that do not change what is counted: how long, and how much is enough for a result. */

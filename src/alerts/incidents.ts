@@ -19,9 +19,9 @@ import { bySeverity, isMoreSevere, type AlertMatch, type Severity } from './matc
 import { failuresOf } from './notification.ts'
 import { isBeyond, sum, type Contributor } from './signal.ts'
 
-/** The alerts that are notified together. */
-export type AlertGroup = {
-  /** Identifies the group. */
+/** Which alerts are one incident: those that are notified together. */
+export type IncidentId = {
+  /** Identifies the incident. */
   key: string
   /** The values that its alerts have in common. */
   labels: AlertMatch
@@ -38,7 +38,7 @@ const CAUSE_DELAY_SECONDS = 300
 export const byName = new Intl.Collator('en', { numeric: true })
 
 /** What fires on several targets, or on one, for the same reason. Times are UNIX seconds. */
-export type Incident = AlertGroup & {
+export type Incident = IncidentId & {
   /** The time that this is about: when the latest alert of all was evaluated, or since when an evaluation is not old. */
   at: number
   /** The highest of what is beyond its threshold now, or the lowest of its subject if nothing is. */
@@ -95,7 +95,7 @@ export type Incident = AlertGroup & {
  */
 export function incidentsOf(
   lives: readonly LiveAlert[],
-  groupOf: (alert: Alert) => AlertGroup,
+  groupOf: (alert: Alert) => IncidentId,
   of: number,
   freshFrom = -Infinity,
   fleet: readonly FleetTarget[] = [],
@@ -116,7 +116,7 @@ export function incidentsOf(
 }
 
 /** The incident of the alerts of a group; undefined if nothing of it fires. */
-export function incidentAlone(group: AlertGroup, alerts: readonly Stated[], among: Among): Incident | undefined {
+export function incidentAlone(group: IncidentId, alerts: readonly Stated[], among: Among): Incident | undefined {
   return alerts.some(isFiring) ? incidentOf(group, alerts, among) : undefined
 }
 
@@ -170,7 +170,7 @@ export type Said = Pick<Incident, 'alerts' | 'measured' | 'worst' | 'calls' | 's
 }
 
 function incidentOf(
-  { key, labels }: AlertGroup,
+  { key, labels }: IncidentId,
   all: readonly Stated[],
   { onTarget, of, at, freshFrom, fleet }: Among,
 ): Incident {

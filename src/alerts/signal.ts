@@ -71,7 +71,7 @@ type DeclaredByEachSignal<Name extends string, Keys extends Shape, Signal> = {
   readonly unit: Unit
   /** Whether the stored history holds all data that the signal is measured on; default: no. */
   readonly isReplayable?: boolean
-  /** Whether `/api/v1/status` shows its value at each poll. */
+  /** Whether `/api/v1/state` shows its value at each poll. */
   readonly isShownInStatus?: boolean
   /** The name of the worst value, instead of `peak`. */
   readonly peakName?: string

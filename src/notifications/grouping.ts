@@ -1,13 +1,13 @@
 import { subjectOf, type Alert } from '../alerts/alert.ts'
 import { onceEach } from '../alerts/once-each.ts'
-import type { AlertGroup } from '../alerts/incidents.ts'
+import type { IncidentId } from '../alerts/incidents.ts'
 import { valuesOf, matches } from '../alerts/match.ts'
 import { bySeverity, type AlertMatch } from '../alerts/match-keys.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { NotifyConfig } from './notify-section.ts'
 
 /** Alerts that are notified together, as Alertmanager groups them. */
-export type Group = AlertGroup & {
+export type Group = IncidentId & {
   /** What the route of its alerts matches; undefined without a route. */
   route: AlertMatch | undefined
   /** How long the first alert waits for others (undefined: as long as polls need), and how long later changes wait after each message (seconds). */

@@ -5,7 +5,7 @@ import { callsRequest } from '../alerts/calls-behind.ts'
 import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
 import { NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
 import { matches, type Silence } from '../alerts/match.ts'
-import { ofOne, type AlertGroup } from '../alerts/incidents.ts'
+import { ofOne, type IncidentId } from '../alerts/incidents.ts'
 import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
 import { incidentSentence } from '../notifications/text/group-text.ts'
@@ -102,7 +102,7 @@ const suppression = z.object({
 })
 
 /** An alert as it is now. */
-export const alert = alertWithValue
+export const alert = alertKeyed
   .extend({
     state: z.enum(STATES),
     firing_since: time.nullable(),
@@ -120,11 +120,10 @@ export const alert = alertWithValue
   })
   .register(named, { id: 'Alert' })
 export type AlertView = z.output<typeof alert>
-export const alerts = namedObject('Alerts', { alerts: z.array(alert) })
 
 export function alertView(
   live: LiveAlert,
-  groupOf: (alert: Alert) => Pick<AlertGroup, 'labels'>,
+  groupOf: (alert: Alert) => Pick<IncidentId, 'labels'>,
   silences: readonly Silence[] = [],
   suppressed: ReadonlyMap<string, readonly Suppression[]> = new Map(),
   freshFrom = -Infinity,
@@ -135,6 +134,7 @@ export function alertView(
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
   return {
     ...alertData(alert),
+    key: alert.key,
     state,
     firing_since: firingSince === undefined ? null : isoTime(firingSince),
     ...(state === 'pending' && { fires_at: isoTime(firesAt(live.instance)) }),

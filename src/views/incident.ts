@@ -8,7 +8,7 @@ import { ABOUT, incidentLines, incidentSentence } from '../notifications/text/gr
 import { failuresOf } from '../alerts/notification.ts'
 import { alertKeyed } from './alert.ts'
 import { severity } from './rule.ts'
-import { count, finite, finiteOf, named, namedObject, time, timeOrNull } from './shapes.ts'
+import { count, finite, finiteOf, named, time, timeOrNull } from './shapes.ts'
 import { silence } from './silence.ts'
 
 /** How many of the worst alerts are shown. */
@@ -63,10 +63,10 @@ export const incident = z
       )
       .describe('At most ten alerts whose value is beyond the threshold, those with most failed calls first'),
     others: z.array(z.object({ alert: z.string(), targets: count })).describe('What else fires on its targets'),
+    runbook_url: z.string().optional().describe('In the state'),
   })
   .register(named, { id: 'Incident' })
 export type IncidentView = z.output<typeof incident>
-export const incidents = namedObject('Incidents', { incidents: z.array(incident) })
 
 export function incidentView(incident: Incident): IncidentView {
   const { labels, severity, since, targets, held, calls, shared, contributor, causes, worst, others } = incident

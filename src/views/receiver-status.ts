@@ -12,7 +12,6 @@ export const receiver = namedObject('Receiver', {
   next_attempt: time.optional().describe('When the next attempt is due; absent while one is made'),
 })
 export type ReceiverView = z.output<typeof receiver>
-export const receivers = namedObject('Receivers', { receivers: z.array(receiver) })
 
 /**
  * What cannot be delivered: since when nothing can be, unless only some messages fail; why, when the next attempt is due, how many messages

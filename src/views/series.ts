@@ -43,7 +43,7 @@ const blind = z.array(z.object({ since: time, until: time })).describe('Times th
 const perMinute = z.array(count.nullable().describe('Null where it is not known yet'))
 
 /** How many calls finished in each of the last minutes, by target and final status, oldest first. */
-export const finishedPerMinute = namedObject('FinishedPerMinute', {
+export const finishedPerMinute = z.object({
   since: time,
   step_seconds: count,
   targets: z.array(z.object({ name: z.string(), ...byOutcome(() => perMinute), blind: blind.optional() })),

@@ -14,10 +14,6 @@ export const silence = namedObject('Silence', {
   edits: count.describe('How often it was edited'),
 })
 export type SilenceView = z.output<typeof silence>
-export const silences = namedObject('Silences', {
-  silences: z.array(silence),
-  read_only: z.literal(true).optional().describe('They cannot be changed: http.auth is missing'),
-})
 
 export function silenceView({ id, match, since, until, reason, author, edits = 0 }: Silence): SilenceView {
   return { id, match, since: isoTime(since), until: isoTime(until), reason, author, edits }

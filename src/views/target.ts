@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { STATES, type AlertInstance } from '../alerts/alert-instance.ts'
+import { STALE_INTERVALS } from '../clock/intervals.ts'
 import { isoTime, wholeMilliseconds } from '../clock/times.ts'
 import { EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { horizon } from '../ledger/horizon.ts'
@@ -96,15 +97,29 @@ const committed = z.object({
   max_requests_per_minute: count,
 })
 
-/** A target in `/api/v1/status`. Its sums equal the counters on `/metrics` at the same commit. */
-export const target = namedObject('Target', { ...current.shape, ...committed.shape })
+/** A target in `/api/v1/state`. Its sums equal the counters on `/metrics` at the same commit. */
+export const target = namedObject('Target', {
+  ...current.shape,
+  state: z
+    .enum(['up', 'failing', 'stale', 'never polled', 'initial sync'])
+    .describe('failing: the last poll failed; stale: none was successful for three intervals'),
+  ...committed.shape,
+})
 
 export type TargetView = z.output<typeof target>
 type CurrentView = z.output<typeof current>
 type CommittedView = z.output<typeof committed>
 
 export function targetView(target: TargetStatus): TargetView {
-  return { ...withoutNoise(currentView(target)), ...committedView(target) }
+  return withState({ ...withoutNoise(currentView(target)), ...committedView(target) })
+}
+
+function withState(view: CurrentView & CommittedView): TargetView {
+  const { up, fault, problem, last_success: last, lag_seconds: lag, interval_seconds: interval } = view
+  const isOfList = fault === 'list'
+  const before = problem === undefined || isOfList ? 'initial sync' : 'never polled'
+  const after = lag > STALE_INTERVALS * interval ? 'stale' : up || isOfList ? 'up' : 'failing'
+  return { ...view, state: last === null ? before : after }
 }
 
 function currentView(target: TargetStatus): CurrentView {
@@ -310,7 +325,7 @@ export function readOverview(text: string): Overview | undefined {
 export function otherTargetView({ at, current, committed, owner, problem }: OtherTarget, wall: number): TargetView {
   const passed = Math.max(0, wall - at)
   const { lag_seconds: lag, sweep_age_seconds: sweepAge, rate_limit_pause_seconds: paused } = current
-  return {
+  return withState({
     ...current,
     owner,
     ...(problem !== undefined && { up: false, problem }),
@@ -318,5 +333,5 @@ export function otherTargetView({ at, current, committed, owner, problem }: Othe
     sweep_age_seconds: sweepAge === null ? null : wholeMilliseconds(sweepAge + passed),
     rate_limit_pause_seconds: wholeMilliseconds(Math.max(0, paused - passed)),
     ...committed,
-  }
+  })
 }

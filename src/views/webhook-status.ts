@@ -16,7 +16,6 @@ export const webhook = namedObject('Webhook', {
   removed_at: time.optional(),
 })
 export type WebhookView = z.output<typeof webhook>
-export const webhooks = namedObject('Webhooks', { webhooks: z.array(webhook) })
 
 /**
  * @param waiting how many events wait for it, and since when the oldest does

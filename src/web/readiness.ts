@@ -52,7 +52,7 @@ function problemOfDaemon(targets: Targets, problem: string | undefined): string 
     : undefined
 }
 
-const DETAILS = '/api/v1/status says why'
+const DETAILS = '/api/v1/state says why'
 const OWNS_NOTHING =
   'this daemon can own no target: the store cannot be used, or other daemons have another configuration'
 

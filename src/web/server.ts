@@ -4,7 +4,7 @@ import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Alert, LiveAlert } from '../alerts/alert.ts'
 import type { Suppression } from '../alerts/episode.ts'
-import type { AlertGroup } from '../alerts/incidents.ts'
+import type { IncidentId } from '../alerts/incidents.ts'
 import type { KnownNames, Silence } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
@@ -19,6 +19,7 @@ import { limitConnections, oneRequestPerIteration } from './limit-connections.ts
 import { pageFiles } from './page-files.ts'
 import { answerError, answerErrors, answerUnreadable, sendProblem } from './problem.ts'
 import { readiness } from './readiness.ts'
+import { stateIn, type StateReading } from './state.ts'
 import type { Failure } from '../views/receiver-status.ts'
 import type { OtherTarget } from '../views/target.ts'
 import type { NamedApp } from '../ledger/session-id.ts'
@@ -38,7 +39,7 @@ export type WebOptions = HooksOptions & {
   /** The targets and rules that a silence can match. */
   known: () => KnownNames
   /** The group that an alert is notified with. */
-  groupOf: () => (alert: Alert) => AlertGroup
+  groupOf: () => (alert: Alert) => IncidentId
   /** What was evaluated before this time (UNIX seconds) is old. */
   freshFrom: () => number
   /** The receivers of notifications, each with its failure while nothing can be delivered to it. */
@@ -80,6 +81,9 @@ export type ServedTargets = {
   /** False until this daemon has read what other daemons say of their targets. */
   areOthersKnown: () => boolean
 }
+
+/** What the routes of the API need. */
+export type RouteOptions = WebOptions & { readState: () => Promise<StateReading> }
 
 export type Web = Awaited<ReturnType<typeof startWeb>>
 
@@ -141,7 +145,8 @@ export async function startWeb(options: WebOptions) {
     const ready = readiness(targets, options.problem())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
-  for (const each of ROUTES) mount(app, each, options)
+  const routeOptions: RouteOptions = { ...options, readState: stateIn(options) }
+  for (const each of ROUTES) mount(app, each, routeOptions)
 
   await app.listen({ host: listening(host), port })
   const servers = hooksListener === undefined ? [app] : [app, hooksListener]

@@ -20,7 +20,7 @@ import { alertEvent, callEvent, printedEvent } from '../../src/views/event.ts'
 import { message } from '../../src/views/messages/message-body.ts'
 import { report } from '../../src/views/report.ts'
 import { silence } from '../../src/views/silence.ts'
-import { storedStatus } from '../../src/views/status.ts'
+import { state } from '../../src/views/state.ts'
 import { deadLetters, webhook } from '../../src/views/webhook-status.ts'
 import { migrate } from '../../src/store/sqlite/schema.ts'
 import { CALL_FORMATS } from '../../src/views/call-csv.ts'
@@ -79,9 +79,9 @@ function documents(): Record<string, string[]> {
     'Output of `calls --json`': calls.pick({ calls: true }),
     'Output of `events --json`, next to the fields of each event': printedEvent.pick({ callwatchcursor: true }),
     'Output of `events webhooks --json`, each webhook': webhook,
+    'Output of `status --json`': state,
     'Output of `events webhooks dead --json`': deadLetters,
     'Output of `silence list --json`, each silence': silence,
-    'Output of `status --json`': storedStatus,
     'Body of a webhook': message,
   }
   // Without the names of schemas, so that each has its fields.

@@ -65,12 +65,10 @@ test('the server answers as the document says, on every path', async () => {
   }
   const json = { 'content-type': 'application/json' }
 
-  await ask('GET /api/v1/status', '/api/v1/status')
-  await ask('GET /api/v1/incidents', '/api/v1/incidents')
-  await ask('GET /api/v1/alerts', '/api/v1/alerts')
-  await ask('GET /api/v1/alerts/history', '/api/v1/alerts/history?since=0')
-  await ask('GET /api/v1/webhooks', '/api/v1/webhooks')
-  await ask('GET /api/v1/receivers', '/api/v1/receivers')
+  await ask('GET /api/v1/state', '/api/v1/state')
+  const etag = (await fetch(`${url}/api/v1/state`, { headers: basic() })).headers.get('etag')!
+  await ask('GET /api/v1/state', '/api/v1/state', { headers: { 'if-none-match': etag } })
+  await ask('GET /api/v1/alerts', '/api/v1/alerts?since=0')
   await ask('GET /api/v1/calls', '/api/v1/calls?limit=1')
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0')
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0&format=csv')
@@ -79,12 +77,9 @@ test('the server answers as the document says, on every path', async () => {
   await ask('GET /api/v1/calls/{target}/{call_id}', '/api/v1/calls/production/over')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&by=day,target')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&format=csv')
-  await ask('GET /api/v1/coverage', '/api/v1/coverage?since=0')
   await ask('GET /api/v1/series', '/api/v1/series?since=2d')
-  await ask('GET /api/v1/finished-per-minute', '/api/v1/finished-per-minute?minutes=2')
   const body = JSON.stringify({ match: { target: 'production' }, for: '1m' })
   await ask('POST /api/v1/silences', '/api/v1/silences', { headers: json, body })
-  await ask('GET /api/v1/silences', '/api/v1/silences')
   await ask('PATCH /api/v1/silences/{id}', '/api/v1/silences/1', { headers: json, body: '{"for":"2m"}' })
   await ask('DELETE /api/v1/silences/{id}', '/api/v1/silences/1')
   const { events } = JSON.parse(String(await ask('GET /api/v1/events', '/api/v1/events')))

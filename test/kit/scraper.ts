@@ -39,7 +39,7 @@ export function startScraper(url: () => string | undefined): Scraper {
       if (now === undefined || now < value) scraper.lower.push(`${series}: ${value}, then ${now ?? 'missing'}`)
     }
     before = counters
-    for (const path of ['readyz', 'api/v1/status', 'api/v1/alerts']) scraper.served.add(await textAt(page + path))
+    for (const path of ['readyz', 'api/v1/state']) scraper.served.add(await textAt(page + path))
     scraper.served.add(text)
   }
   async function run(): Promise<void> {

@@ -70,7 +70,6 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['api', /keeps (\d+) connections open/, () => limits('MAX_CONNECTIONS')],
   ['api', /From (\d+) connections on/, () => limits('MAX_CONNECTIONS') * limits('NEARLY_FULL')],
   ['api', /idle one is kept for (\w+) seconds/, () => limits('SHORT_KEEP_ALIVE_MS') / 1000],
-  ['api', /1 to ([\d,]+) of them/, () => constant('web/api/finished-per-minute.ts', 'MAX_MINUTES')],
   ['api', /failing for (\w+) intervals/, () => constant('clock/intervals.ts', 'STALE_INTERVALS')],
   ['api', /`, ([\d,]+) calls at most/, maxCalls],
   ['api', /searches for (\w+) seconds at most/, () => constant('history/calls-pages.ts', 'SEARCH_SECONDS')],

@@ -1,7 +1,7 @@
 import { daemonUrl } from '../../config/daemon-url.ts'
 import type { Config } from '../../config/config.ts'
 import { parseMap } from '../../schema/path.ts'
-import { heardAnswers, type Heard } from '../../views/status.ts'
+import { state, type State } from '../../views/state.ts'
 import type { CommandContext } from '../command.ts'
 
 /** How long the daemon may take (milliseconds). The image allows its health check ten seconds. */
@@ -34,15 +34,10 @@ export async function daemonOf({ config: file }: { config?: string | undefined }
   }
 }
 
-/** What only the running daemon knows; undefined if it does not answer, or is one of another configuration. */
-export async function hear(daemon: Daemon, { http, targets }: Config): Promise<Heard | undefined> {
-  const answers = await Promise.all(
-    ['status', 'receivers'].map(async (name) => {
-      const answer = await daemon.get(`api/v1/${name}`, http)
-      return answer?.status === 200 ? parseMap(answer.text) : undefined
-    }),
-  )
-  const heard = heardAnswers.safeParse(Object.assign({}, ...answers)).data
+/** The state of the daemon; undefined if it does not answer, or is one of another configuration. */
+export async function hear(daemon: Daemon, { http, targets }: Config): Promise<State | undefined> {
+  const answer = await daemon.get('api/v1/state', http)
+  const heard = answer?.status === 200 ? state.safeParse(parseMap(answer.text)).data : undefined
   const isOurs = heard?.targets.every(({ name }) => targets.some((target) => target.name === name))
   return isOurs === true ? heard : undefined
 }

@@ -2,44 +2,57 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import { byName } from '../../alerts/incidents.ts'
 import { bySeverity } from '../../alerts/match-keys.ts'
 import { formatIn } from '../../alerts/signal.ts'
-import { clockOf, formatNumber, formatSeconds, formatTime, plural, withoutNumbers } from '../../text/format.ts'
-import type { StoredStatus } from '../../views/status.ts'
+import {
+  clockOf,
+  formatNumber,
+  formatSeconds,
+  formatSync,
+  formatTime,
+  plural,
+  withoutNumbers,
+} from '../../text/format.ts'
+import type { State } from '../../views/state.ts'
 import { shellQuoted } from '../alerts/alert-calls.ts'
 import { tableLines, type CommandContext } from '../command.ts'
-import { rulesOf } from './read-status.ts'
 
 /** How many names of targets a line has. */
 const NAMED = 3
 
+type Alerts = State['alerts']
 const timeOf = (time: string) => formatTime(Date.parse(time) / 1000)
+const firingOf = ({ alerts }: State): Alerts => alerts.filter(({ state }) => state !== 'pending')
 
-/** Prints what is wrong, each problem with its reason and since when; or in one line that nothing is. */
-export function printProblems(status: StoredStatus, print: CommandContext['print']): void {
-  const { daemon, targets, incidents, receivers, alerts } = status
+/**
+ * Prints what is wrong, each problem with its reason and since when; or in one line that nothing is.
+ *
+ * @param page where a browser finds the page
+ */
+export function printProblems(state: State, page: string, print: CommandContext['print']): void {
+  const { problem: ofDaemon, targets, incidents, receivers } = state
+  const alerts = firingOf(state)
   const fires = new Set(alerts.flatMap(({ signal, target }) => (signal === 'poll_age' ? target : [])))
-  const unpolled = targets.filter(({ target }) => fires.has(target))
+  const unpolled = targets.filter(({ name }) => fires.has(name))
   // Their incident says why, if it is the same for all.
   const told = groupByReason(unpolled, targetProblem).size === 1 ? fires : new Set()
   // Failed requests are why no poll succeeds, which another incident says.
   const failing = alerts.filter(({ signal }) => signal === 'request_errors')
-  const isTold = ({ group }: StoredStatus['incidents'][number]) =>
+  const isTold = ({ group }: State['incidents'][number]) =>
     failing.some(({ alert }) => alert === group['alert']) && failing.every(({ target }) => fires.has(target))
   for (const incident of incidents.filter((one) => !isTold(one))) printIncident(incident, print)
   const problems = [
-    ...(daemon.problem === undefined ? [] : [`daemon: ${daemon.problem}`]),
-    ...onTargets(targets, (each, lastPoll) => (told.has(each.target) ? '' : targetProblem(each, lastPoll))),
+    ...(ofDaemon === null ? [] : [`daemon: ${ofDaemon}`]),
+    ...onTargets(targets, (each, lastPoll) => (told.has(each.name) ? '' : targetProblem(each, lastPoll))),
     ...receivers.filter(isFailing).flatMap(receiverText),
   ]
   for (const problem of problems) print(problem, 'red')
-  if (!daemon.answers) print(`no daemon of this configuration answers at ${daemon.url}: is it running?`)
-  for (const line of remarks(status)) print(line)
-  if (problems.length > 0 || incidents.length > 0) return print(nextStep(status))
-  if (targets.some(({ state }) => state === 'initial sync')) return
-  const what = targets.length === 1 ? `${targets[0]!.target} is` : `All ${formatNumber(targets.length)} targets are`
+  for (const line of remarks(state)) print(line)
+  if (problems.length > 0 || incidents.length > 0) return print(nextStep(state, page))
+  if (targets.some((target) => target.state === 'initial sync')) return
+  const what = targets.length === 1 ? `${targets[0]!.name} is` : `All ${formatNumber(targets.length)} targets are`
   print(`${what} polled; no alert fires; no receiver fails`, 'green')
 }
 
-function printIncident(incident: StoredStatus['incidents'][number], print: CommandContext['print']): void {
+function printIncident(incident: State['incidents'][number], print: CommandContext['print']): void {
   const { severity, worst, summary, details, group, runbook_url: runbook } = incident
   print(`${severity}: ${summary}`, severity === 'critical' && worst.length > 0 ? 'red' : 'yellow')
   // Where each rule has its own incident, those of the others follow.
@@ -50,7 +63,7 @@ function printIncident(incident: StoredStatus['incidents'][number], print: Comma
 }
 
 /** What to do about the first incident, or else about a target or receiver that fails. */
-function nextStep({ daemon, targets, incidents, receivers }: StoredStatus): string {
+function nextStep({ targets, incidents, receivers }: State, page: string): string {
   const worst = incidents[0]?.worst.find(({ calls }) => calls !== null)
   const steps = [
     worst && `alerts calls ${shellQuoted(worst.key)} --target ${shellQuoted(worst.target)}\` lists its calls`,
@@ -58,11 +71,11 @@ function nextStep({ daemon, targets, incidents, receivers }: StoredStatus): stri
     receivers.some(isFailing) && 'test-notify` sends a sample to the receivers',
     'alerts` lists what fires and has fired',
   ]
-  return `next: \`callwatch ${steps.find(Boolean)}${daemon.answers ? `, or open ${daemon.page}` : ''}`
+  return `next: \`callwatch ${steps.find(Boolean)}, or open ${page}`
 }
 
-type TargetStatus = StoredStatus['targets'][number]
-type ReceiverStatus = StoredStatus['receivers'][number]
+type TargetStatus = State['targets'][number]
+type ReceiverStatus = State['receivers'][number]
 type TextOf = (target: TargetStatus, lastPoll: string) => string
 
 const groupByReason = (targets: readonly TargetStatus[], textOf: TextOf) =>
@@ -74,7 +87,7 @@ function onTargets(targets: readonly TargetStatus[], textOf: TextOf): string[] {
   byReason.delete('')
   return [...byReason.values()].map((same) => {
     const texts = new Set(same.map((each) => textOf(each, '')))
-    const names = same.slice(0, texts.size === 1 ? NAMED : 1).map(({ target }) => target)
+    const names = same.slice(0, texts.size === 1 ? NAMED : 1).map(({ name }) => name)
     const more =
       same.length > names.length ? `${formatNumber(same.length)} of ${plural(targets.length, 'target')}, such as ` : ''
     const [first, ...others] = [...new Set(same.map(({ last_success: last }) => timeOf(last ?? '')))].toSorted()
@@ -107,26 +120,55 @@ function receiverText(receiver: ReceiverStatus): string[] {
 }
 
 /** What is no failure: warnings, what waits, and what is suppressed now, by the reason; its beginning may have been notified. */
-function remarks({ now, targets, receivers, alerts, pending }: StoredStatus): string[] {
-  const suppressed = Map.groupBy(alerts, (alert) => alert.suppressed.join('; '))
+function remarks(state: State): string[] {
+  const { targets, receivers } = state
+  const suppressed = Map.groupBy(firingOf(state), ({ suppressed = [] }) => suppressed.map(reasonText).join('; '))
   suppressed.delete('')
   return [
-    ...onTargets(targets, ({ state, problem = '' }) => (state === 'initial sync' ? problem : '')),
+    ...onTargets(targets, syncText),
     ...onTargets(targets, ({ warnings = [] }) => warnings.map(({ message }) => message).join('; ')),
     ...receivers.filter((each) => !isFailing(each)).flatMap(receiverText),
-    ...pending.map((rule) => {
-      return `pending: ${rulesText([rule], targets.length)} fires from ${clockOf(Date.parse(rule.fires_at) / 1000, Date.parse(now) / 1000)} on if it lasts`
-    }),
+    ...pendingTexts(state),
     ...[...suppressed].map(
       ([reasons, same]) => `suppressed now: ${rulesText(rulesOf(same), targets.length)}: ${reasons}`,
     ),
   ]
 }
 
+/** What suppresses an alert, in words. */
+function reasonText({ by, silence, until, reason = '', alert }: NonNullable<Alerts[number]['suppressed']>[number]) {
+  const silenced = `silence ${silence}${until === undefined ? '' : ` until ${timeOf(until)}`}`
+  if (by === 'silence') return `${silenced}${reason === '' ? '' : `: ${reason}`}`
+  if (by === 'poll_age') return 'its target is not polled'
+  return by === 'mute' ? 'muted' : `inhibited by ${alert}`
+}
+
+/** The rules that do not fire yet, and from when on they do if nothing changes. */
+function pendingTexts({ now, targets, alerts }: State): string[] {
+  const pending = alerts.filter(({ state }) => state === 'pending')
+  return rulesOf(pending).map((rule) => {
+    const [first = now] = pending.flatMap((one) => (one.alert === rule.alert ? (one.fires_at ?? []) : [])).toSorted()
+    const at = clockOf(Date.parse(first > now ? first : now) / 1000, Date.parse(now) / 1000)
+    return `pending: ${rulesText([rule], targets.length)} fires from ${at} on if it lasts`
+  })
+}
+
+/** How far an initial sync is; '' if it has ended. */
+function syncText({ state, listing }: TargetStatus): string {
+  const { pages_read: pagesRead = 0, pages, seconds_left: secondsLeft } = listing ?? {}
+  return state === 'initial sync' ? formatSync({ pagesRead, pages, secondsLeft }) : ''
+}
+
+/** The rules of alerts, and on how many targets each has some. */
+function rulesOf(alerts: Alerts) {
+  const byRule = Map.groupBy(alerts, ({ alert }) => alert)
+  return [...byRule].map(([alert, all]) => ({ alert, targets: new Set(all.map(({ target }) => target)).size }))
+}
+
 const rulesText = (rules: ReturnType<typeof rulesOf>, of: number) =>
   rules.map(({ alert, targets }) => (of === 1 ? alert : `${alert} on ${plural(targets, 'target')}`)).join(', ')
 
-const WORST_FIRST: TargetStatus['state'][] = ['never polled', 'stale', 'initial sync', 'up']
+const WORST_FIRST: TargetStatus['state'][] = ['never polled', 'stale', 'failing', 'initial sync', 'up']
 
 /** How many rows that are alike a terminal shows. */
 const MOST_ALIKE = 10
@@ -146,20 +188,20 @@ function folded(rows: readonly string[][], alike: readonly number[], names: numb
 }
 
 /** Prints tables of all targets and alerts, and all receivers. What is wrong comes first. */
-export function printAll(
-  { now, store, targets, alerts, receivers }: StoredStatus,
-  print: CommandContext['print'],
-  width: number,
-): void {
+export function printAll(state: State, print: CommandContext['print'], width: number): void {
+  const { now, targets, receivers } = state
+  const alerts = firingOf(state)
+  const firing = Map.groupBy(alerts, ({ target }) => target)
+  const firingOn = ({ name }: TargetStatus) => firing.get(name)?.length ?? 0
   const printTable = (header: readonly string[], rows: string[][], texts: number, givesWay: readonly string[]) => {
     for (const line of ['', ...tableLines(header, rows, texts, { width, givesWay })]) print(line)
   }
   const rankOf = ({ state }: TargetStatus) => WORST_FIRST.indexOf(state)
   const polled = targets
-    .toSorted((a, b) => rankOf(a) - rankOf(b) || b.firing - a.firing || byName.compare(a.target, b.target))
+    .toSorted((a, b) => rankOf(a) - rankOf(b) || firingOn(b) - firingOn(a) || byName.compare(a.name, b.name))
     .map((each) => {
-      const lag = each.lag_seconds === null ? '-' : formatSeconds(each.lag_seconds)
-      return [each.target, each.state, lag, formatNumber(each.in_progress), formatNumber(each.firing)]
+      const lag = each.last_success === null ? '-' : formatSeconds(each.lag_seconds)
+      return [each.name, each.state, lag, formatNumber(each.in_progress), formatNumber(firingOn(each))]
     })
   printTable(['target', 'state', 'lag', 'in progress', 'firing'], folded(polled, [1, 4], 0, width), 2, [
     'in progress',
@@ -190,5 +232,4 @@ export function printAll(
     print(
       `receiver ${name}: ${pending === 0 ? 'no message waits' : `${plural(pending, 'message')} could not be sent yet`}`,
     )
-  print(`store: ${store}`)
 }

@@ -1,22 +1,26 @@
-import { systemClock } from '../../clock/clock.ts'
 import { openReader } from '../../store/open-store.ts'
-import { WIDE, widthOf, type Declare } from '../command.ts'
+import { formatTime } from '../../text/format.ts'
+import type { Config } from '../../config/config.ts'
+import type { State } from '../../views/state.ts'
+import { WIDE, widthOf, type CommandContext, type Declare } from '../command.ts'
 import { untilStopped } from '../until-stopped.ts'
-import { daemonOf, hear } from './ask-daemon.ts'
+import { daemonOf, hear, type Daemon } from './ask-daemon.ts'
+import { lastWritten } from './last-written.ts'
 import { printAll, printProblems } from './print-status.ts'
-import { readStatus } from './read-status.ts'
 
 const WATCH_SECONDS = 2
 /** Clears a terminal. */
 const CLEAR = '\u001B[H\u001B[2J'
+/** The states of a target that is polled. */
+const POLLED = ['up', 'failing']
 
-/** Prints what is wrong, by what the daemon has committed and what it answers. Succeeds if all targets are polled and no alert fires. */
+/** Prints what is wrong, as the daemon says it. Succeeds if all targets are polled and no alert fires. */
 export const declare: Declare = (command, context) =>
   void command
     .option('--all', 'print all targets, alerts and receivers, also those that are fine', false)
     .option('--watch', 'print it again every two seconds, until SIGINT or SIGTERM', false)
     .option(...WIDE)
-    .option('--json', 'print it as JSON', false)
+    .option('--json', 'print the state of the daemon as JSON', false)
     .option('--health', 'only ask the daemon of this configuration whether it works (/healthz)', false)
     .action(async (options) => {
       const daemon = await daemonOf(options, context)
@@ -27,15 +31,31 @@ export const declare: Declare = (command, context) =>
         return context.succeed(answer?.status === 200)
       }
       const config = await context.configured(options)
+      const { stdout } = context
+      const print = options.wide ? context.printWhole : context.print
+      const say = options.json ? context.warn : print
       const show = async () => {
-        await using reader = await openReader(config.store)
-        const told = { reader, url: daemon.url, heard: await hear(daemon, config) }
-        const status = await readStatus(told, config, systemClock.wall())
-        context.succeed(status.alerts.length === 0 && status.targets.every(({ state }) => state === 'up'))
-        if (options.watch && !options.json && context.stdout.isTTY) context.stdout.write(CLEAR)
-        if (options.json) return context.print(JSON.stringify(status, undefined, options.watch ? 0 : 2))
-        printProblems(status, options.wide ? context.printWhole : context.print)
-        if (options.all) printAll(status, context.printWhole, widthOf(context, options))
+        const state = await hear(daemon, config)
+        if (options.watch && !options.json && stdout.isTTY) stdout.write(CLEAR)
+        if (state === undefined) return noDaemon(daemon, config, context, say)
+        context.succeed(isFine(state))
+        if (options.json) return context.print(JSON.stringify(state, undefined, options.watch ? 0 : 2))
+        printProblems(state, config.http.publicUrl ?? daemon.url, print)
+        if (options.all) printAll(state, context.printWhole, widthOf(context, options))
       }
       await (options.watch ? untilStopped(show, WATCH_SECONDS, context) : show())
     })
+
+/** Whether all targets are polled and no alert fires. */
+const isFine = ({ alerts, targets }: State) =>
+  alerts.every(({ state }) => state === 'pending') && targets.every(({ state }) => POLLED.includes(state))
+
+/** Says that no daemon answers, and when one has last written. */
+async function noDaemon({ url }: Daemon, { store }: Config, context: CommandContext, say: CommandContext['print']) {
+  context.succeed(false)
+  say(`no daemon of this configuration answers at ${url}: is it running?`)
+  await using reader = await openReader(store)
+  const written = await lastWritten(reader)
+  say(`${reader.place} was ${written === undefined ? 'never written' : `last written at ${formatTime(written)}`}`)
+  say('next: `callwatch alerts` lists what fired until then')
+}

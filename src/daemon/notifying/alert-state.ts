@@ -1,13 +1,13 @@
 import { OTHERS_STALE_INTERVALS, STALE_INTERVALS } from '../../clock/intervals.ts'
 import type { State } from '../../notifications/receiver.ts'
-import { liveAlerts } from '../../web/api/alerts.ts'
+import { livesOf } from '../../alerts/alert.ts'
 import type { DaemonParts } from '../open-parts.ts'
 
 /** The state of all targets, including those of other daemons. */
 export function alertState({ config, clock, targets, ownership, overviews: { others } }: DaemonParts): State {
   const begun = clock.monotonic()
   return {
-    alerts: () => liveAlerts({ own: targets.loaded, others }),
+    alerts: () => livesOf([...targets.loaded(), ...others()]),
     isWorking: () => {
       const { interval } = config().poll
       const [loaded, elsewhere] = [targets.loaded(), others()]

@@ -5,7 +5,7 @@ import { onceEach } from '../../alerts/once-each.ts'
 import {
   incidentAlone,
   statedOf,
-  type AlertGroup,
+  type IncidentId,
   type Among,
   type Incident,
   type Stated,
@@ -45,7 +45,7 @@ export type Now = {
   groups: (groupOf: GroupOf) => ReadonlyMap<string, LiveGroup>
   /** All that fires in a group, also what is suppressed; undefined if nothing does. @param of how many targets there are @param freshFrom what was evaluated before (UNIX seconds) is old */
   incident: (
-    group: AlertGroup,
+    group: IncidentId,
     groupOf: GroupOf,
     among: Pick<Among, 'of' | 'freshFrom' | 'fleet'>,
   ) => Incident | undefined

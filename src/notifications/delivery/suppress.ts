@@ -4,7 +4,6 @@ import { onceEach } from '../../alerts/once-each.ts'
 import { matches, silenceAt, valuesOf, type Silence } from '../../alerts/match.ts'
 import { isMoreSevere } from '../../alerts/match-keys.ts'
 import { lastTime } from '../../clock/calendar.ts'
-import { formatTime } from '../../text/format.ts'
 import type { Routable } from '../grouping.ts'
 import type { NotifyConfig } from '../notify-section.ts'
 
@@ -201,11 +200,4 @@ export function suppressedAlerts(
   const { at } = suppressing({ ...notify, silences: active, fired: firingAmong(alerts) })()
   const reasons = alerts.map(alertOf).map((alert) => [nameOf(alert), at(alert, now)] as const)
   return new Map(reasons.filter(([, own]) => own.length > 0))
-}
-
-/** What suppresses an alert, in words. */
-export function reasonText({ by, silence, until = Infinity, reason = '', alert }: Suppression): string {
-  if (by === 'silence') return `silence ${silence} until ${formatTime(until)}${reason === '' ? '' : `: ${reason}`}`
-  if (by === 'poll_age') return 'its target is not polled'
-  return by === 'mute' ? 'muted' : `inhibited by ${alert}`
 }

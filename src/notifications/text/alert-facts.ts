@@ -94,7 +94,7 @@ function courseOf(notification: Notification, now: number): [name: string, value
 /** What a reader must know besides the numbers to decide whether to act. */
 export function notesOf(notification: Notification, flaps: number): string[] {
   const { signal, expiredBecause, cause } = notification
-  const why = cause === undefined ? 'Why: see `problem` at /api/v1/status, or the log. ' : ''
+  const why = cause === undefined ? 'Why: see `problem` at /api/v1/state, or the log. ' : ''
   const isBlind = !hasEnded(notification) && signal.name === 'poll_age'
   const notes = [
     flaps > 0 && flapsText(flaps),

@@ -33,7 +33,7 @@ import {
 import { onlyStoreErrors } from '../../store/store-error.ts'
 import { EVENT_PREFIX, EVENT_TYPES, eventBatch, events, eventStream } from '../../views/event.ts'
 import { cursorExpired } from '../../views/problem.ts'
-import type { WebOptions } from '../server.ts'
+import type { RouteOptions } from '../server.ts'
 import type { Store } from '../../store/store.ts'
 import { accepts } from '../accepts.ts'
 import { concurrencyLimit } from '../concurrency-limit.ts'
@@ -127,9 +127,9 @@ export const eventsRoute = route(
       410: { 'application/problem+json': cursorExpired },
     },
   },
-  (options: EventsRouteOptions | (WebOptions & EventsRouteOptions), app) => {
+  (options: EventsRouteOptions | (RouteOptions & EventsRouteOptions), app) => {
     const { store, configured, clock = systemClock } = options
-    const state$ = 'targets' in options ? liveState(options, clock) : undefined
+    const state$ = 'readState' in options ? liveState(options, options.readState, clock) : undefined
     const admits = concurrencyLimit(MAX_LARGE_AT_A_TIME, clock)
     const inTurn = workInTurn()
     const openStream = eventStreams({ log: store, inTurn, clock }, app)

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { coverageOf, readServiceNow } from '../../history/coverage.ts'
+import { readServiceNow } from '../../history/coverage.ts'
 import { reportOf } from '../../history/report.ts'
-import { expectTargets, usageKeys, USAGE_KEYS } from '../../history/usage.ts'
-import { coverage, coverageView, report, reportCsv, reportText, reportView } from '../../views/report.ts'
+import { usageKeys, USAGE_KEYS } from '../../history/usage.ts'
+import { report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
 import { list, period, periodOf } from '../../views/queries/parameters.ts'
 import { route } from './route.ts'
@@ -36,22 +36,5 @@ export const reportRoute = route(
       const { format } = query
       if (format === 'json') return found
       return reply.type('text/csv; charset=utf-8').send(reportCsv(found, format))
-    },
-)
-
-/** The times in which callwatch did not watch targets. */
-export const coverageRoute = route(
-  'GET /api/v1/coverage',
-  'Of which times not all calls are known',
-  {
-    checks: { querystring: z.strictObject(period) },
-    answers: { 200: coverage },
-  },
-  ({ store, wall, targets }: WebOptions) =>
-    async ({ query }) => {
-      const [now, all] = [wall(), targets.all()]
-      const { from, to = Infinity } = periodOf(query, await readServiceNow(store, query.target, now))
-      await expectTargets(store, query.target ?? [], all)
-      return coverageView(await coverageOf(store, { from, to }, { targets: query.target, configured: all, now }))
     },
 )

@@ -1,18 +1,12 @@
 import * as z from 'zod'
 import { MAX_SILENCE_SECONDS, requestedMatch } from '../../alerts/match.ts'
-import { parseMoment } from '../../history/moment.ts'
 import { parseDuration } from '../../schema/duration-text.ts'
-import { alertMatch, silence, silences, silenceView } from '../../views/silence.ts'
+import { alertMatch, silence, silenceView } from '../../views/silence.ts'
 import type { WebOptions } from '../server.ts'
 import { sendProblem } from '../problem.ts'
-import { moment } from '../../views/queries/parameters.ts'
 import { route } from './route.ts'
 
 const silencePath = z.strictObject({ id: z.string().describe('Its number') })
-
-const listParameters = z.strictObject({
-  since: moment.describe('Also those that expired since then, such as 7d'),
-})
 
 const duration = z
   .string({ error: 'expected a duration such as "2h"' })
@@ -55,24 +49,6 @@ export const SELECTION_PROBLEMS = {
   nothing: 'nothing to match; expected `match` with some of its keys, or `"all": true` to silence every alert',
   both: '`all` together with a `match`; expected one of them',
 }
-
-export const listSilences = route(
-  'GET /api/v1/silences',
-  'Active silences, and with `since` those that expired since then',
-  {
-    checks: { querystring: listParameters },
-    answers: { 200: silences },
-  },
-  ({ store, wall, auth }: WebOptions) =>
-    async ({ query: { since } }) => {
-      const now = wall()
-      const from = since === undefined ? now : Math.min(now, parseMoment(since, undefined, now) ?? now)
-      return {
-        silences: (await store.silences(from)).map(silenceView),
-        ...(auth === undefined && { read_only: true as const }),
-      }
-    },
-)
 
 /** See docs/webhook.md. */
 export const addSilence = route(

@@ -20,7 +20,7 @@ export type TargetView = {
 /** What a daemon says of all targets, its own and the others'. */
 export async function statusAt(url: string): Promise<TargetView[]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-  return (JSON.parse(await textAt(`${url}api/v1/status`)) as { targets: TargetView[] }).targets
+  return (JSON.parse(await textAt(`${url}api/v1/state`)) as { targets: TargetView[] }).targets
 }
 
 /**

@@ -52,7 +52,7 @@ export async function countedWorld({
   const patient = configFor(simulator.url, store, { interval: '3s' })
   const { page, stop } = await (isProcess ? daemonProcess(config) : daemonHere(simulator.url, config))
   const view = async () => {
-    const status = await (await fetch(`${page}api/v1/status`)).text()
+    const status = await (await fetch(`${page}api/v1/state`)).text()
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
     return (JSON.parse(status) as { targets: TargetView[] }).targets[0]!
   }

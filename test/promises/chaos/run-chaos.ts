@@ -213,6 +213,6 @@ async function isSetUp({ daemon }: ChaosRun): Promise<boolean> {
 
 async function setUpAt(url: string): Promise<number> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-  const { targets } = JSON.parse(await textAt(`${url}api/v1/status`)) as { targets: { created: string }[] }
+  const { targets } = JSON.parse(await textAt(`${url}api/v1/state`)) as { targets: { created: string }[] }
   return Date.parse(targets[0]!.created) / 1000
 }

@@ -38,7 +38,7 @@ export async function settle(
   await until('no alert, no message and no event are left', DELIVERIES, async () => {
     return (await isDelivered(url)) && (await isNothingLeft(url)) && isSilent()
   })
-  if (undone.length > 0) undone.push(await textAt(`${url}api/v1/alerts`), await textAt(`${url}api/v1/status`))
+  if (undone.length > 0) undone.push(await textAt(`${url}api/v1/state`))
   return undone
 }
 
@@ -73,7 +73,7 @@ export function silence(messages: () => number): () => boolean {
 /** Whether a daemon has neither an alert nor a pending notification. */
 export async function isNothingLeft(url: string): Promise<boolean> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-  const { alerts } = JSON.parse(await textAt(`${url}api/v1/alerts`)) as { alerts: unknown[] }
+  const { alerts } = JSON.parse(await textAt(`${url}api/v1/state`)) as { alerts: unknown[] }
   const pending = [...(await seriesAt(url))].filter(([name]) => name.startsWith('callwatch_notifications_pending{'))
   return alerts.length === 0 && pending.length > 0 && pending.every(([, waiting]) => waiting === 0)
 }

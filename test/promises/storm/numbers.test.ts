@@ -8,7 +8,9 @@ import { STALE_INTERVALS } from '../../../src/clock/intervals.ts'
 import { keptFinishes } from '../../../src/ledger/finished-calls.ts'
 import { incidentLines, incidentSentence } from '../../../src/notifications/text/group-text.ts'
 import { resultOf } from '../../../src/notifications/text/notification-text.ts'
-import { alertView } from '../../../src/views/alert.ts'
+import { printProblems } from '../../../src/commands/status/print-status.ts'
+import { stateView } from '../../../src/views/state.ts'
+import { shownTarget } from '../../kit/web/serve.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
 
 /** 2026-11-20 08:00:00 UTC. */
@@ -18,6 +20,20 @@ const RULE = ruleOn(
   { name: 'failure_ratio', reason: 'any', window: WINDOW, minCalls: MIN_CALLS },
   { name: 'High', threshold: 0.3, clear: 0.2, description: 'Calls fail. Of late, {value} of {calls} calls did. Ask.' },
 )
+
+/** What is not about calls. */
+const STATE = {
+  version: '1',
+  problem: undefined,
+  others: [],
+  runbooks: undefined,
+  suppressed: () => new Map(),
+  receivers: [],
+  webhooks: [],
+  silences: [],
+  readOnly: true,
+  needsConfig: false,
+}
 
 /** A few calls that finish in one second, and when no poll succeeds. */
 const anyBurst = fc.record({ at: fc.nat({ max: SECONDS }), failed: fc.nat({ max: 9 }), ended: fc.nat({ max: 9 }) })
@@ -110,9 +126,25 @@ function play(targets: readonly Target[]): [now: number, before: number] {
     const freshFrom = now - STALE_INTERVALS * INTERVAL
     const groupOf = () => ({ key: '', labels: {} })
     const incidents = incidentsOf(lives, groupOf, targets.length, freshFrom)
+    const state = stateView({
+      ...STATE,
+      now,
+      names: targets.map((_, i) => `t${i}`),
+      own: live.map((all, i) => shownTarget({ target: `t${i}`, alerts: [...all.values()] })),
+      incidents,
+      groupOf,
+      freshFrom,
+    })
+    const printed: string[] = []
+    printProblems(state, '', (line) => void printed.push(line))
+    // Messages have the sentences of the state.
+    expect(state.incidents.flatMap(({ summary, details }) => [summary, ...details])).toEqual(
+      incidents.flatMap((one) => [incidentSentence(one), ...incidentLines(one)]),
+    )
     const texts = [
-      ...incidents.flatMap((one) => [incidentSentence(one), ...incidentLines(one).map(({ text }) => text)]),
-      ...lives.map((one) => alertView(one, groupOf, [], new Map(), freshFrom).summary),
+      ...state.incidents.flatMap(({ summary, details }) => [summary, ...details.map(({ text }) => text)]),
+      ...state.alerts.map(({ summary }) => summary),
+      ...printed,
     ]
     const fresh = (i: number) =>
       polls[i]!.at(-1)! >= second - STALE_INTERVALS * INTERVAL &&
@@ -141,7 +173,7 @@ function play(targets: readonly Target[]): [now: number, before: number] {
   return compared
 }
 
-test('each number of a message is of now, or has its time, also with few calls and without polls', () => {
+test('each number of a message, of the state and of `callwatch status` is of now, or has its time, also with few calls and without polls', () => {
   const compared: [number, number] = [0, 0]
   fc.assert(
     fc.property(fc.array(anyTarget, { minLength: 1, maxLength: 3 }), (targets) => {

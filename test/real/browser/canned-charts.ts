@@ -114,6 +114,6 @@ export async function cannedCharts(page: Page): Promise<URL[]> {
     requests.push(url)
     await route.fulfill({ json: cannedSeries(url.searchParams) })
   })
-  await page.route('**/api/v1/alerts/history?*', (route) => route.fulfill({ json: { alerts: EPISODES } }))
+  await page.route('**/api/v1/alerts?*', (route) => route.fulfill({ json: { alerts: EPISODES } }))
   return requests
 }

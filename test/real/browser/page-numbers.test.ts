@@ -26,7 +26,7 @@ async function get<Answer>({ url }: Pick<PageWorld, 'url'>, path: string): Promi
 }
 
 async function statusOf(world: Pick<PageWorld, 'url'>): Promise<TargetView> {
-  const { targets } = await get<{ targets: TargetView[] }>(world, 'status')
+  const { targets } = await get<{ targets: TargetView[] }>(world, 'state')
   return targets[0]!
 }
 
@@ -109,7 +109,7 @@ inChromium('the numbers of the page', (open) => {
     }, WAIT)
 
     await shown(() => text('#alerts-firing')).toBe('1')
-    const { alerts } = await get<{ alerts: { value: number; peak: number; since: string }[] }>(world, 'alerts')
+    const { alerts } = await get<{ alerts: { value: number; peak: number; since: string }[] }>(world, 'state')
     await page.getByRole('link', { name: 'Alerts' }).click()
     await shown(() => cells(page, 'pending or firing', 'HighFailureRate')).toMatchObject({
       Value: percent(alerts[0]!.value),

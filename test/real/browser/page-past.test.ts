@@ -16,7 +16,7 @@ inChromium('the past alerts of an incident on 300 targets', (open) => {
     })
     const { url } = await serve([shownTarget()])
     const page = await open(`${url}/#usage`)
-    await page.route('**/api/v1/alerts/history?*', (route) => route.fulfill({ json: { alerts } }))
+    await page.route('**/api/v1/alerts?*', (route) => route.fulfill({ json: { alerts } }))
     await page.goto(`${url}/?zone=UTC#alerts`)
     await page.getByRole('button', { name: 'Show alerts of HighFailureRate' }).press('Enter')
     const rows = page.locator('#past-alerts tbody tr')

@@ -16,7 +16,7 @@ type Problem = {
   what: string
   service: () => Promise<BadService>
   code: string
-  /** In the log, and in `/api/v1/status`. */
+  /** In the log, and in `/api/v1/state`. */
   reason: RegExp
   /** Requests of one poll: a request that cannot succeed is not retried. */
   requests: number
@@ -213,7 +213,7 @@ async function countsOf({ samples }: DaemonInProcess): Promise<Sample[]> {
 }
 
 async function problemOf({ daemon }: DaemonInProcess): Promise<unknown> {
-  const { targets } = JSON.parse(await (await fetch(`${daemon.url}api/v1/status`)).text())
+  const { targets } = JSON.parse(await (await fetch(`${daemon.url}api/v1/state`)).text())
   return targets[0].problem
 }
 

@@ -29,7 +29,7 @@ describe('run', () => {
     await vi.waitFor(async () => expect((await fetch(`${page}readyz`)).status).toBe(200), { timeout: 90_000 })
     const metrics = await (await fetch(`${page}metrics`)).text()
     expect(metrics).toMatch(/^callwatch_up\{target="127\.0\.0\.1:\d+"\} 1$/m)
-    const { targets } = JSON.parse(await (await fetch(`${page}api/v1/status`)).text())
+    const { targets } = JSON.parse(await (await fetch(`${page}api/v1/state`)).text())
     expect(targets).toMatchObject([{ up: true, tracked_calls: expect.any(Number) }])
     expect(targets[0].tracked_calls).toBeGreaterThan(0)
   })
@@ -86,7 +86,7 @@ test('run prints and serves no key, though the service repeats it and everything
   const running = run(url, { CALLWATCH_LOG_LEVEL: 'trace' })
   const page = await pageOf(running)
   await running.printed(/poll failed: the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: no key \*{8}/)
-  const served = ['readyz', 'metrics', 'api/v1/status', 'api/v1/calls', 'api/v1/alerts', ''].map(async (path) =>
+  const served = ['readyz', 'metrics', 'api/v1/state', 'api/v1/calls', ''].map(async (path) =>
     (await fetch(page + path)).text(),
   )
   const [readyz, metrics, status, ...others] = await Promise.all(served)

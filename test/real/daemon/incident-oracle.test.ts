@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { configOf } from '../../../src/config/config.ts'
-import { incidents as incidentsAnswer, type IncidentView } from '../../../src/views/incident.ts'
+import type { IncidentView } from '../../../src/views/incident.ts'
+import { state } from '../../../src/views/state.ts'
 import { openForCommand } from '../../../src/store/open-store.ts'
 import { localServer } from '../../kit/commands/local-server.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
@@ -111,7 +112,7 @@ function expectWithin(count: number, [least, most]: [least: number, most: number
 }
 
 async function incidentsOf({ daemon }: DaemonInProcess) {
-  return incidentsAnswer.parse(await (await fetch(`${daemon.url}api/v1/incidents`)).json()).incidents
+  return state.parse(await (await fetch(`${daemon.url}api/v1/state`)).json()).incidents
 }
 
 inPostgres('an incident on several daemons', ({ newDatabase }) => {

@@ -58,7 +58,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
   const statusOf = ({ daemon }: DaemonInProcess) =>
     vi.waitFor(async () => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-      const { targets } = (await (await fetch(`${daemon.url}api/v1/status`)).json()) as { targets: TargetView[] }
+      const { targets } = (await (await fetch(`${daemon.url}api/v1/state`)).json()) as { targets: TargetView[] }
       expect(targets).toHaveLength(4)
       return targets
     }, WAIT)
@@ -294,7 +294,7 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     const [{ commit } = { commit: 0 }] = await statusOf(one)
     await vi.waitFor(async () => expect((await statusOf(one))[0]?.commit).toBeGreaterThan(commit + 20), WAIT)
     expect(await exportedBy(one)).toHaveLength(4)
-    const status = await fetch(`${two.daemon.url}api/v1/status`)
+    const status = await fetch(`${two.daemon.url}api/v1/state`)
     expect(await status.text()).toContain('alerts.AnyCall is not the same')
     expect((await two.readyz()).status).toBe(503)
     await one.stop()

@@ -89,8 +89,8 @@ test('npm run demo shows its message to Slack, keeps the alert, and ends within 
   const json = async (path: string) => JSON.parse(await (await fetch(new URL(path, page))).text())
   // Nothing failed.
   const delivered = { receivers: [{ name: 'slack', pending: 0 }] }
-  await vi.waitFor(async () => expect(await json('/api/v1/receivers')).toMatchObject(delivered), 60_000)
-  expect(await json('/api/v1/alerts')).toMatchObject({
+  await vi.waitFor(async () => expect(await json('/api/v1/state')).toMatchObject(delivered), 60_000)
+  expect(await json('/api/v1/state')).toMatchObject({
     alerts: [{ state: expect.stringMatching(/firing|recovering/) }],
   })
   const [taken, waited] = [runningTime(), waitedForProcessors()]

@@ -48,7 +48,7 @@ export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWor
         program,
         scrape,
         created: async () => {
-          const status = await getJson<{ targets: { created: string }[] }>(`${page}api/v1/status`)
+          const status = await getJson<{ targets: { created: string }[] }>(`${page}api/v1/state`)
           return Date.parse(status.targets[0]!.created) / 1000
         },
       }

@@ -4,72 +4,33 @@ import type { AlertMatch } from '../../../src/alerts/match-keys.ts'
 import { tableLines } from '../../../src/commands/command.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { printAll, printProblems } from '../../../src/commands/status/print-status.ts'
+import type { TargetStatus } from '../../../src/pipeline/target.ts'
 import type { Failure } from '../../../src/views/receiver-status.ts'
-import type { StoredStatus } from '../../../src/views/status.ts'
-import { firingOf, RATIO } from '../../kit/alerts/sample-rules.ts'
+import { state as stateSchema, type State } from '../../../src/views/state.ts'
+import { RATIO } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
-import { firing, NOW } from '../../kit/metrics/hand-made-target.ts'
+import { firing, NOW, openCall, POLLED } from '../../kit/metrics/hand-made-target.ts'
 import { openIn } from '../../kit/store/place.ts'
-import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
+import { AUTH, basic, serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 import { callwatch, configFile, startHere } from '../../kit/commands/callwatch.ts'
 import { listenOnBlockedPort } from '../../kit/commands/local-server.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
 import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
-type Place = {
-  fires?: boolean | 'pending'
-  targets?: string[]
-  http?: string
-  silenced?: boolean
-  /** When Slack accepted the latest message about the alert (UNIX seconds). */
-  told?: number
-  earlier?: string[]
-}
-
-const stateOf = (fires: Place['fires']) => (fires === 'pending' ? fires : ('firing' as const))
-
-/**
- * A store that `production` was polled into so many seconds ago, and the configuration that also has `staging`.
- *
- * @property earlier further targets, each polled a minute before the one before it
- */
-async function polled(secondsAgo: number, place: Place = {}) {
-  const { fires = false, targets = ['production', 'staging'], http = '{ port: 1 }', silenced = false, told } = place
-  const { earlier = [] } = place
-  const notify = "notify: { slack: { webhook_url: 'http://127.0.0.1:1/hook' } }"
-  const { store, config } = storeInUse(targets, `http: ${http}\n${notify}`)
-  const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
-  const now = Date.now() / 1000
-  const at = now - secondsAgo - CREATED
-  const alerts = {
-    changed: fires
-      ? [{ ...firing({ ...RATIO, severity: 'critical' }), state: stateOf(fires), evaluatedAt: CREATED + at }]
-      : [],
-    ended: [],
-    notifications: [],
-  }
-  const change = firingOf({ ...RATIO, severity: 'critical' }, 'production', CREATED + at)
-  await see(completePoll(at, seen('open', 'ongoing')), {
-    alerts,
-    changes: fires ? [change] : [],
-  })
-  for (const [i, name] of earlier.entries()) {
-    const other = await openIn(store, { name, fingerprint: 'x' })
-    await other.see(completePoll(at - 60 * (i + 1), seen('open', 'ongoing')))
-  }
-  if (silenced)
-    await store.addSilence({ match: { target: 'production' }, since: now - 9, until: now + 3600, reason: 'known' })
-  if (told !== undefined) {
-    const { target, key, alert, labels, severity, firingSince } = change
-    const known = { target, key, alert, labels, severity, firingSince, at: told, thread: '1' }
-    const data = JSON.stringify({ begun: [known], ended: [] })
-    await store.writeNotified({ rows: [{ id: '1', receiver: 'slack', accepted: true, data }] })
-  }
-  return config
-}
-
-const NO_DAEMON = 'no daemon of this configuration answers at http://127.0.0.1:1/: is it running?'
 const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g
+const WORSE = { ...RATIO, severity: 'critical' } as const
+const FIRES = { alerts: [firing(WORSE)], rules: [WORSE], sync: POLLED }
+const STALE = { pollAge: 600, sync: { ...POLLED, lastSuccessHostTime: NOW - 600 } }
+
+/** A daemon that serves targets, and its configuration, which may name others. */
+async function daemonOf(targets: TargetStatus[], options: ServeOptions = {}, names = targets.map(({ name }) => name)) {
+  const served = await serve(targets, { auth: AUTH, ...options })
+  const login = `auth: { username: ${AUTH.username}, password: '${AUTH.password}' }`
+  const http = `http: { port: ${new URL(served.url).port}, ${login} }`
+  return { ...served, config: storeInUse(names, http).config, page: served.url.replace(/\/?$/, '/') }
+}
+
+const configOf = async (...args: Parameters<typeof daemonOf>) => (await daemonOf(...args)).config
 
 /** Runs the command, and replaces all times in its output. */
 async function status(config: string, ...options: string[]) {
@@ -78,51 +39,92 @@ async function status(config: string, ...options: string[]) {
   return { code, lines: stdout.replaceAll(TIME, 'TIME').trimEnd().split('\n') }
 }
 
-async function asJson(config: string): Promise<StoredStatus> {
-  return JSON.parse((await callwatch(['status', '--json', '--config', config])).stdout)
+const asJson = async (...args: Parameters<typeof daemonOf>): Promise<State> =>
+  JSON.parse((await callwatch(['status', '--json', '--config', await configOf(...args)])).stdout)
+
+/** The lines of what is wrong in a state. */
+function problemsOf(state: State) {
+  const lines: string[] = []
+  printProblems(state, 'http://page/', (line) => void lines.push(line))
+  return lines
 }
 
-/** How the section `http` of a configuration names a served daemon. */
-const httpOf = ({ url }: { url: string }) =>
-  `{ port: ${new URL(url).port}, auth: { username: ${AUTH.username}, password: '${AUTH.password}' } }`
+/** The lines of the tables. */
+function tablesOf(state: State, width: number) {
+  const lines: string[] = []
+  printAll(state, (line) => void lines.push(line), width)
+  return lines
+}
 
 describe('status', () => {
   test('says in a line that nothing is wrong, and succeeds', async () => {
-    expect(await status(await polled(4, { targets: ['production'] }))).toEqual({
+    expect(await status(await configOf([shownTarget()]))).toEqual({
       code: 0,
-      lines: [NO_DAEMON, 'production is polled; no alert fires; no receiver fails'],
+      lines: ['production is polled; no alert fires; no receiver fails'],
     })
+  })
+
+  test('succeeds although the last poll failed, and says why', async () => {
+    expect(await status(await configOf([shownTarget({ problem: 'the service answered 503' })]))).toEqual({
+      code: 0,
+      lines: ['production: the service answered 503', expect.stringMatching(/^next: /)],
+    })
+  })
+
+  test('says without a daemon when the store was last written, and fails', async () => {
+    const { store, config } = storeInUse(['production', 'staging'], 'http: { port: 1 }')
+    const { see } = await openIn(store, { name: 'production', fingerprint: 'x' })
+    const no = 'no daemon of this configuration answers at http://127.0.0.1:1/: is it running?'
+    const next = 'next: `callwatch alerts` lists what fired until then'
+    expect(await status(config)).toEqual({
+      code: 1,
+      lines: [no, expect.stringMatching(/callwatch\.db was never written$/), next],
+    })
+    const writtenAt = async () => {
+      const { stdout } = await callwatch(['status', '--config', config])
+      return /last written at (.*) UTC$/m.exec(stdout)![1]
+    }
+    const textOf = (at: number) => isoTime(at).slice(0, 19).replace('T', ' ')
+    await see(completePoll(100, seen('open', 'ongoing')))
+    expect(await writtenAt()).toBe(textOf(CREATED + 100))
+    // An evaluation is written also where no poll succeeds.
+    await see(completePoll(101), { evaluated: { kind: 'tick', at: CREATED + 160, pollAge: 60 } })
+    expect(await writtenAt()).toBe(textOf(CREATED + 160))
+    const json = await callwatch(['status', '--json', '--config', config])
+    expect(json).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(no) })
+  })
+
+  test('knows the daemon of another configuration by its targets', async () => {
+    const { code, lines } = await status(await configOf([shownTarget()], {}, ['shop']))
+    expect([code, lines[0]]).toEqual([1, expect.stringMatching(/^no daemon of this configuration answers at /)])
   })
 
   test('says how far an initial sync is, which is no failure', async () => {
     const listing = { pagesRead: 42, pages: 594, secondsLeft: 180 }
     const problem = 'the list is being read: 42 of 594 pages so far'
     const first = { ...shownTarget({ target: 'new', sync: {}, problem, fault: 'list' }), progress: () => listing }
-    const served = await serve([first], { auth: AUTH })
-    const { code, lines } = await status(await polled(4, { http: httpOf(served), targets: ['new'] }))
-    expect({ code, lines }).toEqual({
+    expect(await status(await configOf([first]))).toEqual({
       code: 1,
       lines: ['new: the initial sync has read 42 of 594 pages, and takes about 3m more'],
     })
   })
 
   test('--all also prints what is fine', async () => {
-    const { lines } = await status(await polled(4, { targets: ['production'] }), '--all')
-    const expected = [
-      NO_DAEMON,
+    const { lines } = await status(await configOf([shownTarget({ calls: [openCall('a')] })]), '--all')
+    expect(lines.map((line) => line.replaceAll(/ {2,}/g, ' '))).toEqual([
       'production is polled; no alert fires; no receiver fails',
       '',
       'target state lag in progress firing',
-      expect.stringMatching(/^production up \ds 1 0$/),
+      'production up 5s 1 0',
       '',
       'receiver slack: no message waits',
-      expect.stringMatching(/^store: .*callwatch\.db$/),
-    ]
-    expect(lines.map((line) => line.replaceAll(/ {2,}/g, ' '))).toEqual(expected)
+      'receiver pager: no message waits',
+    ])
   })
 
   test('--all has the targets by their state, then by their name', async () => {
-    const { lines } = await status(await polled(600, { targets: ['zebra', 'production', 'apple'] }), '--all')
+    const never = (target: string) => shownTarget({ target, sync: {}, problem: 'the key is wrong' })
+    const { lines } = await status(await configOf([never('zebra'), shownTarget(STALE), never('apple')]), '--all')
     const rows = lines.slice(lines.findIndex((line) => line.startsWith('target ')) + 1)
     expect(rows.slice(0, 3).map((line) => line.split(/ {2,}/).slice(0, 2).join(' '))).toEqual([
       'apple never polled',
@@ -132,26 +134,24 @@ describe('status', () => {
   })
 
   test('--all has the targets with most alerts first, and on a terminal of many that are alike three and their number', async () => {
-    const stored = await asJson(await polled(4, { targets: ['production'] }))
-    const target = (name: string, firing: number) => ({ ...stored.targets[0]!, target: name, firing })
-    const names = Array.from({ length: 12 }, (_, i) => target(`shop-${i + 1}`, 0)).toReversed()
+    const state = await asJson([shownTarget(FIRES)])
+    const target = (name: string) => ({ ...state.targets[0]!, name })
+    const shops = Array.from({ length: 12 }, (_, i) => target(`shop-${i + 1}`)).toReversed()
+    const on = (name: string) => ({ ...state.alerts[0]!, target: name })
     const printed = (width: number) => {
-      const lines: string[] = []
-      const targets = [...names, target('a', 1), target('b', 2)]
-      printAll({ ...stored, targets }, (line) => void lines.push(line), width)
+      const targets = [...shops, target('a'), target('b')]
+      const lines = tablesOf({ ...state, targets, alerts: [on('a'), on('b'), on('b')] }, width)
       return lines.filter((line) => / {2}up {2}/.test(line)).map((line) => line.split(/ {2,}/)[0])
     }
     expect(printed(80)).toEqual(['b', 'a', 'shop-1', 'shop-2', 'shop-3', 'and 9 more (--wide)'])
-    expect(printed(Infinity)).toEqual(['b', 'a', ...names.map((each) => each.target).toReversed()])
+    expect(printed(Infinity)).toEqual(['b', 'a', ...shops.map(({ name }) => name).toReversed()])
   })
 
   test('--all has the worst of the alerts of a rule first', async () => {
-    const stored = await asJson(await polled(4, { fires: true }))
+    const state = await asJson([shownTarget(FIRES)])
     const printed = (breach: 'above' | 'below') => {
-      const lines: string[] = []
-      const alerts = [0.2, 0.4].map((value) => ({ ...stored.alerts[0]!, breach, value }))
-      printAll({ ...stored, alerts }, (line) => void lines.push(line), 80)
-      return lines.flatMap((line) => /^HighFailureRate.*? (\d+%)/.exec(line)?.[1] ?? [])
+      const alerts = [0.2, 0.4].map((value) => ({ ...state.alerts[0]!, breach, value }))
+      return tablesOf({ ...state, alerts }, 80).flatMap((line) => /^HighFailureRate.*? (\d+%)/.exec(line)?.[1] ?? [])
     }
     expect([printed('above'), printed('below')]).toEqual([
       ['40%', '20%'],
@@ -160,63 +160,61 @@ describe('status', () => {
   })
 
   test('begins with the incident, says which target is not polled, and fails', async () => {
-    const { code, lines } = await status(await polled(600, { fires: true }))
+    const staging = shownTarget({ target: 'staging', sync: {}, problem: 'the key is wrong' })
+    const options = { freshFrom: () => NOW + 1 }
+    const { code, lines } = await status(await configOf([shownTarget({ ...FIRES, ...STALE }), staging], options))
     expect(code).toBe(1)
     const end = lines.indexOf('')
     expect(lines[0]).toMatch(
       /^critical: production: no successful poll since (?:[-\d]{10} )?\d\d:\d\d:\d\d UTC; then 42\.5% of 40 calls failed in 15 minutes, mostly rejected$/,
     )
     expect(lines.slice(1, end)).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}Since TIME/)]))
-    expect((await status(await polled(4, { fires: true }))).lines[0]).not.toContain('; then')
+    expect((await status(await configOf([shownTarget(FIRES)]))).lines[0]).not.toContain('; then')
     expect(lines.slice(end + 1)).toEqual([
       'production: no successful poll since TIME',
-      'staging: never polled successfully',
-      NO_DAEMON,
-      'next: `callwatch alerts calls HighFailureRate --target production` lists its calls',
+      'staging: never polled successfully: the key is wrong',
+      expect.stringMatching(
+        /^next: `callwatch alerts calls HighFailureRate --target production` lists its calls, or open /,
+      ),
     ])
   })
 
   test('names what else fires on the targets of an incident only where that has no incident of its own', async () => {
-    const stored = await asJson(await polled(4, { fires: true }))
-    const [incident] = stored.incidents
+    const state = await asJson([shownTarget(FIRES)])
+    const [incident] = state.incidents
     const printed = (group: AlertMatch) => {
-      const lines: string[] = []
       const details = [{ about: 'others' as const, text: 'Also firing: StuckCalls' }]
-      printProblems({ ...stored, incidents: [{ ...incident!, group, details }] }, (line) => void lines.push(line))
-      return lines[1]
+      return problemsOf({ ...state, incidents: [{ ...incident!, group, details }] })[1]
     }
     expect(printed({ alert: 'HighFailureRate' })).toBe('')
     expect(printed({ target: 'production' })).toBe('  Also firing: StuckCalls')
   })
 
   test('says once that a target is not polled: in the incident, if there is an alert about it', async () => {
-    const stored = await asJson(await polled(600, { fires: true }))
+    const never = shownTarget({ target: 'staging', sync: {}, problem: 'the key is wrong' })
+    const state = await asJson([shownTarget({ ...FIRES, ...STALE }), never])
     const problems = (signal: 'failure_ratio' | 'poll_age') => {
-      const lines: string[] = []
-      const alerts = stored.alerts.map((each) => ({ ...each, signal }))
-      printProblems({ ...stored, incidents: [], alerts }, (line) => void lines.push(line))
+      const alerts = state.alerts.map((each) => ({ ...each, signal }))
+      const lines = problemsOf({ ...state, incidents: [], alerts })
       return lines.filter((line) => line.includes('successful')).map((line) => line.split(':')[0])
     }
     expect(problems('failure_ratio')).toEqual(['production', 'staging'])
     expect(problems('poll_age')).toEqual(['staging'])
     // The incident has only the most frequent reason.
-    const [one, other] = stored.targets
-    stored.targets = [{ ...one!, problem: '503' }, { ...one!, target: 'other', problem: 'no answer' }, other!]
-    stored.alerts.push({ ...stored.alerts[0]!, target: 'other' })
+    const [one, other] = state.targets
+    state.targets = [{ ...one!, problem: '503' }, { ...one!, name: 'other', problem: 'no answer' }, other!]
+    state.alerts.push({ ...state.alerts[0]!, target: 'other' })
     expect(problems('poll_age')).toEqual(['production', 'other', 'staging'])
   })
 
   test('says of a target without polls alone that its polls fail, not that its requests do', async () => {
-    const { stdout } = await callwatch(['status', '--json', '--config', await polled(600, { fires: true })])
-    const stored: StoredStatus = JSON.parse(stdout)
-    const [incident] = stored.incidents
-    const [alert] = stored.alerts
+    const state = await asJson([shownTarget({ ...FIRES, ...STALE })])
+    const [incident] = state.incidents
+    const [alert] = state.alerts
     const printed = (target: string, group: AlertMatch = incident!.group) => {
-      const lines: string[] = []
       const polls = { ...alert!, target, alert: 'NoGoodPoll', key: 'NoGoodPoll', signal: 'poll_age' as const }
       const alerts = [polls, { ...alert!, signal: 'request_errors' as const }]
-      printProblems({ ...stored, incidents: [{ ...incident!, group }], alerts }, (line) => void lines.push(line))
-      return lines[0]
+      return problemsOf({ ...state, incidents: [{ ...incident!, group }], alerts })[0]
     }
     expect(printed('staging')).toMatch(/^critical: production: /)
     expect(printed('production')).not.toContain('critical')
@@ -224,22 +222,14 @@ describe('status', () => {
     expect(printed('production', { target: 'production' })).toContain('critical')
   })
 
-  test('has the runbook of an incident and the page by their public address', async () => {
-    const http = "{ port: 1, public_url: 'https://calls.example/watch/' }"
-    const { lines } = await status(await polled(4, { fires: true, http }))
+  test('has the runbook of an incident by its public address', async () => {
+    const { lines } = await status(await configOf([shownTarget(FIRES)], { publicUrl: 'https://calls.example/watch' }))
     expect(lines).toContain('  Runbook: https://calls.example/watch/runbooks/HighFailureRate')
-    expect((await status(await polled(4, { fires: true }))).lines.join('\n')).not.toContain('Runbook')
-  })
-
-  test('says when each receiver accepted the latest message about an incident', async () => {
-    const { lines } = await status(await polled(4, { fires: true, told: CREATED - 3600 }))
-    expect(lines).toContain('  Last message: slack TIME')
-    expect((await status(await polled(4, { fires: true }))).lines.join('\n')).not.toContain('Last message')
+    expect((await status(await configOf([shownTarget(FIRES)]))).lines.join('\n')).not.toContain('Runbook')
   })
 
   test('says that the service is slow although all is polled', async () => {
-    const served = await serve([shownTarget({ target: 'production', slowAnswers: 4 })], { auth: AUTH })
-    expect(await status(await polled(4, { http: httpOf(served), targets: ['production'] }))).toEqual({
+    expect(await status(await configOf([shownTarget({ slowAnswers: 4 })]))).toEqual({
       code: 0,
       lines: [
         'production: the service is slow: 4s an answer',
@@ -248,44 +238,23 @@ describe('status', () => {
     })
   })
 
-  test('has the reasons from the daemon: of targets, and of receivers that refuse', async () => {
+  test('has the reasons of targets, and of receivers that refuse', async () => {
     const waiting = { pending: 1, oldest: NOW - 120 }
     const failure = { ...waiting, since: 1_800_000_000, problem: 'Slack answered 404: no_service', next: 1_800_000_300 }
-    const targets = [shownTarget({ target: 'production', problem: 'the service answered 503' })]
-    const served = await serve(targets, { auth: AUTH, receivers: () => [{ name: 'slack', failure }] })
-    const http = httpOf(served)
-    const { lines } = await status(await polled(600, { http, targets: ['production'] }))
-    expect(lines).toEqual([
+    const receivers = () => [{ name: 'slack', failure }]
+    const target = shownTarget({ ...STALE, problem: 'the service answered 503' })
+    const { config, page } = await daemonOf([target], { receivers })
+    expect((await status(config)).lines).toEqual([
       'production: no successful poll since TIME: the service answered 503',
       'receiver slack: nothing delivered since TIME: Slack answered 404: no_service; 1 message waiting, the oldest from 2m ago; next attempt at TIME',
-      `next: \`callwatch check --probe\` says what the service answers, or open ${served.url.replace(/\/?$/, '/')}`,
-    ])
-    const json = await callwatch(['status', '--json', '--config', await polled(600, { http, targets: ['production'] })])
-    expect(JSON.parse(json.stdout)).toMatchObject({
-      daemon: { url: served.url.replace(/\/?$/, '/'), answers: true },
-      targets: [{ target: 'production', problem: 'the service answered 503' }],
-      receivers: [
-        {
-          name: 'slack',
-          problem: failure.problem,
-          failing_since: '2027-01-15T08:00:00.000Z',
-          next_attempt: '2027-01-15T08:05:00.000Z',
-        },
-      ],
-    })
-    // The daemon of another configuration.
-    const others = await status(await polled(600, { http, targets: ['shop'] }))
-    expect(others.lines).toEqual([
-      'shop: never polled successfully',
-      expect.stringMatching(/^no daemon of this configuration answers at /),
-      'next: `callwatch check --probe` says what the service answers',
+      `next: \`callwatch check --probe\` says what the service answers, or open ${page}`,
     ])
   })
 
   test('says of a receiver that accepts some messages which fail and why, and nothing of one to which nothing waits', async () => {
     const linesOf = async (failure?: Failure) => {
-      const served = await serve([shownTarget()], { auth: AUTH, receivers: () => [{ name: 'slack', failure }] })
-      const { lines } = await status(await polled(4, { fires: true, http: httpOf(served), targets: ['production'] }))
+      const receivers = () => [{ name: 'slack', failure }]
+      const { lines } = await status(await configOf([shownTarget(FIRES)], { receivers }))
       return lines.filter((line) => line.startsWith('receiver'))
     }
     expect(await linesOf()).toEqual([])
@@ -295,19 +264,15 @@ describe('status', () => {
     ])
   })
 
-  test('names three of the targets of which the same is to be said', async () => {
-    const { lines } = await status(await polled(4, { targets: ['production', 'a', 'b', 'c', 'd', 'e'] }))
-    expect(lines[0]).toBe('5 of 6 targets, such as a, b, c: never polled successfully')
-  })
-
-  test('has one line for an outage that targets met at different times', async () => {
-    const earlier = ['a', 'b', 'c']
-    const { lines } = await status(await polled(600, { targets: ['production', ...earlier], earlier }))
-    expect(lines[0]).toBe('4 of 4 targets, such as production, a, b: no successful poll since TIME (the earliest)')
-    const ofTwo = await polled(600, { targets: ['a', 'production'], earlier: ['a'] })
-    const { stdout } = await callwatch(['status', '--config', ofTwo])
-    const [, time] = /^a, production: no successful poll since (.*) UTC \(the earliest\)$/m.exec(stdout)!
-    expect(Date.parse(`${time}Z`) / 1000 + 660).toBeCloseTo(Date.now() / 1000, -2)
+  test('has one line for an outage of several targets: three names, and the earliest time', async () => {
+    const stale = (target: string, lastSuccessHostTime: number) =>
+      shownTarget({ target, pollAge: 600, sync: { ...POLLED, lastSuccessHostTime } })
+    const outage = ['a', 'b', 'c', 'd'].map((name, i) => stale(name, NOW - 600 - 60 * i))
+    const { lines } = await status(await configOf([...outage, shownTarget({ target: 'e' })]))
+    expect(lines[0]).toBe('4 of 5 targets, such as a, b, c: no successful poll since TIME (the earliest)')
+    const { stdout } = await callwatch(['status', '--config', await configOf(outage.slice(0, 2))])
+    const [, time] = /^a, b: no successful poll since (.*) UTC \(the earliest\)$/m.exec(stdout)!
+    expect(Date.parse(`${time}Z`) / 1000).toBe(NOW - 660)
   })
 
   test('has one line for the initial syncs of many targets, with the numbers of the first', async () => {
@@ -315,22 +280,20 @@ describe('status', () => {
       ...shownTarget({ target, sync: {}, problem: 'the list is being read', fault: 'list' }),
       progress: () => ({ pagesRead, pages: 594, secondsLeft: 60 * pagesRead }),
     })
-    const served = await serve([first('a', 42), first('b', 61)], { auth: AUTH })
-    const { lines } = await status(await polled(4, { http: httpOf(served), targets: ['a', 'b'] }))
-    expect(lines).toEqual([
+    expect((await status(await configOf([first('a', 42), first('b', 61)]))).lines).toEqual([
       '2 of 2 targets, such as a: the initial sync has read 42 of 594 pages, and takes about 42m more',
     ])
   })
 
   test('is wrapped between words in a narrow terminal but for a command, and lines of an incident stay indented', async () => {
-    const config = await polled(600, { fires: true })
+    const config = await configOf([shownTarget({ ...FIRES, ...STALE })], { freshFrom: () => NOW + 1 })
     const printed = async (columns: number | undefined, ...options: string[]) =>
       (await callwatch(['status', '--config', config, ...options], { columns })).stdout.trimEnd()
     const narrow = await printed(60)
     expect(narrow).toMatch(
-      /^critical: production: no successful poll since .*\n {2}UTC; then 42\.5% of 40 calls failed in 15 minutes, mostly\n {2}rejected\n {2}Since/,
+      /^critical: production: no successful poll since .*\n {2}(?:UTC; )?then 42\.5% of 40 calls failed in 15 minutes, mostly\n {2}rejected\n {2}Since/,
     )
-    expect(narrow).toMatch(/^ {2}Rule: HighFailureRate, .*\n {4}\S/m)
+    expect(narrow).toMatch(/^ {2}\S.*\n {4}\S/m)
     const isCommand = (line: string) =>
       line.startsWith('  `callwatch alerts calls HighFailureRate --target production`')
     const lines = narrow.split('\n')
@@ -339,57 +302,50 @@ describe('status', () => {
     expect(await printed(60, '--wide')).toMatch(/^critical: .{60}/)
   })
 
-  test('keeps what is silenced apart from what waits', async () => {
-    const config = await polled(4, { fires: true, silenced: true, targets: ['production'] })
-    const { lines } = await status(config)
-    expect(lines.slice(lines.indexOf('') + 1)).toEqual([
-      NO_DAEMON,
-      'suppressed now: HighFailureRate: silence 1 until TIME: known',
+  test('says what suppresses an alert, apart from what is wrong', async () => {
+    const state = await asJson([shownTarget(FIRES)])
+    const suppressed = [
+      { by: 'silence', silence: 1, until: isoTime(NOW), reason: 'known' },
+      { by: 'inhibition', alert: 'Worse' },
+      { by: 'mute' },
+      { by: 'poll_age' },
+    ] as const
+    const lines = problemsOf({ ...state, alerts: [{ ...state.alerts[0]!, suppressed: [...suppressed] }] })
+    expect(lines.slice(lines.indexOf('') + 1).map((line) => line.replaceAll(TIME, 'TIME'))).toEqual([
+      'suppressed now: HighFailureRate: silence 1 until TIME: known; inhibited by Worse; muted; its target is not polled',
       expect.stringMatching(/^next: /),
     ])
-    const { stdout } = await callwatch(['status', '--json', '--config', config])
-    expect(JSON.parse(stdout)).toMatchObject({
-      alerts: [{ suppressed: [expect.stringMatching(/^silence 1 until \d{4}.*: known$/)] }],
-      receivers: [{ name: 'slack', pending: 0 }],
-    })
   })
 
-  test('says which rules have alerts that do not fire yet', async () => {
-    const { code, lines } = await status(await polled(4, { fires: 'pending', targets: ['production'] }))
+  test('says which rules have alerts that do not fire yet, and succeeds', async () => {
+    const pending = { ...firing(WORSE), state: 'pending' as const, firingSince: undefined }
+    const one = shownTarget({ ...FIRES, alerts: [pending] })
+    const { code, lines } = await status(await configOf([one]))
     expect(code).toBe(0)
     expect(lines).toContainEqual(
       expect.stringMatching(/^pending: HighFailureRate fires from \d\d:\d\d:\d\d UTC on if it lasts$/),
     )
-    const config = await polled(4, { fires: 'pending' })
-    expect((await status(config)).lines).toContainEqual(
+    const state = await asJson([one, shownTarget({ target: 'staging' })])
+    expect(problemsOf(state)).toContainEqual(
       expect.stringMatching(/^pending: HighFailureRate on 1 target fires from \d\d:\d\d:\d\d UTC on if it lasts$/),
     )
-    // The rule has lasted for all of its two minutes: it fires with the next poll.
-    const stored = await asJson(config)
-    const { now, pending } = stored
-    expect(pending).toEqual([{ alert: 'HighFailureRate', targets: 1, fires_at: now }])
-    const later = pending.map((rule) => ({ ...rule, fires_at: isoTime(Date.parse(now) / 1000 + 172_800) }))
-    const printed: string[] = []
-    printProblems({ ...stored, pending: later }, (line) => void printed.push(line.replace(TIME, 'TIME')))
-    expect(printed).toContain('pending: HighFailureRate on 1 target fires from TIME on if it lasts')
+    const alerts = state.alerts.map((alert) => ({ ...alert, fires_at: isoTime(NOW + 172_800) }))
+    expect(problemsOf({ ...state, alerts }).map((line) => line.replace(TIME, 'TIME'))).toContain(
+      'pending: HighFailureRate on 1 target fires from TIME on if it lasts',
+    )
   })
 
-  test('as JSON has the fields of the API', async () => {
-    const { code, stdout } = await callwatch(['status', '--json', '--config', await polled(600, { fires: true })])
+  test('as JSON is the state of the API', async () => {
+    const { url, config } = await daemonOf([shownTarget({ ...FIRES, ...STALE }), shownTarget({ target: 'b' })])
+    const { code, stdout } = await callwatch(['status', '--json', '--config', config])
     expect(code).toBe(1)
-    expect(JSON.parse(stdout)).toMatchObject({
-      targets: [
-        { target: 'production', state: 'stale', in_progress: 1, firing: 1 },
-        { target: 'staging', state: 'never polled', last_success: null, lag_seconds: null },
-      ],
-      alerts: [{ target: 'production', alert: 'HighFailureRate', severity: 'critical', value: 0.425 }],
-      receivers: [{ name: 'slack', pending: 0 }],
-    })
+    const answer = await fetch(`${url}/api/v1/state`, { headers: basic() })
+    expect(stateSchema.strict().parse(JSON.parse(stdout))).toEqual(await answer.json())
   })
 
   test('is printed again until a signal ends it', async () => {
-    const { printed, ended, kill } = startHere(['status', '--watch', '--config', await polled(4)])
-    await printed(/(^staging: never[^]*){2}/m)
+    const { printed, ended, kill } = startHere(['status', '--watch', '--config', await configOf([shownTarget(STALE)])])
+    await printed(/(^production: no successful[^]*){2}/m)
     kill('SIGINT')
     expect(await ended).toMatchObject({ code: 1, stderr: '' })
   })

@@ -60,7 +60,7 @@ describe('the participants of calls', () => {
     const named = (text: string) => uidsIn(text).filter((one) => !/^user-\d+$/.test(one))
     expect(named(JSON.stringify(events))).toEqual([])
     expect(events.map(({ uid }) => uid).filter((uid) => uid !== undefined && !served.includes(uid))).toEqual([])
-    for (const path of ['api/v1/status', 'api/v1/calls', 'api/v1/alerts', 'api/v1/webhooks', 'metrics', ''])
+    for (const path of ['api/v1/state', 'api/v1/calls', 'metrics', ''])
       expect([path, uidsIn(await get(running, path))]).toEqual([path, []])
     expect(uidsIn(JSON.stringify(running.log))).toEqual([])
   })
@@ -70,7 +70,7 @@ describe('the participants of calls', () => {
     await running.reload({ log: { level: 'trace' } })
     await vi.waitFor(async () => expect((await eventsOf(running)).length).toBeGreaterThan(30), WAIT)
     expect(uidsServed(service).length).toBeGreaterThan(20)
-    const answers = ['api/v1/events?limit=1000', 'api/v1/status', 'api/v1/calls', 'api/v1/webhooks', 'metrics', '']
+    const answers = ['api/v1/events?limit=1000', 'api/v1/state', 'api/v1/calls', 'metrics', '']
     for (const answer of answers) expect([answer, uidsIn(await get(running, answer))]).toEqual([answer, []])
     expect(uidsOnDisk(path)).toEqual([])
     expect(uidsIn(JSON.stringify(running.log))).toEqual([])

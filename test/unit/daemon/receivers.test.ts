@@ -78,7 +78,7 @@ test('several receivers of each type are notified by their own names, as routes 
   }, WAIT)
   const shown = async () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own answer
-    const { receivers } = (await (await fetch(`${daemon.url}api/v1/receivers`)).json()) as { receivers: ReceiverView[] }
+    const { receivers } = (await (await fetch(`${daemon.url}api/v1/state`)).json()) as { receivers: ReceiverView[] }
     return receivers.find(({ name }) => name === 'failing')
   }
   expect(await shown()).toMatchObject({ pending: 1, problem: expect.stringContaining('503') })

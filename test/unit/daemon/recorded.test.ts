@@ -14,7 +14,7 @@ test('recordings that appear after the calls have ended raise the value of `reco
     { alerts: [ruleSchema.parse(rule)] },
   )
   const value = async () => (await samples()).find(({ name }) => name === 'callwatch_rule_value')?.value
-  const firing = async () => JSON.parse(await (await fetch(`${daemon.url}api/v1/alerts`)).text()).alerts
+  const firing = async () => JSON.parse(await (await fetch(`${daemon.url}api/v1/state`)).text()).alerts
   await vi.waitFor(async () => expect(await firing()).toMatchObject([{ alert: 'NotRecorded', state: 'firing' }]), WAIT)
   world.setSwitches({ arrivals: false })
   const missing = () => {

@@ -232,7 +232,7 @@ describe('a reloaded configuration', () => {
     const { daemon, reload } = await daemonInProcess(service.url, {}, { http: { ...http, auth } })
     const status = async (password: string) => {
       const authorization = `Basic ${btoa(`ops:${password}`)}`
-      return (await fetch(`${daemon.url}api/v1/status`, { headers: { authorization } })).status
+      return (await fetch(`${daemon.url}api/v1/state`, { headers: { authorization } })).status
     }
     expect([await status('old-password'), await status('new-password')]).toEqual([200, 401])
     await reload({ http: { ...http, auth: { ...auth, password: 'new-password' } } })

@@ -77,7 +77,7 @@ async function storedIn(address: StoreAddress) {
 type Alerts = { alerts: { target: string; firing_since: string }[] }
 async function alertsOf({ daemon }: DaemonInProcess) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what our own daemon answers
-  const { alerts } = (await (await fetch(`${daemon.url}api/v1/alerts`)).json()) as Alerts
+  const { alerts } = (await (await fetch(`${daemon.url}api/v1/state`)).json()) as Alerts
   return alerts.map(({ target, firing_since: since }) => ({ target, since }))
 }
 

@@ -19,6 +19,7 @@ const GIVEN: Readonly<Record<string, unknown>> = {
   limit: 1000,
   min_calls: 7,
   min_requests: 8,
+  cycle_day: 15,
   confidence: 0.95,
 }
 

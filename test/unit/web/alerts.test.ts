@@ -3,39 +3,38 @@ import { firingOf, POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { finishedCall, firing, NOW, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
-test('/api/v1/alerts lists the alerts of all targets in the documented shape', async () => {
+test('/api/v1/state has the alerts of all targets in the documented shape', async () => {
   const pollAge = { ...firing(), key: 'NoGoodPoll', rule: { ...RATIO_RULE, name: 'NoGoodPoll' }, calls: undefined }
   const { url } = await serve([
     shownTarget({ rules: [RATIO_RULE], alerts: [firing()] }),
     shownTarget({ target: 'b', alerts: [{ ...pollAge, state: 'pending' }] }),
     shownTarget({ target: 'quiet' }),
   ])
-  expect(await (await fetch(`${url}/api/v1/alerts`)).json()).toEqual({
-    alerts: [
-      {
-        target: 'production',
-        alert: 'HighFailureRate',
-        severity: 'warning',
-        state: 'firing',
-        labels: {},
-        value: 0.425,
-        threshold: 0.3,
-        calls: 40,
-        since: '2026-09-21T14:10:20.000Z',
-        firing_since: '2026-09-21T14:12:20.000Z',
-        peak: 0.5,
-        signal: 'failure_ratio',
-        breach: 'above',
-        clear: 0.2,
-        summary: 'production: 42.5% of 40 calls failed in 15 minutes, mostly rejected',
-        group: { alert: 'HighFailureRate', severity: 'warning' },
-      },
-      expect.objectContaining({ target: 'b', alert: 'NoGoodPoll', state: 'pending', calls: null }),
-    ],
-  })
+  expect(JSON.parse(await (await fetch(`${url}/api/v1/state`)).text()).alerts).toEqual([
+    {
+      target: 'production',
+      alert: 'HighFailureRate',
+      key: 'HighFailureRate',
+      severity: 'warning',
+      state: 'firing',
+      labels: {},
+      value: 0.425,
+      threshold: 0.3,
+      calls: 40,
+      since: '2026-09-21T14:10:20.000Z',
+      firing_since: '2026-09-21T14:12:20.000Z',
+      peak: 0.5,
+      signal: 'failure_ratio',
+      breach: 'above',
+      clear: 0.2,
+      summary: 'production: 42.5% of 40 calls failed in 15 minutes, mostly rejected',
+      group: { alert: 'HighFailureRate', severity: 'warning' },
+    },
+    expect.objectContaining({ target: 'b', alert: 'NoGoodPoll', state: 'pending', calls: null }),
+  ])
 })
 
-test('/api/v1/alerts/history lists the alerts that fired in a period, newest first', async () => {
+test('/api/v1/alerts lists the alerts that fired in a period, newest first', async () => {
   const { url, append } = await serve([shownTarget()], { history: [{ target: 'production', call: finishedCall('a') }] })
   const fired = firingOf(RATIO, 'production', NOW - 3600, { peak: 0.7 })
   const episode = { threshold: 0.3, values: [[NOW - 3600, 0.5], [NOW - 1800, null]] as const, measuredFrom: NOW - 4500 } // oxfmt-ignore
@@ -43,7 +42,7 @@ test('/api/v1/alerts/history lists the alerts that fired in a period, newest fir
   await append(fired, { ...fired, kind: 'resolved', at: NOW - 1800, threshold: 0.2, episode, window })
   await append(firingOf(POLL_AGE, 'production', NOW - 60))
   const ask = async (query: string) => {
-    const { alerts } = JSON.parse(await (await fetch(`${url}/api/v1/alerts/history?${query}`)).text())
+    const { alerts } = JSON.parse(await (await fetch(`${url}/api/v1/alerts?${query}`)).text())
     return alerts
   }
   const names = async (query: string) => (await ask(query)).map(({ alert }: { alert: string }) => alert)
@@ -83,7 +82,7 @@ test('/api/v1/alerts/history lists the alerts that fired in a period, newest fir
   expect(await names('since=0&severity=critical')).toEqual(['NoGoodPoll'])
 })
 
-test('/api/v1/alerts names the active silences that match an alert', async () => {
+test('/api/v1/state names the active silences that match an alert', async () => {
   const { url } = await serve([shownTarget({ rules: [RATIO_RULE], alerts: [firing()] })], { auth: AUTH })
   const add = async (match: object) =>
     fetch(`${url}/api/v1/silences`, {
@@ -96,6 +95,6 @@ test('/api/v1/alerts names the active silences that match an alert', async () =>
     const added = await add(match)
     ids.push(JSON.parse(await added.text()).id)
   }
-  const answer = await fetch(`${url}/api/v1/alerts`, { headers: basic() })
+  const answer = await fetch(`${url}/api/v1/state`, { headers: basic() })
   expect(JSON.parse(await answer.text()).alerts).toMatchObject([{ silences: [ids[1]] }])
 })

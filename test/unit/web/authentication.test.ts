@@ -31,5 +31,5 @@ describe('with http.auth', () => {
 
 test('without http.auth the API needs no password', async () => {
   const { url } = await serve([shownTarget()])
-  expect((await fetch(`${url}/api/v1/status`)).status).toBe(200)
+  expect((await fetch(`${url}/api/v1/state`)).status).toBe(200)
 })

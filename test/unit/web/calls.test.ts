@@ -273,7 +273,7 @@ test.each([
   expect([response.status, JSON.parse(await response.text()).detail]).toEqual([400, detail])
 })
 
-describe('/api/v1/report and /api/v1/coverage', () => {
+describe('/api/v1/report', () => {
   const history = [inHistory('a', 10), inHistory('b', 90_000), { ...inHistory('c', 20), target: 'staging' }]
 
   async function ask(path: string) {
@@ -357,9 +357,9 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     expect(reads).toBe(after)
   })
 
-  test('coverage has the times in which targets were not seen', async () => {
-    const { answer } = await ask(`coverage?since=${NOW - 1500}&until=${NOW - 500}&target=staging`)
-    expect(answer).toMatchObject({ blind_seconds: 1000, blind: [{ kind: 'before' }, { kind: 'now' }] })
+  test('a report has the times in which targets were not seen', async () => {
+    const { answer } = await ask(`report?since=${NOW - 1500}&until=${NOW - 500}&target=staging`)
+    expect(answer.coverage).toMatchObject({ blind_seconds: 1000, blind: [{ kind: 'before' }, { kind: 'now' }] })
   })
 
   test.each([
@@ -370,13 +370,12 @@ describe('/api/v1/report and /api/v1/coverage', () => {
     ['report?since=0&zone=Mars', 'zone must be a time zone such as Europe/Berlin'],
     ['report', 'since is required: a date such as'],
     ['report?since=0&target=nope', 'there is no target nope; there is: production, staging'],
-    ['coverage?since=0&target=nope', 'there is no target nope'],
-    ['alerts/history?since=0&target=nope', 'there is no target nope; there is: production, staging'],
-    ['alerts/history', 'since is required: a date such as'],
-    ['alerts/history?since=20261101', 'since 20261101: expected a date such as'],
-    ['alerts/history?since=2001-01-01&until=2000-01-01', 'since must be before until'],
-    ['alerts/history?since=0&severity=high', 'severity must be one of critical, warning, info'],
-    ['alerts/history?since=0&rule=X', 'rule'],
+    ['alerts?since=0&target=nope', 'there is no target nope; there is: production, staging'],
+    ['alerts', 'since is required: a date such as'],
+    ['alerts?since=20261101', 'since 20261101: expected a date such as'],
+    ['alerts?since=2001-01-01&until=2000-01-01', 'since must be before until'],
+    ['alerts?since=0&severity=high', 'severity must be one of critical, warning, info'],
+    ['alerts?since=0&rule=X', 'rule'],
     ['report?since=999999999999', 'expected a date such as'],
     ['report?since=2026-11-20T08:00:00%2B02', 'expected a date such as'],
   ])('%s is refused with a sentence', async (path, sentence) => {

@@ -20,13 +20,11 @@ test('each receiver is shown with what cannot be delivered to it, since when and
     problem: 'it answered 503',
     next_attempt: isoTime(NOW + 30),
   }
-  expect(JSON.parse(await (await fetch(`${url}/api/v1/receivers`)).text())).toEqual({
-    receivers: [
-      { name: 'slack', ...waiting, failing_since: isoTime(NOW - 60) },
-      { name: 'mail', ...waiting },
-      { name: 'pager', pending: 0 },
-    ],
-  })
+  expect(JSON.parse(await (await fetch(`${url}/api/v1/state`)).text()).receivers).toEqual([
+    { name: 'slack', ...waiting, failing_since: isoTime(NOW - 60) },
+    { name: 'mail', ...waiting },
+    { name: 'pager', pending: 0 },
+  ])
 })
 
 test('the next attempt is named only while it is to come', () => {

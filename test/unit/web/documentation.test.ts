@@ -51,7 +51,7 @@ test('the silence that docs/webhook.md posts is valid', () => {
   const reason = 'maintenance of the carrier'
   const asked = silenceBody.parse(JSON.parse(body))
   expect({ ...asked, match: requestedMatch(asked, names, SELECTION_PROBLEMS) }).toEqual({ match, for: 7200, reason })
-  expect(examples).toContainEqual({ silences: [expect.objectContaining({ match, reason })] })
+  expect(examples).toContainEqual(expect.objectContaining({ match, reason }))
   const { detail } = examples.find((example) => 'detail' in example) ?? {}
   expect(() => requestedMatch({ match: { alert: 'NoCall' } }, names, SELECTION_PROBLEMS)).toThrow(
     new QueryError(String(detail)),

@@ -206,7 +206,7 @@ test('a listener of its own serves nothing else, and the web server then takes n
   const { url, hooksUrl, post } = await serveHooks({ hooks: { host: '127.0.0.1', port: 0 } })
   expect(hooksUrl).not.toBe(url)
   expect((await post(ended('a'))).status).toBe(200)
-  for (const path of ['/', '/metrics', '/healthz', '/readyz', '/api/v1/status', '/page.js'])
+  for (const path of ['/', '/metrics', '/healthz', '/readyz', '/api/v1/state', '/page.js'])
     expect([path, (await fetch(hooksUrl + path)).status]).toEqual([path, 404])
   const wrong = await fetch(`${url}/hooks/production`, { method: 'POST', body: ended('a'), headers: HEADERS })
   expect(wrong.status).toBe(404)

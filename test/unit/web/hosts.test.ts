@@ -11,7 +11,7 @@ async function statusOf(host: string, path: string, options: ServeOptions = {}, 
 }
 
 describe('on loopback without a password', () => {
-  test.each(['/', '/metrics', '/api/v1/status', '/api/v1/events', '/api/v1/openapi.json', '/none'])(
+  test.each(['/', '/metrics', '/api/v1/state', '/api/v1/events', '/api/v1/openapi.json', '/none'])(
     '%s is refused to a page of another name that resolves to this machine',
     async (path) => {
       expect(await statusOf('rebound.example:9464', path)).toBe(403)
@@ -58,7 +58,7 @@ describe('on loopback without a password', () => {
     ['other.example', 403],
   ])('with the page at https://callwatch.example:8443/, a request for %s gets %d', async (host, status) => {
     const publicUrl = 'https://callwatch.example:8443'
-    expect(await statusOf(host, '/api/v1/status', { publicUrl })).toBe(status)
+    expect(await statusOf(host, '/api/v1/state', { publicUrl })).toBe(status)
   })
 })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { suppressedAlerts } from '../../../src/notifications/delivery/suppress.ts'
-import { stateChange, type StateChange } from '../../../src/views/status.ts'
+import { stateChange, type StateChange } from '../../../src/views/state.ts'
 import { readOverview, writeOverview } from '../../../src/views/target.ts'
 import { stateReader, type LiveState } from '../../../src/web/live-state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
@@ -29,7 +29,7 @@ async function watch(targets: TargetStatus[], options: ServeOptions = {}, state 
   return { ...served, client, next }
 }
 
-const namesIn = ({ targets }: StateChange) => targets.map(({ target }) => target.name)
+const namesIn = ({ targets }: StateChange) => targets.map(({ name }) => name)
 
 test('a stream has the whole state at first, then only what has changed', async () => {
   const targets = [shownTarget({ rules: [RATIO_RULE], alerts: [firing()], sync: POLLED }), shownTarget({ target: 'b' })]
@@ -37,7 +37,7 @@ test('a stream has the whole state at first, then only what has changed', async 
   expect(client.response.headers.get('content-encoding')).toBe('gzip')
   const first = await next()
   expect(first).toMatchObject({ version: '1.2.3', now: '2026-09-21T14:13:20.000Z', names: ['production', 'b'] })
-  expect(first.targets[0]).toMatchObject({ target: { name: 'production', commit: 0 }, alerts: [{ value: 0.425 }] })
+  expect(first).toMatchObject({ targets: [{ name: 'production', commit: 0 }, {}], alerts: [{ value: 0.425 }] })
   expect(first.minutes).toHaveLength(2)
   // It has no other field than its schema.
   expect(stateChange.parse(first)).toEqual(first)
@@ -49,10 +49,8 @@ test('a stream has the whole state at first, then only what has changed', async 
     receivers: [{ name: 'slack' }, {}],
   })
   // It equals what the API says.
-  const ask = async (path: string) => JSON.parse(await (await fetch(`${url}/api/v1/${path}`)).text())
-  expect(first.targets.map(({ target }) => target)).toEqual((await ask('status')).targets)
-  expect(first.targets.flatMap(({ alerts }) => alerts)).toEqual((await ask('alerts')).alerts)
-  expect(first.minutes).toEqual((await ask('finished-per-minute')).targets)
+  const { minutes: _minutes, since: _since, names: _names, ...state } = first
+  expect(state).toEqual(await (await fetch(`${url}/api/v1/state`)).json())
 
   targets[1] = again(targets[1]!)
   const changed = await next()
@@ -72,7 +70,7 @@ test('a state that has come since a stream looked is noticed at once', async () 
   expect(changes()).toBe('')
   state$.next({
     head: { version: '1.2.3', now: '' },
-    parts: new Map([['names', { value: ['a'], version: ['a'] }]]),
+    parts: new Map([['names', { value: { names: ['a'] }, version: ['a'] }]]),
     texts: new Map(),
   })
   expect(await firstValueFrom(other$)).toBe(false)
@@ -84,7 +82,7 @@ test('a stream of state=once has the whole state, and ends soon, so that a proxy
   expect(await next()).toMatchObject({
     names: ['production'],
     needs_config: true,
-    targets: [{ target: { name: 'production' } }],
+    targets: [{ name: 'production' }],
   })
   expect(await client.next()).toBeUndefined()
 })
@@ -99,7 +97,7 @@ test('a silence changes the alerts that it matches', async () => {
   await fetch(`${url}/api/v1/silences`, { method: 'POST', headers, body })
   const changed = await next()
   expect(changed.silences).toMatchObject([{ id: 1 }])
-  expect(changed.targets).toMatchObject([{ alerts: [{ silences: [1] }] }])
+  expect(changed).toMatchObject({ targets: [{}], alerts: [{ silences: [1] }] })
 })
 
 test('targets are shown while the store is unavailable', async () => {
@@ -120,7 +118,7 @@ test('a pause is sent when it begins, and a target that is gone is sent again wh
   const { next } = await watch(targets)
   await next()
   targets[0] = { ...target, pausedFor: () => 60 }
-  expect(await next()).toMatchObject({ targets: [{ target: { rate_limit_pause_seconds: 60 } }] })
+  expect(await next()).toMatchObject({ targets: [{ rate_limit_pause_seconds: 60 }] })
   targets.pop()
   expect(namesIn(await next())).toEqual([])
   targets.push(shownTarget({ target: 'b', sync: POLLED }))
@@ -138,33 +136,31 @@ test('a bug that the state meets ends its streams, and nothing else', async () =
   targets[0] = { ...target, pollAge: bug }
   await expect(client.next()).rejects.toThrow('terminated')
   targets[0] = target
-  expect((await fetch(`${url}/api/v1/status`)).status).toBe(200)
+  expect((await fetch(`${url}/api/v1/state`)).status).toBe(200)
 })
 
 test('a stream without a change shows after ten seconds that it works', () => {
   const state$ = new Subject<LiveState>()
   let now = 0
   const { changes } = stateReader(state$, NEVER, { monotonic: () => now })
-  const parts = new Map([['names', { value: ['a'], version: 1 }]])
+  const parts = new Map([['names', { value: { names: ['a'] }, version: 1 }]])
   const textsOf = [0, 9, 10].map((second) => {
     now = second
     state$.next({ head: { version: '1.2.3', now: isoTime(NOW + second) }, parts, texts: new Map() })
     return changes()
   })
   expect(textsOf[0]).toContain('"names":["a"]')
-  const alone = JSON.stringify({ version: '1.2.3', now: isoTime(NOW + 10), targets: [], minutes: [] })
+  const alone = JSON.stringify({ version: '1.2.3', now: isoTime(NOW + 10), targets: [], alerts: [], minutes: [] })
   expect(textsOf.slice(1)).toEqual(['', `event: state\ndata: ${alone}\n\n`])
 })
 
-test('a stream says what suppresses an alert, as the API does', async () => {
+test('the state says what suppresses an alert', async () => {
   const rule = { ...RATIO_RULE, name: 'Worse', severity: 'critical' as const }
   const alerts = [firing(RATIO_RULE), firing(rule)]
-  const { next, url } = await watch([shownTarget({ rules: [RATIO_RULE, rule], alerts, sync: POLLED })], {
+  const { next } = await watch([shownTarget({ rules: [RATIO_RULE, rule], alerts, sync: POLLED })], {
     suppressed: (lives, silences) =>
       suppressedAlerts(lives, { notify: { inhibit: [], mutes: [] }, silences, now: NOW }),
   })
   const suppressed = [{ by: 'inhibition', alert: 'Worse' }]
-  expect((await next()).targets[0]!.alerts).toMatchObject([{ alert: RATIO_RULE.name, suppressed }, { alert: 'Worse' }])
-  const answer = JSON.parse(await (await fetch(`${url}/api/v1/alerts`)).text())
-  expect(answer.alerts.map((one: object) => 'suppressed' in one)).toEqual([true, false])
+  expect((await next()).alerts).toMatchObject([{ alert: RATIO_RULE.name, suppressed }, { alert: 'Worse' }])
 })

@@ -28,9 +28,9 @@ const B = () =>
   })
 
 describe('a target of another daemon', () => {
-  test('has in /api/v1/status what its owner shows, with its owner', async () => {
+  test('has in /api/v1/state what its owner shows, with its owner', async () => {
     const { url } = await serve([shownTarget({ target: 'a' })], { others: [elsewhere(B())] })
-    const { targets } = await getJson(`${url}/api/v1/status`)
+    const { targets } = await getJson(`${url}/api/v1/state`)
     expect(targets.map(({ name }: { name: string }) => name)).toEqual(['a', 'b'])
     expect(targets[1]).toEqual({ ...JSON.parse(JSON.stringify(targetView(B()))), owner: 'host, process 7' })
   })
@@ -38,7 +38,7 @@ describe('a target of another daemon', () => {
   test('is in its place among hundreds', async () => {
     const names = Array.from({ length: 201 }, (_, i) => `app-${i}`)
     const { url } = await serve([], { others: names.map((name) => elsewhere(shownTarget({ target: name }))) })
-    const { targets } = await getJson(`${url}/api/v1/status`)
+    const { targets } = await getJson(`${url}/api/v1/state`)
     expect(targets.map(({ name }: { name: string }) => name)).toEqual(names)
   })
 
@@ -50,7 +50,7 @@ describe('a target of another daemon', () => {
   test('is older there by the time since its overview was written', async () => {
     const paused = { ...B(), pausedFor: () => 20 }
     const { url } = await serve([], { others: [elsewhere(paused, 'host, process 7', 8)] })
-    const { targets } = await getJson(`${url}/api/v1/status`)
+    const { targets } = await getJson(`${url}/api/v1/state`)
     expect(targets[0]).toMatchObject({ up: true, lag_seconds: 13, sweep_age_seconds: 38, rate_limit_pause_seconds: 12 })
   })
 
@@ -58,15 +58,15 @@ describe('a target of another daemon', () => {
     const { url } = await serve([], {
       others: [{ ...elsewhere(B()), owner: undefined, problem: 'no daemon owns it at the moment' }],
     })
-    const { targets } = await getJson(`${url}/api/v1/status`)
+    const { targets } = await getJson(`${url}/api/v1/state`)
     expect(targets[0]).toMatchObject({ up: false, problem: 'no daemon owns it at the moment', in_progress: 1 })
     expect(targets[0]).not.toHaveProperty('owner')
   })
 
-  test('has its alerts in /api/v1/alerts', async () => {
+  test('has its alerts in /api/v1/state', async () => {
     const { url } = await serve([shownTarget({ target: 'a' })], { others: [elsewhere(B())] })
     const { url: ofOwner } = await serve([shownTarget({ target: 'a' }), B()])
-    const [{ alerts }, own] = await Promise.all([url, ofOwner].map((from) => getJson(`${from}/api/v1/alerts`)))
+    const [{ alerts }, own] = await Promise.all([url, ofOwner].map((from) => getJson(`${from}/api/v1/state`)))
     expect(alerts).toHaveLength(1)
     expect(alerts).toEqual(own.alerts)
   })

@@ -132,7 +132,7 @@ test.each([
     if (path.startsWith('/api')) expect(await answer.json()).toBeTypeOf('object')
     return answer.headers.get('content-encoding')
   }
-  const paths = ['/api/v1/status', '/api/v1/openapi.json', '/api/v1/webhooks', '/metrics']
+  const paths = ['/api/v1/state', '/api/v1/openapi.json', '/api/v1/alerts', '/metrics']
   expect(await Promise.all(paths.map(encodingOf))).toEqual([encoding, encoding, null, null])
 })
 
@@ -151,7 +151,7 @@ test('the page never inserts text as markup', () => {
 })
 
 describe('every response', () => {
-  test.each(['/', '/icon.svg', '/metrics', '/api/v1/status', '/api/v1/calls', '/api/v1/alerts', '/nowhere'])(
+  test.each(['/', '/icon.svg', '/metrics', '/api/v1/state', '/api/v1/calls', '/api/v1/alerts', '/nowhere'])(
     'of %s has headers against foreign scripts, frames, referrers and guessed content types',
     async (path) => {
       const { url } = await serve([shownTarget()])

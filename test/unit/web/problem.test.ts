@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { answerErrors } from '../../../src/web/problem.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
 type Request = { method?: string; headers?: Record<string, string>; body?: string }
@@ -15,7 +16,7 @@ test.each<[status: number, path: string, detail: string | RegExp, init?: Request
   [404, '/api/v1/nothing?x', 'there is no GET /api/v1/nothing?x'],
   [404, '/api/nothing', 'there is no GET /api/nothing'],
   [404, '/nothing', 'there is no GET /nothing'],
-  [404, '/api/v1/status', 'there is no DELETE /api/v1/status', { method: 'DELETE' }],
+  [404, '/api/v1/state', 'there is no DELETE /api/v1/state', { method: 'DELETE' }],
   [404, '/api/v1/silences/7', 'there is no active silence 7', { method: 'DELETE' }],
   [400, '/api/v1/%zz', "'/api/v1/%zz' is not a valid url component"],
   [414, `/api/v1/silences/${'7'.repeat(5001)}`, /is exceeding the max param length$/, { method: 'DELETE' }],
@@ -26,8 +27,8 @@ test.each<[status: number, path: string, detail: string | RegExp, init?: Request
   [413, '/api/v1/silences', 'Request body is too large', post(JSON.stringify('x'.repeat(65 * 1024)))],
   [415, '/api/v1/silences', 'Unsupported Media Type', post('x', { 'content-type': 'text/x' })],
   [403, '/api/v1/silences', /^a page of another origin/, post('{}', { ...json, origin: 'https://evil.test' })],
-  [401, '/api/v1/status', 'wrong user name or password', { headers: basic({ ...AUTH, password: '' }) }],
-  [401, '/api/v1/status', /^Missing or bad/, { headers: { authorization: 'none' } }],
+  [401, '/api/v1/state', 'wrong user name or password', { headers: basic({ ...AUTH, password: '' }) }],
+  [401, '/api/v1/state', /^Missing or bad/, { headers: { authorization: 'none' } }],
   [410, '/api/v1/events?after=1.0.made-up', /^the events after this cursor were deleted/],
 ])('an error %i of %s is a problem with its sentence', async (status, path, detail, init = {}) => {
   const { url } = await serve([shownTarget()], { auth: AUTH })
@@ -45,8 +46,11 @@ test.each<[status: number, path: string, detail: string | RegExp, init?: Request
 })
 
 test('while the store is unavailable the error 503 is a problem with its sentence', async () => {
-  const { url } = await serve([shownTarget()], { storeProblem: 'the disk is full' })
-  const response = await fetch(`${url}/api/v1/webhooks`)
+  const onRead = () => {
+    throw new StoreError('unavailable', 'the disk is full')
+  }
+  const { url } = await serve([shownTarget()], { onRead })
+  const response = await fetch(`${url}/api/v1/alerts?since=0`)
   expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
   expect([response.status, await response.json()]).toEqual([
     503,
@@ -75,7 +79,7 @@ test('while the server closes the error 503 is a problem with its sentence', asy
 
 test.each([
   [400, 'what?\r\n\r\n', 'the request is not valid HTTP'],
-  [408, 'GET /api/v1/status HTTP/1.1\r\n', 'the request did not arrive completely in time'],
+  [408, 'GET /api/v1/state HTTP/1.1\r\n', 'the request did not arrive completely in time'],
   [
     408,
     'POST /api/v1/silences HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
@@ -83,7 +87,7 @@ test.each([
   ],
   [
     431,
-    `GET /api/v1/status HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`,
+    `GET /api/v1/state HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`,
     'the headers of the request are too long',
   ],
 ])(

@@ -30,7 +30,7 @@ const targetsOf = (own: TargetStatus[], loading: Loading = [], areOthersKnown = 
   areOthersKnown: () => areOthersKnown,
 })
 
-const WHY = '/api/v1/status says why'
+const WHY = '/api/v1/state says why'
 
 const full = { problem: 'the store x.db cannot be used: disk full', fault: 'store' } as const
 const long = { problem: 'reading', pollAge: 601, polledFor: 601 }
@@ -155,6 +155,6 @@ test('a daemon that has loaded none of its targets yet is not ready, nor is one 
   })
   expect(readiness(targetsOf(own, [loading, { problem: 'full of secrets' }]), undefined)).toEqual({
     status: 'not ready',
-    problems: ['1 targets cannot be loaded from the store; /api/v1/status says why'],
+    problems: ['1 targets cannot be loaded from the store; /api/v1/state says why'],
   })
 })

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { isBeyond, withinText } from '../../../alerts/signal.ts'
 import { capital, formatNumber, formatSeconds, formatShare, plural } from '../../../text/format.ts'
 import { addressOf } from '../model/address.ts'
-import { addressOfIncident } from '../model/alert-groups.ts'
+import { addressOfIncident } from '../model/alert-rows.ts'
 import {
   addressOfAlert,
   alertOf,

@@ -2,7 +2,7 @@ import { isBeyond } from '../../../alerts/signal.ts'
 import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { addressOf, changedAddress } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
-import { alertGroups, selectedAlerts, type AlertGroup } from '../model/alert-groups.ts'
+import { alertRows, selectedAlerts, type AlertRow } from '../model/alert-rows.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
 import { beganAt, callsOf, ownWaits, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
@@ -17,7 +17,7 @@ const NONE_OF_THESE = 'None of these alerts is pending or firing now, or none fo
 
 /** The alerts that are pending or firing: a row for each rule, for each target of the incident that the address selects, or for each alert of its rule. */
 export function Alerts({ state }: { state: State }) {
-  const [groups, now, why] = [alertGroups(state), nowOf(state), waitsFor(state)]
+  const [groups, now, why] = [alertRows(state), nowOf(state), waitsFor(state)]
   const isSelected = selectedAlerts(state) !== undefined
   const [rule, reason] = ['alert', 'reason'].map((name) => state.query.get(name) ?? '')
   const found = searched(state, `alerts ${state.query}`, groups, (group) => ({
@@ -32,7 +32,7 @@ export function Alerts({ state }: { state: State }) {
     ) : (
       <span class="old">{`${valueOf(alert, of)} at ${moment(alert.held.since, now)}`}</span>
     )
-  const columns: Column<AlertGroup>[] = [
+  const columns: Column<AlertRow>[] = [
     isSelected ? ['Target', (group) => targetOf(group, rule!)] : ['Alert', (group) => ruleOf(group, all)],
     ['State', (group) => statesOf(group, ownWaits(group, why)), 'state said'],
     ['Value', (group) => [isSelected || worstText(group), value(group[0]!, group[0]!.value)], 'number said'],
@@ -60,7 +60,7 @@ export function Alerts({ state }: { state: State }) {
 }
 
 /** The states of alerts, and of which of them nobody is notified; a phone says so of all. */
-const statesOf = (group: AlertGroup, reasons: readonly string[]) => [
+const statesOf = (group: AlertRow, reasons: readonly string[]) => [
   stateBadges(group),
   `${group[0]!.severity} `,
   <span class={reasons.every(Boolean) ? 'soft' : 'soft rest'}>{waitsText(reasons)}</span>,
@@ -73,25 +73,25 @@ function callsText(alert: Alert) {
 }
 
 /** Whose value it is, of several. */
-const worstText = ([worst, ...others]: AlertGroup) =>
+const worstText = ([worst, ...others]: AlertRow) =>
   others.length > 0 && <span class="soft rest">{`worst: ${named({ ...worst!, alert: '' })} `}</span>
 
 /** When the first one began. */
-function sinceOf(group: AlertGroup, state: State) {
+function sinceOf(group: AlertRow, state: State) {
   const now = nowOf(state)
   const [since = now] = group.map((one) => beganAt(state, one)).toSorted()
   return [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))]
 }
 
 /** A link to the worst alert of a target, and what tells it and others from those of other targets. */
-const targetOf = (group: AlertGroup, rule: string) => [
+const targetOf = (group: AlertRow, rule: string) => [
   <a href={addressOfAlert(group[0]!, group[0]!.firing_since)}>{group[0]!.target}</a>,
   ' ',
   soft(group.map((one) => named({ ...one, target: '', alert: rule === '' ? one.alert : '' })).join(' and ')),
 ]
 
 /** A link to the alert, or to all alerts of this rule. */
-function ruleOf(alerts: AlertGroup, all: number) {
+function ruleOf(alerts: AlertRow, all: number) {
   const [worst] = alerts
   const { alert, target, firing_since: since } = worst!
   if (alerts.length === 1) return linkOf({ ...worst!, since })

@@ -3,7 +3,7 @@ import { plainText } from '../../../text/plain-text.ts'
 import { addressOf } from '../model/address.ts'
 import type { PerMinute, Target, Webhook } from '../model/api.ts'
 import { moment, zone } from '../model/format.ts'
-import { ageOfTargets, healthOf, problemText, snapshotAge, syncText } from '../model/notices.ts'
+import { ageOfTargets, isStale, problemText, snapshotAge, syncText } from '../model/notices.ts'
 import { overviewOf, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { searched } from '../model/steady.ts'
@@ -11,14 +11,14 @@ import { isPolled, once, onlyOf, OUTCOMES, shownTargets, toneOf } from '../model
 import { Search } from './fields.tsx'
 import { badge, facts, Section, soft, sparkline, stateBadges, Table, words, type Column } from './layout.tsx'
 
-const HEALTH_TONES = { down: 'bad', stale: 'bad', 'initial sync': 'warning', up: 'good' }
+const HEALTH_TONES = { failing: 'bad', stale: 'bad', 'never polled': 'bad', 'initial sync': 'warning', up: 'good' }
 const STATES = ['with alerts', ...Object.keys(HEALTH_TONES)]
 
 /** A line for each target, worst first; absent where one target is shown. */
 export function Overview({ state }: { state: State }) {
   const all = shownTargets(state).length
   if (all < 2) return false
-  const found = searched(state, 'targets', overviewOf(state), ({ target: { name }, health, alerts }) => ({
+  const found = searched(state, 'targets', overviewOf(state), ({ target: { name, state: health }, alerts }) => ({
     names: [name, ...alerts.map(({ alert }) => alert)],
     states: [health, ...(alerts.length > 0 ? ['with alerts'] : [])],
   }))
@@ -36,7 +36,7 @@ export function Overview({ state }: { state: State }) {
         items={found.rows}
         empty="No target matches."
         look={(row) =>
-          `${HEALTH_TONES[row.health] === 'bad' ? 'critical' : toneOf(row.alerts[0])} ${row.stale ? 'stale' : ''}`
+          `${HEALTH_TONES[row.target.state] === 'bad' ? 'critical' : toneOf(row.alerts[0])} ${isStale(row.target) ? 'stale' : ''}`
         }
       />
     </Section>
@@ -128,9 +128,8 @@ const requestsOf = ({ name, requests_last_minute: requests, max_requests_per_min
 function healthText(target: Target, age: number) {
   const { rate_limit_pause_seconds: held, slow_sweep: slow, warnings = [] } = target
   const { slowed_to_requests_per_minute: slowed, refused_from_page: refused } = target
-  const health = healthOf(target, age)
   const reasons = [
-    health === 'initial sync' ? syncText(target) : problemText(target),
+    target.state === 'initial sync' ? syncText(target) : problemText(target),
     held > age && `rate limit pause: no requests for ${formatSeconds(held - age)}`,
     slowed !== undefined && `the service has ${slowed} requests a minute left for callwatch`,
     slow !== undefined &&
@@ -138,7 +137,7 @@ function healthText(target: Target, age: number) {
     refused !== undefined && `the service refuses page ${refused} of its list and later pages`,
     ...warnings.map(({ message }) => message),
   ].filter(Boolean)
-  return [badge(health, HEALTH_TONES[health]), reasons.length > 0 && [' ', words(reasons.join('; '))]]
+  return [badge(target.state, HEALTH_TONES[target.state]), reasons.length > 0 && [' ', words(reasons.join('; '))]]
 }
 
 const TONES: Record<string, string> = { delivering: 'good', failing: 'bad', paused: 'warning' }

@@ -4,6 +4,7 @@ import type { CallView as Call } from '../../../views/call.ts'
 import type { Report } from '../../../views/report.ts'
 import type { SeriesView as CallSeries } from '../../../views/series.ts'
 import type { SilenceView as Silence } from '../../../views/silence.ts'
+import type { State as CallwatchState } from '../../../views/state.ts'
 
 /* The answers of the API, by the types of the server. */
 
@@ -24,10 +25,9 @@ const TIMEOUT_MS = 10_000
 /** Reports and series add up all calls of their period. */
 const REPORT_TIMEOUT_MS = 120_000
 
-/** @param query a match */
-export const getAlerts = (query = '') => request<{ alerts: Alert[] }>(`alerts?${query}`)
+export const getState = (query: string) => request<CallwatchState>(`state?${query}`)
 export const getPastAlerts = (query: string, signal?: AbortSignal) =>
-  request<AlertHistory>(`alerts/history?${query}`, { signal })
+  request<AlertHistory>(`alerts?${query}`, { signal })
 export const getCalls = (query: string, signal?: AbortSignal) =>
   request<{ calls: Call[]; next?: string }>(`calls?${query}`, { signal })
 export const getCall = (target: string, call_id: string) =>

@@ -1,4 +1,3 @@
-import { instanceKey } from '../../../alerts/groups.ts'
 import { bySeverity, matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
 import { formatNumber, withoutNumbers } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
@@ -15,7 +14,6 @@ export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; s
 export type ShownIncident = ReturnType<typeof shownIncidents>[number]
 
 const keyOf = ({ target, key }: { target: string; key: string }) => `${target}|${key}`
-const keyOfLive = ({ target, alert, labels }: Alert) => keyOf({ target, key: instanceKey(alert, labels) })
 
 /** The head of the overview has as many incidents, the worst ones. */
 export const MOST_INCIDENTS = 3
@@ -28,7 +26,7 @@ const MOST_REASONS = 5
 /** The incidents of the selected targets, the worst first. Failed requests to targets without polls are part of the incident of these. */
 export function shownIncidents(state: State) {
   const firing = shownAlerts(state).filter((alert) => alert.state !== 'pending')
-  const live = new Map(firing.map((alert) => [keyOfLive(alert), alert]))
+  const live = new Map(firing.map((alert) => [keyOf(alert), alert]))
   const unpolled = new Set(firing.flatMap((alert) => (isOfPolls(alert) ? alert.target : [])))
   const isUnpolled = ({ target }: Alert) => unpolled.has(target)
   const groups = Map.groupBy(firing, ({ group }) => labelText(group))
@@ -108,11 +106,10 @@ function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...
   const [since] = [alert, ...others].map((one) => beganAt(state, one)).toSorted()
   const text = `Since ${momentInZone(since!, nowOf(state))}`
   const { total, failed } = callsOf(alert)
-  const { target, value, calls, labels, held } = alert
+  const { target, key, value, calls, held } = alert
   const asOf = held?.since ?? null
   const isWorst = toneOf(alert) !== ''
   const own = whole.worst.filter((one) => one.target === target)
-  const key = instanceKey(alert.alert, labels)
   // It may be none of the ten worst of all targets.
   const first = { target, alert: alert.alert, key, value, calls, failed: total > 0 ? failed : null, as_of: asOf }
   return {
@@ -181,7 +178,7 @@ export function waitsFor(state: State) {
 
 /** What suppresses each of some alerts, without those that another one of them inhibits. */
 export function ownWaits(alerts: readonly Alert[], why: (alert: Alert) => string) {
-  const names = new Set(alerts.map(keyOfLive))
+  const names = new Set(alerts.map(keyOf))
   const isLess = ({ suppressed = [], ...one }: Alert) =>
     suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
   return alerts.filter((alert) => !isLess(alert)).map(why)

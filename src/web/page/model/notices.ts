@@ -1,14 +1,10 @@
 import { capital, formatNumber, formatSeconds, formatSync, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
-import { STALE_INTERVALS } from '../../../clock/intervals.ts'
 import type { Receiver, Target } from './api.ts'
 import { moment, momentInZone, secondsBetween } from './format.ts'
 import { isPart, MOST_INCIDENTS, shownIncidents } from './incidents.ts'
 import { nowOf, type State } from './state.ts'
 import { isPolled, shownAlerts, shownTargets } from './totals.ts'
-
-/** What a snapshot may take. */
-const SNAPSHOT_SECONDS = 3
 
 /** Polls that end so soon after each other fail together. */
 const TOGETHER_MS = 60_000
@@ -75,10 +71,9 @@ export function failureText({ failing_since: since, problem = '', next_attempt: 
 }
 
 /** The selected targets whose data are stale. */
-export function staleTargets(state: State) {
-  const age = ageOfTargets(state)
-  return shownTargets(state).filter((target) => isStale(target, age))
-}
+export const staleTargets = (state: State) => shownTargets(state).filter(isStale)
+
+export const isStale = ({ state }: Target) => state !== 'up' && state !== 'failing'
 
 /** What is said where no polled target has had a call; undefined where one has. */
 export function noCallsYet(state: State) {
@@ -92,8 +87,7 @@ export function noCallsYet(state: State) {
 }
 
 /** Whether the initial sync of a target has not ended, and nothing is wrong with it. */
-const isFirst = ({ last_success: last, problem, fault }: Target) =>
-  last === null && (problem === undefined || fault === 'list')
+const isFirst = ({ state }: Target) => state === 'initial sync'
 
 /** What is wrong with a target; '' if nothing is. */
 export const problemText = (target: Target) => (isFirst(target) ? '' : plainText(target.problem ?? ''))
@@ -137,29 +131,8 @@ export function syncText({ listing }: Target) {
   return pagesRead === 0 ? '' : formatSync({ pagesRead, pages, secondsLeft })
 }
 
-/**
- * @param age of the ages of targets (seconds)
- */
-export function isStale({ last_success, lag_seconds, interval_seconds }: Target, age: number) {
-  return last_success === null || lag_seconds + age > STALE_INTERVALS * interval_seconds + SNAPSHOT_SECONDS
-}
-
-/**
- * Whether the polls of a target succeed.
- *
- * @param age of the ages of targets (seconds)
- */
-export function healthOf(target: Target, age: number): 'up' | 'initial sync' | 'stale' | 'down' {
-  if (isFirst(target)) return 'initial sync'
-  if (!target.up && target.fault !== 'list') return 'down'
-  return isStale(target, age) ? 'stale' : 'up'
-}
-
 /** The selected targets whose polls succeed. */
-export function polledTargets(state: State) {
-  const age = ageOfTargets(state)
-  return shownTargets(state).filter((target) => healthOf(target, age) === 'up')
-}
+export const polledTargets = (state: State) => shownTargets(state).filter((target) => target.state === 'up')
 
 /** How old the ages of targets are (seconds). */
 export const ageOfTargets = ({ snapshot, now }: Pick<State, 'snapshot' | 'now'>) =>

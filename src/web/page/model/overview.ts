@@ -1,4 +1,3 @@
-import { ageOfTargets, healthOf, isStale } from './notices.ts'
 import type { Target } from './api.ts'
 import type { State } from './state.ts'
 import { steady } from './steady.ts'
@@ -18,15 +17,13 @@ export function overviewOf(state: State): readonly OverviewRow[] {
 const ratioOf = once((target: Target) => mainRatio([target]))
 
 function rowsOf(state: State) {
-  const [age, alerts] = [ageOfTargets(state), Map.groupBy(shownAlerts(state), ({ target }) => target)]
+  const alerts = Map.groupBy(shownAlerts(state), ({ target }) => target)
   return shownTargets(state).map((target) => ({
     target,
-    health: healthOf(target, age),
-    stale: isStale(target, age),
     alerts: alerts.get(target.name) ?? [],
     main: ratioOf(target),
   }))
 }
 
 /** By its polls and its alerts; the worst target has the lowest. */
-const rankOf = ({ health, alerts: [first] }: OverviewRow) => (health === 'up' ? 1000 : 0) + urgencyOf(first)
+const rankOf = ({ target, alerts: [first] }: OverviewRow) => (target.state === 'up' ? 1000 : 0) + urgencyOf(first)

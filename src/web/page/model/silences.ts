@@ -1,7 +1,7 @@
 import { MATCH_KEYS } from '../../../alerts/match-keys.ts'
 import { DURATION_FORM } from '../../../schema/duration-text.ts'
 import { addressOf, replaceAddress } from './address.ts'
-import { deleteSilence, getAlerts, sendSilence, type Silence } from './api.ts'
+import { deleteSilence, getState, sendSilence, type Silence } from './api.ts'
 import { labelText } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, messageOf, nowOf, serverTime, type Snapshot, type State } from './state.ts'
@@ -83,8 +83,8 @@ export function loadSilencing() {
   const ask = async (signal: AbortSignal) => {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     signal.throwIfAborted()
-    const { alerts } = await getAlerts(request)
-    return alerts.filter(({ state }) => state !== 'pending').length
+    const { alerts } = await getState(`${request}&alerts=firing`)
+    return alerts.length
   }
   return load('matched', request, ask, 'Nothing matches')
 }

@@ -1,4 +1,4 @@
-import type { StateChange } from '../../../views/status.ts'
+import type { StateChange } from '../../../views/state.ts'
 import { showAddress } from './address.ts'
 import { refreshAlert } from './alert-page.ts'
 import { getPastAlerts, type Target } from './api.ts'
@@ -49,14 +49,15 @@ const nothing = {
 
 /** @param now by `performance.now()` */
 export function changedSnapshot(snapshot: Snapshot | undefined, change: StateChange, now: number): Snapshot {
-  const { targets: changed, names: all, minutes, since, ...others } = change
+  const { targets: changed, alerts: changedAlerts, names: all, minutes, since, ...others } = change
   const before: Omit<Snapshot, 'version' | 'now'> = snapshot ?? { ...nothing, takenAt: now, agesAt: now }
   const names = all ?? before.targets.map(({ name }) => name)
   const targets = new Map(before.targets.map((target) => [target.name, target]))
   const alerts = Map.groupBy(before.alerts, ({ target }) => target)
-  for (const { target, alerts: own } of changed) {
+  const own = Map.groupBy(changedAlerts, ({ target }) => target)
+  for (const target of changed) {
     targets.set(target.name, withAgesAt(target, (now - before.agesAt) / 1000))
-    alerts.set(target.name, own)
+    alerts.set(target.name, own.get(target.name) ?? [])
   }
   const perMinute = new Map([...before.perMinute.targets, ...minutes].map((one) => [one.name, one]))
   const inOrder = <Of>(of: Map<string, Of>) => names.flatMap((name) => of.get(name) ?? [])

@@ -1,12 +1,12 @@
 import type { AlertPage } from './alert-page.ts'
 import type { AlertChange } from '../../../views/alert.ts'
-import type { StateChange } from '../../../views/status.ts'
+import type { StateChange } from '../../../views/state.ts'
 import type { Alert, Call, CallDetails, PastAlert, PerMinute, Receiver, Target } from './api.ts'
 import type { ShownCharts } from './charts.ts'
 import { momentInZone } from './format.ts'
 import type { Usage } from './usage.ts'
 
-type SnapshotParts = Omit<StateChange, 'targets' | 'names' | 'minutes' | 'since' | 'receivers'>
+type SnapshotParts = Omit<StateChange, 'targets' | 'alerts' | 'names' | 'minutes' | 'since' | 'receivers'>
 
 /** What the stream says of now. */
 export type Snapshot = Required<SnapshotParts> & {

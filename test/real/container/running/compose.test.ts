@@ -125,7 +125,7 @@ const SERVICE = 'http://127.0.0.1:8080/v3'
 type Status = { name: string; up: boolean; owner?: string; commit: number }
 
 async function statusAt(port: number): Promise<Status[]> {
-  const { targets } = await json<{ targets: Status[] }>(`http://127.0.0.1:${port}/api/v1/status`)
+  const { targets } = await json<{ targets: Status[] }>(`http://127.0.0.1:${port}/api/v1/state`)
   return targets
 }
 

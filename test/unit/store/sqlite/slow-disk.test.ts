@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../../kit/store/temporary-folder.ts'
 /** Milliseconds in which all answers must come: the disk confirms the commit after 20 seconds. */
 const ANSWERED_WITHIN = 15_000
 
-const PATHS = ['healthz', 'metrics', 'api/v1/status', 'api/v1/calls', '']
+const PATHS = ['healthz', 'metrics', 'api/v1/state', 'api/v1/calls', '']
 
 test('while a disk does not confirm a commit to SQLite, the daemon answers requests, and stops when asked twice', async () => {
   const folder = temporaryFolder()

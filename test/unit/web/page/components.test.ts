@@ -636,7 +636,8 @@ describe('the targets of the page', () => {
   test.each([
     ['up', {}, 'up'],
     ['stale', { pollAge: 100 }, 'stale'],
-    ['down', { problem: 'no answer' }, 'down no answer'],
+    ['failing', { problem: 'no answer' }, 'failing no answer'],
+    ['never polled', { sync: {}, problem: 'no answer' }, 'never polled no answer'],
   ])('are %s with the reason', (_health, made, expected) => {
     const target = shownTarget({ sync: POLLED, ...made })
     expect(factOf(stateOf([target]), 'Health')).toBe(expected)
@@ -687,7 +688,7 @@ describe('the overview of the page', () => {
 
   test('has failing targets first, then firing alerts, then the highest failure ratio', () => {
     expect(lines(render(Overview, state))).toEqual([
-      'failing down no answer – 0 1 5s ago',
+      'failing failing no answer – 0 1 5s ago',
       'late stale – 0 0 6m 40s ago',
       'critical up firing 10% 20 0 5s ago',
       'warning up firing 10% 20 0 5s ago',

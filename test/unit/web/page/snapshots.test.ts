@@ -1,21 +1,19 @@
 import { expect, test } from 'vitest'
-import type { StateChange } from '../../../../src/views/status.ts'
+import type { StateChange } from '../../../../src/views/state.ts'
 import { targetView } from '../../../../src/views/target.ts'
 import { ageOfTargets } from '../../../../src/web/page/model/notices.ts'
 import { changedSnapshot } from '../../../../src/web/page/model/snapshots.ts'
 import { POLLED } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 
-const viewOf = (target: string, pollAge: number) => ({
-  target: targetView(shownTarget({ target, pollAge, sync: POLLED })),
-  alerts: [],
-})
+const viewOf = (target: string, pollAge: number) => targetView(shownTarget({ target, pollAge, sync: POLLED }))
 const minutes = { unanswered: [], rejected: [], canceled: [], other: [] }
 const FIRST: StateChange = {
   version: '1',
   now: '2026-09-21T14:13:20.000Z',
   names: ['a', 'b'],
   targets: [viewOf('b', 2), viewOf('a', 3)],
+  alerts: [],
   minutes: [
     { name: 'a', ended: [1], ...minutes },
     { name: 'b', ended: [2], ...minutes },
@@ -24,7 +22,7 @@ const FIRST: StateChange = {
   silences: [],
   read_only: true,
 }
-const LATER = { version: '1', now: '2026-09-21T14:13:28.000Z', targets: [], minutes: [] }
+const LATER = { version: '1', now: '2026-09-21T14:13:28.000Z', targets: [], alerts: [], minutes: [] }
 
 test('a change replaces what it has, in the order of the targets', () => {
   const first = changedSnapshot(undefined, FIRST, 1000)

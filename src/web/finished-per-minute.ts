@@ -1,30 +1,15 @@
-import * as z from 'zod'
-import type { ServedTargets } from '../server.ts'
-import { coverageOf } from '../../history/coverage.ts'
-import type { Period } from '../../history/days.ts'
-import type { Store } from '../../store/store.ts'
-import { isoTime } from '../../clock/times.ts'
-import { type OtherTarget, serviceNow } from '../../views/target.ts'
-import { finishedPerMinute, type FinishedPerMinute } from '../../views/series.ts'
-import { byOutcome } from '../../views/shapes.ts'
-import { route } from './route.ts'
+import type { ServedTargets } from './server.ts'
+import { coverageOf } from '../history/coverage.ts'
+import type { Period } from '../history/days.ts'
+import type { Store } from '../store/store.ts'
+import { isoTime } from '../clock/times.ts'
+import { type OtherTarget, serviceNow } from '../views/target.ts'
+import type { FinishedPerMinute } from '../views/series.ts'
+import { byOutcome } from '../views/shapes.ts'
 
 const MINUTE = 60
-/** How many minutes there are without a parameter. */
-const DEFAULT_MINUTES = 60
-/** Memory holds finished calls for a day, the longest exported window. */
-const MAX_MINUTES = 1440
-const MINUTES = `must be a whole number from 1 to ${MAX_MINUTES}`
-
-const parameters = z.strictObject({
-  minutes: z
-    .string()
-    .regex(/^\d{1,4}$/, MINUTES)
-    .transform(Number)
-    .refine((minutes) => minutes >= 1 && minutes <= MAX_MINUTES, MINUTES)
-    .default(DEFAULT_MINUTES)
-    .describe('How many minutes, up to now'),
-})
+/** How many minutes there are. */
+const MINUTES = 60
 
 export type PerMinuteSource = {
   targets: Pick<ServedTargets, 'all' | 'own'> & {
@@ -34,21 +19,6 @@ export type PerMinuteSource = {
   wall: () => number
 }
 
-export const finishedPerMinuteRoute = route(
-  'GET /api/v1/finished-per-minute',
-  'Finished calls by minute and outcome',
-  {
-    checks: { querystring: parameters },
-    answers: { 200: finishedPerMinute },
-    // That of a day of a thousand targets has seven million counts, all of them whole.
-    isClean: true,
-    atATime: 2,
-  },
-  (source: PerMinuteSource) =>
-    async ({ query }) =>
-      countPerMinute(source, query.minutes),
-)
-
 /**
  * The finished calls of the last minutes (UTC, by the service's clock), as the store has them. Those of other daemons' targets are only
  * there. The minute of the last successful poll is incomplete; later ones are not known.
@@ -57,7 +27,7 @@ export const finishedPerMinuteRoute = route(
  */
 export async function countPerMinute(
   { targets, store, wall }: PerMinuteSource,
-  minutes = DEFAULT_MINUTES,
+  minutes = MINUTES,
 ): Promise<FinishedPerMinute> {
   const own = targets.own().map((each) => ({
     name: each.name,

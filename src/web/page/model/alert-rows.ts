@@ -22,19 +22,19 @@ export function selectedAlerts(state: State): ((alert: Alert) => boolean) | unde
 }
 
 /** Alerts of one rule, or those of an incident on one target, the worst first. */
-export type AlertGroup = readonly Alert[]
+export type AlertRow = readonly Alert[]
 
 /**
  * The alerts by rule, those of an incident by target, or each one that is selected: those with most failed calls first where they are
  * selected, then the most urgent ones, and those of which nobody is notified last.
  */
-export function alertGroups(state: State): readonly AlertGroup[] {
+export function alertRows(state: State): readonly AlertRow[] {
   const [why, isSelected] = [waitsFor(state), selectedAlerts(state)]
   const ofIncident = state.query.has('incident')
   const keyOf = (alert: Alert) => (ofIncident ? alert.target : isSelected ? named(alert) : alert.alert)
   const groups = Map.groupBy(shownAlerts(state).filter(isSelected ?? (() => true)), keyOf)
   const worst = [...groups.values()].map((same) => same.toSorted(worstFirst))
-  const rankOf = (group: AlertGroup) => (group.every(why) ? 1000 : 0) + (isSelected ? 0 : urgencyOf(group[0]))
+  const rankOf = (group: AlertRow) => (group.every(why) ? 1000 : 0) + (isSelected ? 0 : urgencyOf(group[0]))
   const inOrder = worst.toSorted((a, b) => rankOf(a) - rankOf(b) || (isSelected ? mostFailed(a[0]!, b[0]!) : 0))
   return steady(state, `alerts ${state.query}`, inOrder, ([first]) => keyOf(first!), rankOf)
 }

@@ -25,20 +25,32 @@ const COUNTERS = {
 
 async function statusOf(...targets: ReturnType<typeof shownTarget>[]) {
   const { url } = await serve(targets)
-  const response = await fetch(`${url}/api/v1/status`)
+  const response = await fetch(`${url}/api/v1/state`)
   return { url, status: JSON.parse(await response.text()) }
 }
 
-test('/api/v1/status has the documented shape', async () => {
+test('/api/v1/state has the documented shape', async () => {
   const calls = [openCall('a', { joined: 3 }), finishedCall('b')]
   const { status } = await statusOf(shownTarget({ counters: COUNTERS, calls, sweepAge: 20 }))
   expect(status).toEqual({
     version: '1.2.3',
     now: '2026-09-21T14:13:20.000Z',
+    problem: null,
+    incidents: [],
+    alerts: [],
+    receivers: [
+      { name: 'slack', pending: 0 },
+      { name: 'pager', pending: 0 },
+    ],
+    webhooks: [],
+    silences: [],
+    read_only: true,
+    needs_config: false,
     targets: [
       {
         name: 'production',
         up: true,
+        state: 'up',
         created: '2026-09-21T13:13:20.000Z',
         counted_since: '2026-09-21T13:13:20.000Z',
         horizon: '2026-09-20T13:13:20.000Z',
@@ -71,7 +83,7 @@ test('/api/v1/status has the documented shape', async () => {
   })
 })
 
-test('/api/v1/status reports a sweep that takes longer than its interval', async () => {
+test('/api/v1/state reports a sweep that takes longer than its interval', async () => {
   const { status } = await statusOf(
     shownTarget({ slowSweep: { pages: 5000, seconds: 1200, polls: 20 } }),
     shownTarget({ target: 'b' }),
@@ -80,14 +92,28 @@ test('/api/v1/status reports a sweep that takes longer than its interval', async
   expect(status.targets[1]).not.toHaveProperty('slow_sweep')
 })
 
-test('/api/v1/status has the problem of a failing target', async () => {
+test.each([
+  ['up', {}],
+  ['up', { problem: 'the list is too long', fault: 'list' }],
+  ['failing', { problem: 'the service answered 503' }],
+  ['stale', { pollAge: 46 }],
+  ['stale', { pollAge: 46, problem: 'the service answered 503' }],
+  ['initial sync', { sync: {} }],
+  ['initial sync', { sync: {}, problem: 'the list is being read', fault: 'list' }],
+  ['never polled', { sync: {}, problem: 'the key is wrong' }],
+] as const)('a target is %s: %j', async (state, made) => {
+  const { status } = await statusOf(shownTarget(made))
+  expect(status.targets[0].state).toBe(state)
+})
+
+test('/api/v1/state has the problem of a failing target', async () => {
   const { status } = await statusOf(shownTarget({ problem: 'the key is wrong' }), shownTarget({ target: 'b' }))
   expect(status.targets[0]).toMatchObject({ name: 'production', up: false, problem: 'the key is wrong' })
   expect(status.targets[1]).toMatchObject({ name: 'b', up: true })
   expect(status.targets[1]).not.toHaveProperty('problem')
 })
 
-test('/api/v1/status has warnings about the list and the clocks', async () => {
+test('/api/v1/state has warnings about the list and the clocks', async () => {
   const sync = { ...POLLED, clockSkew: 7300, list: KNOWN_LIST, lastSweepBegan: undefined }
   const { status } = await statusOf(shownTarget({ sync }), shownTarget({ target: 'b', sync: POLLED }))
   const [warned, fine] = status.targets
@@ -96,7 +122,7 @@ test('/api/v1/status has warnings about the list and the clocks', async () => {
   expect(fine.warnings).toBeUndefined()
 })
 
-test('/api/v1/status says why no webhook of the service may have come, where some are accepted', async () => {
+test('/api/v1/state says why no webhook of the service may have come, where some are accepted', async () => {
   const target = shownTarget()
   const nothing = () => ({ announced: 0, missed: 0, lags: [] })
   const accepting = { ...target, ends: { isSilent: () => true, note: () => undefined, count: nothing } }
@@ -114,17 +140,17 @@ test('/api/v1/status says why no webhook of the service may have come, where som
   ])
 })
 
-test('/api/v1/status has the progress of a sweep', async () => {
+test('/api/v1/state has the progress of a sweep', async () => {
   const { status } = await statusOf({ ...shownTarget(), progress: () => ({ pagesRead: 12, pages: undefined }) })
   expect(status.targets[0].listing).toEqual({ pages_read: 12, pages: null, seconds_left: null })
 })
 
-test('/api/v1/status has no last success and no sweep before the initial sync', async () => {
+test('/api/v1/state has no last success and no sweep before the initial sync', async () => {
   const { status } = await statusOf(shownTarget({ sync: {} }))
   expect(status.targets[0]).toMatchObject({ last_success: null, sweep_age_seconds: null })
 })
 
-test('/api/v1/status has sums that equal the counters of /metrics at the same commit', async () => {
+test('/api/v1/state has sums that equal the counters of /metrics at the same commit', async () => {
   const calls = [openCall('a'), openCall('b', { status: 'initiated' })]
   const { url, status } = await statusOf(shownTarget({ counters: COUNTERS, calls, sync: POLLED }))
   const families = readExposition(await (await fetch(`${url}/metrics`)).text())
@@ -143,7 +169,7 @@ test('/api/v1/status has sums that equal the counters of /metrics at the same co
   expect(sum(families, 'callwatch_calls_total', { status: 'ended' })).toBe(13)
 })
 
-test('/api/v1/status has the number of open calls by type and mode', async () => {
+test('/api/v1/state has the number of open calls by type and mode', async () => {
   const labels = labelsOf('video', 'meet', 'group')
   const calls = [openCall('a'), openCall('b', { labels }), openCall('c', { labels }), finishedCall('d')]
   const { status } = await statusOf(shownTarget({ calls }))
@@ -153,7 +179,7 @@ test('/api/v1/status has the number of open calls by type and mode', async () =>
   ])
 })
 
-test('/api/v1/status has the failure ratios and window calls of /metrics', async () => {
+test('/api/v1/state has the failure ratios and window calls of /metrics', async () => {
   const quarter = [finish('ended'), finish('unanswered'), finish('unanswered'), finish('rejected'), finish('other')]
   const finished = [...quarter, finish('canceled', 1800), finish('ended', 7200)]
   const { url, status } = await statusOf(shownTarget({ finished, sync: POLLED }))
@@ -175,7 +201,7 @@ test('/api/v1/status has the failure ratios and window calls of /metrics', async
   expect(windows.map(({ calls }: { calls: number }) => calls)).toEqual([5, 6, 7])
 })
 
-test('/api/v1/status has the rules with their settings and readings', async () => {
+test('/api/v1/state has the rules with their settings and readings', async () => {
   const finished = [
     ...Array.from({ length: 15 }, () => finish('ended')),
     ...Array.from({ length: 5 }, () => finish('rejected')),
@@ -202,7 +228,7 @@ test('/api/v1/status has the rules with their settings and readings', async () =
   ])
 })
 
-test('/api/v1/status has times in ISO 8601 and UTC', async () => {
+test('/api/v1/state has times in ISO 8601 and UTC', async () => {
   const { status } = await statusOf(shownTarget({ sync: { ...POLLED, lastSuccessHostTime: NOW + 0.25 } }))
   expect(status.targets[0].last_success).toBe('2026-09-21T14:13:20.250Z')
 })
@@ -214,17 +240,14 @@ function sum(families: ReadonlyMap<string, Family>, name: string, wanted: Record
     .reduce((total, { value }) => total + value, 0)
 }
 
-test('while the store is unavailable, /api/v1/status says why and /api/v1/silences answers 503', async () => {
+test('while the store is unavailable, /api/v1/state says why, and has no silences', async () => {
   const { url } = await serve([shownTarget()], { storeProblem: 'the database db1 cannot be reached' })
-  const [status, silences] = [await fetch(`${url}/api/v1/status`), await fetch(`${url}/api/v1/silences`)]
-  expect([status.status, await status.json()]).toEqual([
+  const answer = await fetch(`${url}/api/v1/state`)
+  expect([answer.status, await answer.json()]).toEqual([
     200,
     expect.objectContaining({ problem: 'the database db1 cannot be reached' }),
   ])
-  expect([silences.status, await silences.json()]).toEqual([
-    503,
-    expect.objectContaining({ detail: 'the database db1 cannot be reached' }),
-  ])
+  expect(await (await fetch(`${url}/api/v1/state`)).json()).not.toHaveProperty('silences')
 })
 
 const at = (iso: string) => Date.parse(iso) / 1000
