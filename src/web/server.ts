@@ -145,7 +145,16 @@ export async function startWeb(options: WebOptions) {
     const ready = readiness(targets, options.problem())
     return ready.status === 'not ready' ? reply.code(503).send(ready) : ready
   })
-  const routeOptions: RouteOptions = { ...options, readState: stateIn(options) }
+  const state = stateIn(options)
+  const routeOptions: RouteOptions = {
+    ...options,
+    readState: state.read,
+    // Whoever asks after a change of a silence sees it.
+    onEvent: (event) => {
+      state.forget()
+      options.onEvent(event)
+    },
+  }
   for (const each of ROUTES) mount(app, each, routeOptions)
 
   await app.listen({ host: listening(host), port })

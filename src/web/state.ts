@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { livesOf, type LiveAlert } from '../alerts/alert.ts'
 import { incidentsOf } from '../alerts/incidents.ts'
@@ -24,8 +25,8 @@ const SILENCES_SECONDS = 7 * 86_400
 /** What changes as time passes, without news, unless it was nothing before. */
 const TICKING = ['lag_seconds', 'sweep_age_seconds', 'rate_limit_pause_seconds', 'requests_last_minute'] as const
 
-/** Reads the state. Those who ask while it is read get the same. Rejects after a bug. */
-export function stateIn(options: WebOptions): () => Promise<StateReading> {
+/** A reader of the state. Those who ask while it is read get the same reading, unless it is forgotten because something changed. */
+export function stateIn(options: WebOptions): { read: () => Promise<StateReading>; forget: () => void } {
   const readStore = storeReader(options)
   const process = randomUUID()
   let parts: Parts = new Map()
@@ -63,8 +64,20 @@ export function stateIn(options: WebOptions): () => Promise<StateReading> {
     if (!haveSameVersions(parts, before)) revision += 1
     return { state, parts, lives, tag: `W/"${process}-${revision}"` }
   }
-  return () => (reading ??= read().finally(() => (reading = undefined)))
+  const forget = () => (reading = undefined)
+  return {
+    /** Rejects after a bug. */
+    read: () => {
+      if (reading !== undefined) return reading
+      const begun = read().finally(() => reading === begun && forget())
+      return (reading = begun)
+    },
+    forget,
+  }
 }
+
+/** The longest wait for the store (milliseconds): a disk that does not confirm a commit must not delay what is known without it. */
+const LONGEST_READ_MS = 1000
 
 /** What only the store knows. While it cannot be read, what it said last stays. */
 function storeReader({ store, wall }: WebOptions) {
@@ -77,10 +90,24 @@ function storeReader({ store, wall }: WebOptions) {
   }
 }
 
-/** Reads something from the store; what the store cannot say now stays as it was. */
+/** Reads something from the store; what the store cannot say now, or not soon, stays as it was. */
 export function lasting<Value>(read: () => Promise<Value>) {
   let last: Value | undefined
-  return async () => (last = await read().catch(onlyStoreErrors(last)))
+  let late: Promise<unknown> | undefined
+  return async () => {
+    if (late !== undefined) return last
+    const waiting = new AbortController()
+    const reading = read()
+      .then((value) => (last = value))
+      .catch(onlyStoreErrors(undefined))
+    const isLate = await Promise.race([
+      reading.then(() => false),
+      setTimeout(LONGEST_READ_MS, true, { signal: waiting.signal, ref: false }).catch(() => false),
+    ])
+    waiting.abort()
+    if (isLate) late = reading.finally(() => (late = undefined)).catch(() => undefined)
+    return last
+  }
 }
 
 /** The parts of a state, those that have not changed with the version of before. */

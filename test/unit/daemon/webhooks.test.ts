@@ -65,7 +65,7 @@ describe('a daemon with webhooks', () => {
       async () => expect(await gauge('callwatch_webhook_deliveries_total', 'crm')).toBeGreaterThan(30),
       WAIT,
     )
-    const { webhooks } = await get('webhooks')
+    const { webhooks } = await get('state')
     expect(webhooks).toMatchObject([{ name: 'crm', state: 'delivering', dead_letters: 0 }])
     const first = await idsOf(30)
     await vi.waitFor(() => expect(crm.verified.map(({ id }) => id)).toEqual(expect.arrayContaining(first)), WAIT)
@@ -105,7 +105,7 @@ describe('a daemon with webhooks', () => {
     await morePolls(10)
     expect(polls.every(({ successful }) => successful)).toBe(true)
     await vi.waitFor(async () => {
-      expect((await get('webhooks')) as { webhooks: object[] }).toMatchObject({
+      expect((await get('state')) as { webhooks: object[] }).toMatchObject({
         webhooks: [{ name: 'crm' }, { name: 'hanging', state: 'failing' }],
       }) // oxlint-disable-line typescript/no-unsafe-type-assertion -- our own answers
     }, WAIT)
@@ -125,7 +125,7 @@ describe('a daemon with webhooks', () => {
     await vi.waitFor(() => expect(crm.verified.length).toBeGreaterThan(5), WAIT)
     await change([])
     await vi.waitFor(async () => {
-      expect((await get('webhooks')) as object).toMatchObject({ webhooks: [{ name: 'crm', state: 'removed' }] }) // oxlint-disable-line typescript/no-unsafe-type-assertion -- our own answers
+      expect((await get('state')) as object).toMatchObject({ webhooks: [{ name: 'crm', state: 'removed' }] }) // oxlint-disable-line typescript/no-unsafe-type-assertion -- our own answers
     }, WAIT)
     expect(await gauge('callwatch_webhook_deliveries_total', 'crm')).toBeUndefined()
     const before = crm.verified.length

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
-const API = ['status', 'calls', 'alerts', 'silences'].map((name) => `/api/v1/${name}`)
+const API = ['state', 'calls', 'alerts?since=1h', 'report?since=1h'].map((name) => `/api/v1/${name}`)
 
 describe('with http.auth', () => {
   test.each(['/', '/icon.svg', '/metrics', ...API, '/nothing'])('%s needs user name and password', async (path) => {

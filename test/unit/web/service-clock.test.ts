@@ -14,19 +14,14 @@ async function lastHour(clockSkews: Record<string, number>, more = '') {
   const targets = Object.keys(clockSkews).map((target) => shownTarget({ target }))
   const { url } = await serve(targets, { history, clockSkews, created: NOW - 86_400 })
   const ask = async (path: string) => JSON.parse(await (await fetch(`${url}/api/v1/${path}?since=1h${more}`)).text())
-  const [report, series, coverage, { calls }] = [
-    await ask('report'),
-    await ask('series'),
-    await ask('coverage'),
-    await ask('calls'),
-  ]
+  const [report, series, { calls }] = [await ask('report'), await ask('series'), await ask('calls')]
   return {
     report: [report.since, report.until, report.total.calls.ended],
     series: [
       series.until,
       series.points.reduce((sum: number, point: typeof report.total) => sum + point.calls.ended, 0),
     ],
-    coverage: coverage.blind.map(({ until }: { until: string }) => until),
+    coverage: report.coverage.blind.map(({ until }: { until: string }) => until),
     calls: calls.map(({ target }: { target: string }) => target),
   }
 }
