@@ -26,6 +26,11 @@ export function usualPeriod({ signal }: { signal: object }, end: WindowEnd): Per
   return { from: to - USUAL_SECONDS, to }
 }
 
+/** How far before an evaluation the calls of that time may lie (seconds). */
+export function usualReach({ signal }: { signal: object }): number {
+  return aboveUsual(signal) === undefined ? 0 : (windowOf(signal) ?? 0) + HOUR + USUAL_SECONDS
+}
+
 /** Those of several rules. */
 export function usualPeriods(rules: readonly { signal: object }[], end: WindowEnd): readonly Period[] {
   const periods = rules.flatMap((rule) => usualPeriod(rule, end) ?? [])

@@ -24,7 +24,7 @@ const MINUTES: Readonly<Record<UsageFormula, Readonly<Record<MinuteSum['rounded'
   participants: {
     nothing: 'sum_of_participants',
     call: 'ceil(participant_audio) + ceil(participant_video)',
-    participant: 'CASE WHEN sum_of_participants > 0 THEN sum_of_participants + 0.5 * joined ELSE 0 END',
+    participant: 'CASE WHEN sum_of_participants > 0 THEN sum_of_participants + 0.5 * coalesce(joined, 0) ELSE 0 END',
   },
   duration: {
     nothing: 'user_minutes',

@@ -8,12 +8,18 @@ export type NotifiedAlerts = ReadonlyMap<string, readonly { receiver: string; at
 /** Of notifications/delivery/notified.ts Entry. */
 type Told = { begun: readonly (Pick<Alert, 'target' | 'key'> & { at: number; ended?: number })[] }
 
-/** @throws {StoreError} */
-export async function readNotifiedAlerts({ rows }: RowReader): Promise<NotifiedAlerts> {
+/**
+ * @param nameOfKey the name of a receiver by its key in the store
+ * @throws {StoreError}
+ */
+export async function readNotifiedAlerts(
+  { rows }: RowReader,
+  nameOfKey: (key: string) => string,
+): Promise<NotifiedAlerts> {
   const found = await rows('SELECT receiver, data FROM callwatch.notified WHERE accepted ORDER BY receiver')
   const all = found.flatMap(({ receiver, data }) =>
     parse<Told>(data).begun.flatMap((entry) =>
-      entry.ended === undefined ? { name: nameOf(entry), receiver: String(receiver), at: entry.at } : [],
+      entry.ended === undefined ? { name: nameOf(entry), receiver: nameOfKey(String(receiver)), at: entry.at } : [],
     ),
   )
   return Map.groupBy(all, ({ name }) => name)

@@ -4,6 +4,8 @@ import type { WindowEnd } from '../ledger/failure-ratio.ts'
 import type { LedgerState } from '../ledger/state.ts'
 import type { Store } from '../store/store.ts'
 
+const HOUR = 3600
+
 type UsualReader = {
   name: string
   ledger: Pick<LedgerState, 'usual'>
@@ -20,5 +22,10 @@ export async function readUsualCalls({ name, ledger, settings, store }: UsualRea
   const summed = usualPeriods(settings.rules, polled).map(
     async (period) => ledger.usual.find(({ to }) => to === period.to) ?? store.summedCalls(name, period),
   )
-  ledger.usual = await Promise.all(summed)
+  const read = await Promise.all(summed)
+  // Until the poll is committed, everything else is by the time before it.
+  const before = ledger.usual.filter(
+    ({ to }) => read.every((one) => one.to !== to) && read.some((one) => one.to - to === HOUR),
+  )
+  ledger.usual = [...read, ...before]
 }

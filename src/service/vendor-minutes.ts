@@ -3,13 +3,21 @@ import { readAnswer } from './read-answer.ts'
 import { networkError, ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 
-/** The minutes of a period by the vendor's own count, and the unit of times in which it was asked; undefined if both have none. */
+/** The minutes of a period by the vendor's own count, and the unit of times in which it was asked; undefined if both answers have as many. */
 export type VendorMinutes = { audio: number; video: number; recorded: number; askedIn: Unit | undefined }
 
 const UNITS = { seconds: 1, milliseconds: 1000 } as const
 type Unit = keyof typeof UNITS
 
-const minutes = z.coerce.number().nonnegative()
+const minutes = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d+(?:\.\d+)?$/)
+      .transform(Number),
+  ])
+  .pipe(z.number().nonnegative())
 const metrics = z.object({ audio_minutes: minutes, video_minutes: minutes, recorded_minutes: minutes.prefault(0) })
 const answer = z.union([z.object({ data: z.object({ metrics }) }), z.object({ metrics })])
 
@@ -43,7 +51,8 @@ export async function vendorMinutes(transport: Transport, asking: Asking): Promi
   }
   const [most] = asked.toSorted((a, b) => b.audio + b.video - (a.audio + a.video))
   if (most === undefined) throw errors[0]!
-  return { ...most, askedIn: most.audio + most.video > 0 ? most.askedIn : undefined }
+  const isOne = asked.every((one) => one === most || one.audio + one.video < most.audio + most.video)
+  return { ...most, askedIn: isOne ? most.askedIn : undefined }
 }
 
 async function ask(transport: Transport, { apiKey, from, to, hostTime, signal }: Asking, unit: Unit) {

@@ -19,7 +19,7 @@ const usageAudit = z.object({
         .enum(['seconds', 'milliseconds'])
         .nullable()
         .describe(
-          'The unit of times in which the service was asked, which is not published; null if it has no minutes',
+          'The unit of times in which the service was asked, which is not published; null if it answers the same in both',
         ),
     })
     .nullable(),

@@ -5,6 +5,7 @@ import { livesOf, type LiveAlert } from '../alerts/alert.ts'
 import { incidentsOf } from '../alerts/incidents.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { readNotifiedAlerts, withMessages } from '../history/notified-incidents.ts'
+import { nameOfKey } from '../notifications/receiver.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import { stateView, type State, type StateChange } from '../views/state.ts'
 import type { TargetView } from '../views/target.ts'
@@ -83,7 +84,7 @@ const LONGEST_READ_MS = 1000
 function storeReader({ store, wall }: WebOptions) {
   const readSilences = lasting(() => store.silences(wall() - SILENCES_SECONDS))
   const readWebhooks = lasting(() => webhookViews(store, wall()))
-  const readMessages = lasting(() => readNotifiedAlerts(store))
+  const readMessages = lasting(() => readNotifiedAlerts(store, nameOfKey))
   return async () => {
     const [silences, webhooks, notified] = await Promise.all([readSilences(), readWebhooks(), readMessages()])
     return { silences, webhooks, notified }

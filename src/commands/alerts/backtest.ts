@@ -2,6 +2,7 @@ import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { reachOf } from '../../alerts/evidence.ts'
 import { earlierReach } from '../../alerts/relative.ts'
+import { usualReach } from '../../alerts/usual.ts'
 import { withUsual } from '../../alerts/usual.ts'
 import { isReplayable, replay, worstOf, type EvaluatedValue } from '../../alerts/replay.ts'
 import type { Rule } from '../../alerts/rule.ts'
@@ -65,7 +66,7 @@ async function backtestTarget(
   { alerts, poll }: Config,
 ): Promise<Backtested> {
   const begin = since - LEAD_SECONDS
-  const reach = Math.max(0, ...alerts.map((rule) => Math.max(reachOf(rule), earlierReach(rule))))
+  const reach = Math.max(0, ...alerts.map((rule) => Math.max(reachOf(rule), earlierReach(rule), usualReach(rule))))
   const history = {
     evaluations: await reader.evaluations(target, begin),
     finishes: await reader.finishes(target, begin - reach),

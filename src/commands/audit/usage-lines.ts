@@ -31,8 +31,11 @@ function off(own: number, vendor: number): string {
   return percent === '0' ? 'equal' : `${percent.startsWith('-') ? '' : '+'}${percent}%`
 }
 
-const askedIn = ({ asked_in: unit }: NonNullable<UsageAudit['vendor']>) =>
-  unit === null ? 'asked in seconds and in milliseconds' : `it understood times in ${unit}`
+function askedIn({ asked_in: unit, total }: NonNullable<UsageAudit['vendor']>): string {
+  if (unit !== null) return `it understood times in ${unit}`
+  const both = 'asked in seconds and in milliseconds'
+  return total === 0 ? both : `${both} it answers the same, perhaps of another period`
+}
 
 const NAMES = { participants: 'participant minutes', duration: 'user minutes' } as const
 const ROUNDED = {

@@ -27,7 +27,12 @@ const firingOf = ({ alerts }: State): Alerts => alerts.filter(({ state }) => sta
  *
  * @param page where a browser finds the page
  */
-export function printProblems(state: State, page: string, print: CommandContext['print']): void {
+export function printProblems(
+  state: State,
+  page: string,
+  print: CommandContext['print'],
+  missing: readonly string[] = [],
+): void {
   const { problem: ofDaemon, targets, incidents, receivers } = state
   const alerts = firingOf(state)
   const fires = new Set(alerts.flatMap(({ signal, target }) => (signal === 'poll_age' ? target : [])))
@@ -41,6 +46,11 @@ export function printProblems(state: State, page: string, print: CommandContext[
   for (const incident of incidents.filter((one) => !isTold(one))) printIncident(incident, print)
   const problems = [
     ...(ofDaemon === null ? [] : [`daemon: ${ofDaemon}`]),
+    ...(missing.length === 0
+      ? []
+      : [
+          `no daemon polls ${[...missing.slice(0, NAMED), ...(missing.length > NAMED ? [plural(missing.length - NAMED, 'more target')] : [])].join(', ')}`,
+        ]),
     ...onTargets(targets, (each, lastPoll) => (told.has(each.name) ? '' : targetProblem(each, lastPoll))),
     ...receivers.filter(isFailing).flatMap(receiverText),
   ]

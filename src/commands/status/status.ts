@@ -38,17 +38,22 @@ export const declare: Declare = (command, context) =>
         const state = await hear(daemon, config)
         if (options.watch && !options.json && stdout.isTTY) stdout.write(CLEAR)
         if (state === undefined) return noDaemon(daemon, config, context, say)
-        context.succeed(isFine(state))
+        const missing = config.targets
+          .map(({ name }) => name)
+          .filter((name) => state.targets.every((each) => each.name !== name))
+        context.succeed(isFine(state) && missing.length === 0)
         if (options.json) return context.print(JSON.stringify(state, undefined, options.watch ? 0 : 2))
-        printProblems(state, config.http.publicUrl ?? daemon.url, print)
+        printProblems(state, config.http.publicUrl ?? daemon.url, print, missing)
         if (options.all) printAll(state, context.printWhole, widthOf(context, options))
       }
       await (options.watch ? untilStopped(show, WATCH_SECONDS, context) : show())
     })
 
 /** Whether all targets are polled and no alert fires. */
-const isFine = ({ alerts, targets }: State) =>
-  alerts.every(({ state }) => state === 'pending') && targets.every(({ state }) => POLLED.includes(state))
+const isFine = ({ problem, alerts, targets }: State) =>
+  problem === null &&
+  alerts.every(({ state }) => state === 'pending') &&
+  targets.every(({ state }) => POLLED.includes(state))
 
 /** Says that no daemon answers, and when one has last written. */
 async function noDaemon({ url }: Daemon, { store }: Config, context: CommandContext, say: CommandContext['print']) {

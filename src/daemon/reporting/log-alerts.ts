@@ -2,6 +2,7 @@ import type { AlertInstance } from '../../alerts/alert-instance.ts'
 import type { AlertDelta } from '../../alerts/evaluate.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
+import { withUsual } from '../../alerts/usual.ts'
 import { detailsOf, formatValue, titleOf } from '../../notifications/text/notification-text.ts'
 import type { ChangeLog } from './change-log.ts'
 
@@ -37,9 +38,10 @@ export function logNotified(log: ChangeLog, notifications: readonly Notification
 function logPending(
   log: ChangeLog,
   target: string,
-  { rule, labels, value }: AlertInstance,
+  { rule: own, labels, value, usual }: AlertInstance,
   state: 'pending' | 'inactive',
 ): void {
+  const rule = withUsual(own, usual)
   const { name: alert, severity, signal, breach, threshold } = rule
   const values = `${formatValue(rule, value)}, threshold ${formatValue({ signal }, threshold)} (${breach})`
   // Too few calls, or a rule that is gone, end it with any value.

@@ -5,7 +5,7 @@ import { LATE_SECONDS, type Now } from './now.ts'
 /** Without so much progress the cursor is not written (seconds). */
 const LEAST_SECONDS = 60
 
-/** Of an incident that lasts, the latest end of each alert is needed for what its end says of the whole. */
+/** Of an incident that lasts, its first alert and the latest end of each are needed for what its end says of the whole. */
 function neededIn({ heard }: Grouped): (one: Known) => boolean {
   const lasting = new Set(heard.flatMap(({ endedAt, thread }) => (endedAt === undefined ? thread : [])))
   if (lasting.size === 0) return () => false
@@ -13,7 +13,10 @@ function neededIn({ heard }: Grouped): (one: Known) => boolean {
   const nameOf = ({ name, thread }: Known) => JSON.stringify([name, thread])
   for (const one of heard)
     if ((latest.get(nameOf(one))?.firingSince ?? 0) < one.firingSince) latest.set(nameOf(one), one)
-  return (one) => lasting.has(one.thread) && latest.get(nameOf(one)) === one
+  const first = new Map<string, number>()
+  for (const { thread, firingSince } of heard) first.set(thread, Math.min(first.get(thread) ?? Infinity, firingSince))
+  return (one) =>
+    lasting.has(one.thread) && (latest.get(nameOf(one)) === one || first.get(one.thread) === one.firingSince)
 }
 
 /** Moves the cursor to the oldest end that may still need word, and forgets ends that were told long ago. */

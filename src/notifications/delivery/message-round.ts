@@ -224,7 +224,8 @@ function noteLastEdits({ receiver, pauses }: Sender, message: AlertMessage, show
   if (receiver.edit === undefined || shown === undefined) return
   const { about, thread, merged = [] } = message
   const isOver = about === 'ended' || about === 'unrouted'
-  if (isOver && thread === shown) pauses.lastEdits.set(shown, message)
+  // What an attempt without an answer has posted has no thread yet.
+  if (isOver && (thread ?? shown) === shown) pauses.lastEdits.set(shown, { ...message, thread: shown })
   for (const before of [thread, ...merged])
     if (before !== undefined && before !== shown)
       pauses.lastEdits.set(before, { ...message, thread: before, continuesIn: shown })

@@ -158,7 +158,8 @@ export class Notified {
     const open = heard.filter((one) => one.ended === undefined)
     const told = new Set(ended.map(episodeOf))
     const over = open.every(({ episode }) => told.has(episode)) ? new Set<string>() : told
-    const changed = open.filter((one) => over.has(one.episode) || one.thread !== thread)
+    const replaced = new Set(open.map((one) => one.thread))
+    const changed = heard.filter((one) => over.has(one.episode) || (one.thread !== thread && replaced.has(one.thread)))
     const entryOf = (one: Known) => ({ ...plain(one), thread, ...(over.has(one.episode) && { ended: at }) })
     const after = changed.map((one) => this.#stamp(entryOf(one), id))
     const notes = over.size > 0 ? notices : []
@@ -242,8 +243,10 @@ function entriesAfter(
   const { at } = said
   const over = new Set(ended.map(nameOf))
   const now = new Map(firing.map((one) => [nameOf(one), one]))
+  // What ended before stays part of the incident, whichever message shows that now.
+  const replaced = new Set(heard.flatMap((one) => (one.ended === undefined ? one.thread : [])))
   const after = heard.map((one): Entry => {
-    if (one.ended !== undefined) return plain(one)
+    if (one.ended !== undefined) return { ...plain(one), ...(replaced.has(one.thread) && { thread: said.thread }) }
     const next = now.get(one.name)
     // It fires again meanwhile: as another episode.
     const isOver = over.has(one.name) || (next !== undefined && episodeOf(next) !== one.episode)

@@ -14,7 +14,7 @@ export function bulletinOf({ report, setUp, usual = [] }: ReportMessage): Bullet
   const { title, lead, lines, targets } = textOfReport(report)
   const { first, more } = firstOf(targets, MOST.targets)
   const name = report.rows.length === 1 ? report.rows[0]!.target! : 'all targets'
-  const all = { name, lead, lines: [...lines, ...usualLines(usual)] }
+  const all = { name, lead, lines: [...lines, ...usualLines(usual, setUp?.length === 1)] }
   const parts = [all, ...first.map((target) => ({ ...target, lines: [] }))].map((part) => ({
     name: oneLine(part.name, MOST.name),
     lead: oneLine(part.lead, MOST.line),
@@ -33,10 +33,10 @@ export function bulletinOf({ report, setUp, usual = [] }: ReportMessage): Bullet
 }
 
 /** `HighFailureRate: usually 44% on shop-01, so that it fires above 59%; 5% on shop-02, above 30%; and 7 more targets`. */
-function usualLines(usual: readonly UsualShare[]): string[] {
+function usualLines(usual: readonly UsualShare[], isAlone: boolean): string[] {
   return [...Map.groupBy(usual, ({ alert }) => alert)].map(([alert, all]) => {
     const named = all.slice(0, MOST.named).map(({ target, usual: share, threshold }, i) => {
-      const on = all.length === 1 ? '' : ` on ${target}`
+      const on = isAlone ? '' : ` on ${target}`
       return `${formatShare(share)}${on}, ${i === 0 ? 'so that it fires ' : ''}above ${formatShare(threshold)}`
     })
     const more = all.length - named.length

@@ -94,6 +94,11 @@ describe('status', () => {
     expect(json).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(no) })
   })
 
+  test('fails for a target that no daemon polls', async () => {
+    const { code, lines } = await status(await configOf([shownTarget()], {}, ['production', 'shop']))
+    expect([code, lines[0]]).toEqual([1, 'no daemon polls shop'])
+  })
+
   test('knows the daemon of another configuration by its targets', async () => {
     const { code, lines } = await status(await configOf([shownTarget()], {}, ['shop']))
     expect([code, lines[0]]).toEqual([1, expect.stringMatching(/^no daemon of this configuration answers at /)])

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { alertOf } from '../../../src/alerts/alert.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { eventClient } from '../../kit/web/event-client.ts'
+import { POLL_AGE } from '../../kit/alerts/sample-rules.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 
@@ -46,6 +47,17 @@ test('incidents and alerts say that their numbers are from before', async () => 
   expect(await heldAt(at)).toEqual([[], undefined])
   const held = { since: isoTime(at), for: 'polls' }
   expect(await heldAt(at + 1)).toEqual([[{ ...held, targets: 1 }], held])
+})
+
+test('an alert of missing polls is so since the last successful one, in the state as in its sentence', async () => {
+  const lastPoll = NOW - 400
+  const alerts = [{ ...firing(POLL_AGE), value: 400, peak: 400, evidence: { lastPoll } }]
+  const { url } = await serve([shownTarget({ rules: [POLL_AGE], alerts })])
+  const { alerts: shown } = JSON.parse(await (await fetch(`${url}/api/v1/state`)).text())
+  expect(shown[0]).toMatchObject({
+    since: isoTime(lastPoll),
+    summary: expect.stringContaining('no successful poll since'),
+  })
 })
 
 test('with a target, the state has what concerns it', async () => {
@@ -105,12 +117,18 @@ test('an incident has the latest message that each receiver accepted about it, i
   }
   await tell(
     rowOf('slack'),
+    // The key of a recipient has a hash of the address.
+    rowOf(`mail ${'0f'.repeat(16)}`),
+    rowOf(`mail ${'1e'.repeat(16)}`),
     rowOf('ended', { ended: NOW }),
     rowOf('of another alert', { key: 'NoCalls' }),
     rowOf('without an answer', {}, false),
   )
   const [incident] = JSON.parse(await (await fetch(`${url}/api/v1/state`)).text()).incidents
-  const line = { about: 'messages', text: expect.stringMatching(/^Last message: slack \d\d:\d\d:\d\d UTC$/) }
+  const line = {
+    about: 'messages',
+    text: expect.stringMatching(/^Last message: mail \d\d:\d\d:\d\d UTC, slack \d\d:\d\d:\d\d UTC$/),
+  }
   expect(incident.details).toContainEqual(line)
   const { data } = (await (await eventClient(url, undefined, '?state=true')).next())!
   expect(data).toMatchObject({ incidents: [{ details: expect.arrayContaining([line]) }] })

@@ -132,7 +132,7 @@ const ADDRESS = /[^\s<>()[\]:;,"']+@[^\s<>()[\]:;,"']+/g
 
 /** The server's answer on one line, such as `: 550 no such user`. */
 function reasonOf({ response = '' }: Failure): string {
-  const line = plainText(response.toWellFormed())
+  const line = plainText(response.slice(0, 10 * MAX_REASON_LENGTH).toWellFormed())
     .replaceAll(ADDRESS, '…')
     .replaceAll(/\s+/g, ' ')
     .trim()

@@ -57,6 +57,18 @@ describe('a bot whose answer is lost', () => {
     expect(d.channel('bot')[0]!.edits.at(-1)?.text).toContain('✅')
   })
 
+  test('shows the end in the message that has arrived, also where that is the first that is known of it', async () => {
+    const d = await notifyingDaemon({ bots: ['bot'], notify: NOTIFY })
+    nextPosts(d, 'lost')
+    await d.fire(0, 'High')
+    await d.advance(20)
+    expect(d.channel('bot')).toHaveLength(1)
+    await d.end(0, 'High')
+    await d.advance(60)
+    expect(d.channel('bot')).toHaveLength(1)
+    expect(d.channel('bot')[0]!.edits.at(-1)?.text).toContain('✅')
+  })
+
   test('repeats the reply that says that it became worse', async () => {
     const d = await notifyingDaemon({ bots: ['bot'], notify: NOTIFY })
     await d.fire(0, 'High')
