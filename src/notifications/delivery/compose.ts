@@ -20,6 +20,8 @@ export type ComposeOptions = {
   groupOf: GroupOf
   /** The receiver's name. */
   receiver: string
+  /** Whether it was notified of an alert with this name, and not of its end. */
+  knows: (name: string) => boolean
   /** Which alerts it is notified of. */
   isSent: (alert: Routable) => boolean
   /** How many targets there are. */
@@ -166,10 +168,11 @@ function aboutGroup(
 }
 
 /** What else fires on the targets of what is over, and is notified to the receiver, the most severe first: the end of that will be, too. */
-function elsewhereOn(over: readonly Notification[], { now, isSent, suppressing }: ComposeOptions): Alert[] {
+function elsewhereOn(over: readonly Notification[], { now, isSent, suppressing, knows }: ComposeOptions): Alert[] {
   const on = new Set(over.map(({ target }) => target))
-  const isNotified = ({ alert, instance }: Live) =>
-    isSent(alert) && instance.evidence?.isQuiet !== true && suppressing.at(alert, now.at).length === 0
+  const isSuppressed = ({ alert, instance }: Live) =>
+    instance.evidence?.isQuiet === true || suppressing.at(alert, now.at).length > 0
+  const isNotified = (live: Live) => isSent(live.alert) && (knows(live.name) || !isSuppressed(live))
   const firing = now.firing.filter((live) => on.has(live.alert.target) && isNotified(live))
   return firing.map(({ alert }) => alert).toSorted(bySeverity)
 }

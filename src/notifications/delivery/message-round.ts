@@ -13,13 +13,16 @@ import { due, type Kind, type Reached } from './due.ts'
 import { freeTimes, type FreeTimes } from './free-times.ts'
 import { groupsOf, type Grouped } from './groups.ts'
 import type { Notified } from './notified.ts'
-import type { Live, Now } from './now.ts'
+import { once, type Live, type Now } from './now.ts'
 import type { Pauses } from './pauses.ts'
 import { suppressing, type Fired, type Inhibition, type Mute, type Suppressing } from './suppress.ts'
 import type { suppressionNotes } from './suppression-notes.ts'
 import { mergedIn, threadOf } from './threads.ts'
 
-export type MessagesOptions = Omit<ComposeOptions, 'now' | 'suppressing' | 'receiver' | 'targets' | 'freshFrom'> & {
+export type MessagesOptions = Omit<
+  ComposeOptions,
+  'now' | 'suppressing' | 'receiver' | 'targets' | 'freshFrom' | 'knows'
+> & {
   clock: Clock
   groupOf: GroupOf
   rules: readonly Rule[]
@@ -165,9 +168,11 @@ function worstOf({ firing, heard, untold, unanswered }: Grouped) {
   return all.reduce((worst, one) => (bySeverity(one, worst) < 0 ? one : worst))
 }
 
-function contextOf(sender: Sender, { now, suppression }: Found): ComposeOptions {
+function contextOf(sender: Sender, { now, suppression, notified }: Found): ComposeOptions {
   const { receiver: { name }, targets, freshFrom } = sender // oxfmt-ignore
-  return { ...sender, now, suppressing: suppression, receiver: name, targets: targets(), freshFrom: freshFrom() }
+  const known = once(() => new Set(notified.entries().flatMap((one) => (one.ended === undefined ? one.name : []))))
+  const knows = (alert: string) => known().has(alert)
+  return { ...sender, now, knows, suppressing: suppression, receiver: name, targets: targets(), freshFrom: freshFrom() }
 }
 
 async function begin(sender: Sender, { group, kind }: Due, found: Found): Promise<Begun> {
