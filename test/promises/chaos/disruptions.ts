@@ -59,7 +59,7 @@ export const disruptions: Readonly<Record<string, Disruption>> = {
 }
 
 /** For something that occurs all the time (seconds). */
-const TIMEOUT_SECONDS = 180
+const TIMEOUT_SECONDS = 300
 /** Longer than the rule about failing polls allows. */
 const OUTAGE_MS = 3000
 /** How much of a daemon's output is shown after a timeout (characters). */
