@@ -8,14 +8,11 @@ export type NotifiedAlerts = ReadonlyMap<string, readonly { receiver: string; at
 /** Of notifications/delivery/notified.ts Entry. */
 type Told = { begun: readonly (Pick<Alert, 'target' | 'key'> & { at: number; ended?: number })[] }
 
-/**
- * @param nameOfKey the name of a receiver by its key in the store
- * @throws {StoreError}
- */
-export async function readNotifiedAlerts(
-  { rows }: RowReader,
-  nameOfKey: (key: string) => string,
-): Promise<NotifiedAlerts> {
+/** The name of a receiver by its key in the store: that of a recipient of a mail ends with a hash of the address. */
+const nameOfKey = (key: string) => key.replace(/ [\da-f]{32}$/, '')
+
+/** @throws {StoreError} */
+export async function readNotifiedAlerts({ rows }: RowReader): Promise<NotifiedAlerts> {
   const found = await rows('SELECT receiver, data FROM callwatch.notified WHERE accepted ORDER BY receiver')
   const all = found.flatMap(({ receiver, data }) =>
     parse<Told>(data).begun.flatMap((entry) =>

@@ -64,9 +64,6 @@ type Created = Omit<MessageReceiver, 'name'> | Omit<StateReceiver, 'name'>
 
 export const keyOf = ({ name, key = name }: { name: string; key?: string }) => key
 
-/** The name of a receiver with this key: that of a recipient of a mail ends with a hash of the address. */
-export const nameOfKey = (key: string) => key.replace(/ [\da-f]{32}$/, '')
-
 /** What a sender gets besides its section. */
 export type SendContext = {
   clock: Clock

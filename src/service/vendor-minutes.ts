@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { isMap } from '../schema/path.ts'
 import { readAnswer } from './read-answer.ts'
 import { networkError, ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
@@ -9,17 +9,12 @@ export type VendorMinutes = { audio: number; video: number; recorded: number; as
 const UNITS = { seconds: 1, milliseconds: 1000 } as const
 type Unit = keyof typeof UNITS
 
-const minutes = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\d+(?:\.\d+)?$/)
-      .transform(Number),
-  ])
-  .pipe(z.number().nonnegative())
-const metrics = z.object({ audio_minutes: minutes, video_minutes: minutes, recorded_minutes: minutes.prefault(0) })
-const answer = z.union([z.object({ data: z.object({ metrics }) }), z.object({ metrics })])
+/** A number of minutes, which may be text; undefined for anything else. */
+function minutesIn(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value)
+  const minutes = isText ? Number(value) : value
+  return typeof minutes === 'number' && minutes >= 0 ? minutes : undefined
+}
 
 type Asking = {
   apiKey: string
@@ -61,8 +56,11 @@ async function ask(transport: Transport, { apiKey, from, to, hostTime, signal }:
   const response = await transport({ method: 'GET', path, headers, signal: signal() }).catch((error: unknown) => {
     throw networkError(error)
   })
-  const found = answer.safeParse(readAnswer(response, { now: hostTime(), apiKey }))
-  if (!found.success) throw new ServiceError('invalid', 'the chat service answered without minutes')
-  const read = 'data' in found.data ? found.data.data.metrics : found.data.metrics
-  return { audio: read.audio_minutes, video: read.video_minutes, recorded: read.recorded_minutes }
+  const body = readAnswer(response, { now: hostTime(), apiKey })
+  const data = isMap(body) && isMap(body['data']) ? body['data'] : body
+  const metrics = isMap(data) && isMap(data['metrics']) ? data['metrics'] : {}
+  const [audio, video, recorded = 0] = ['audio', 'video', 'recorded'].map((of) => minutesIn(metrics[`${of}_minutes`]))
+  if (audio === undefined || video === undefined)
+    throw new ServiceError('invalid', 'the chat service answered without minutes')
+  return { audio, video, recorded }
 }

@@ -104,7 +104,6 @@ const suppression = z.object({
 /** An alert as it is now. */
 export const alert = alertKeyed
   .extend({
-    since: time.describe('Since when it is so: of missing polls, since the last successful one'),
     state: z.enum(STATES),
     firing_since: time.nullable(),
     fires_at: time.optional().describe('When it fires if the breach lasts; only of a pending one'),
@@ -135,7 +134,6 @@ export function alertView(
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
   return {
     ...alertData(alert),
-    since: isoTime(Math.min(alert.since, alert.lastPoll ?? alert.since)),
     key: alert.key,
     state,
     firing_since: firingSince === undefined ? null : isoTime(firingSince),

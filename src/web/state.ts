@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
+import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import { livesOf, type LiveAlert } from '../alerts/alert.ts'
 import { incidentsOf } from '../alerts/incidents.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { readNotifiedAlerts, withMessages } from '../history/notified-incidents.ts'
-import { nameOfKey } from '../notifications/receiver.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import { stateView, type State, type StateChange } from '../views/state.ts'
 import type { TargetView } from '../views/target.ts'
@@ -84,7 +83,7 @@ const LONGEST_READ_MS = 1000
 function storeReader({ store, wall }: WebOptions) {
   const readSilences = lasting(() => store.silences(wall() - SILENCES_SECONDS))
   const readWebhooks = lasting(() => webhookViews(store, wall()))
-  const readMessages = lasting(() => readNotifiedAlerts(store, nameOfKey))
+  const readMessages = lasting(() => readNotifiedAlerts(store))
   return async () => {
     const [silences, webhooks, notified] = await Promise.all([readSilences(), readWebhooks(), readMessages()])
     return { silences, webhooks, notified }
@@ -97,15 +96,13 @@ export function lasting<Value>(read: () => Promise<Value>) {
   let late: Promise<unknown> | undefined
   return async () => {
     if (late !== undefined) return last
-    const waiting = new AbortController()
     const reading = read()
       .then((value) => (last = value))
       .catch(onlyStoreErrors(undefined))
     const isLate = await Promise.race([
       reading.then(() => false),
-      setTimeout(LONGEST_READ_MS, true, { signal: waiting.signal, ref: false }).catch(() => false),
+      once(AbortSignal.timeout(LONGEST_READ_MS), 'abort').then(() => true),
     ])
-    waiting.abort()
     if (isLate) late = reading.finally(() => (late = undefined)).catch(() => undefined)
     return last
   }

@@ -46,11 +46,7 @@ export function printProblems(
   for (const incident of incidents.filter((one) => !isTold(one))) printIncident(incident, print)
   const problems = [
     ...(ofDaemon === null ? [] : [`daemon: ${ofDaemon}`]),
-    ...(missing.length === 0
-      ? []
-      : [
-          `no daemon polls ${[...missing.slice(0, NAMED), ...(missing.length > NAMED ? [plural(missing.length - NAMED, 'more target')] : [])].join(', ')}`,
-        ]),
+    ...missingText(missing),
     ...onTargets(targets, (each, lastPoll) => (told.has(each.name) ? '' : targetProblem(each, lastPoll))),
     ...receivers.filter(isFailing).flatMap(receiverText),
   ]
@@ -60,6 +56,12 @@ export function printProblems(
   if (targets.some((target) => target.state === 'initial sync')) return
   const what = targets.length === 1 ? `${targets[0]!.name} is` : `All ${formatNumber(targets.length)} targets are`
   print(`${what} polled; no alert fires; no receiver fails`, 'green')
+}
+
+function missingText(missing: readonly string[]): string[] {
+  const more = missing.length - NAMED
+  const named = [...missing.slice(0, NAMED), ...(more > 0 ? [plural(more, 'more target')] : [])]
+  return missing.length === 0 ? [] : [`no daemon polls ${named.join(', ')}`]
 }
 
 function printIncident(incident: State['incidents'][number], print: CommandContext['print']): void {

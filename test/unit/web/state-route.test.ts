@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { alertOf } from '../../../src/alerts/alert.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { eventClient } from '../../kit/web/event-client.ts'
-import { POLL_AGE } from '../../kit/alerts/sample-rules.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 
@@ -47,17 +46,6 @@ test('incidents and alerts say that their numbers are from before', async () => 
   expect(await heldAt(at)).toEqual([[], undefined])
   const held = { since: isoTime(at), for: 'polls' }
   expect(await heldAt(at + 1)).toEqual([[{ ...held, targets: 1 }], held])
-})
-
-test('an alert of missing polls is so since the last successful one, in the state as in its sentence', async () => {
-  const lastPoll = NOW - 400
-  const alerts = [{ ...firing(POLL_AGE), value: 400, peak: 400, evidence: { lastPoll } }]
-  const { url } = await serve([shownTarget({ rules: [POLL_AGE], alerts })])
-  const { alerts: shown } = JSON.parse(await (await fetch(`${url}/api/v1/state`)).text())
-  expect(shown[0]).toMatchObject({
-    since: isoTime(lastPoll),
-    summary: expect.stringContaining('no successful poll since'),
-  })
 })
 
 test('with a target, the state has what concerns it', async () => {

@@ -103,7 +103,7 @@ const isOfRequests = ({ signal }: Alert) => signal === 'request_errors'
 
 /** An incident on several targets as it is on one of them. */
 function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...Alert[]]): Incident {
-  const [since] = [alert, ...others].map((one) => one.since).toSorted()
+  const [since] = [alert, ...others].map((one) => beganAt(state, one)).toSorted()
   const text = `Since ${momentInZone(since!, nowOf(state))}`
   const { total, failed } = callsOf(alert)
   const { target, key, value, calls, held } = alert
@@ -127,6 +127,10 @@ const targetOf = ({ snapshot }: State, { target }: Pick<Alert, 'target'>) =>
 
 export const ruleOf = (state: State, alert: Pick<Alert, 'target' | 'alert'>): Partial<Rule> =>
   targetOf(state, alert)?.rules.find(({ name }) => name === alert.alert) ?? {}
+
+/** Since when it is so what an alert says: of missing polls, since the last successful one. */
+export const beganAt = (state: State, alert: Alert) =>
+  (isOfPolls(alert) && targetOf(state, alert)?.last_success) || alert.since
 
 /** The calls whose share of failed ones the value of an alert is; none of any other value. */
 export function callsOf({ signal, value, calls, compared }: Alert) {
