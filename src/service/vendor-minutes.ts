@@ -46,8 +46,8 @@ export async function vendorMinutes(transport: Transport, asking: Asking): Promi
   }
   const [most] = asked.toSorted((a, b) => b.audio + b.video - (a.audio + a.video))
   if (most === undefined) throw errors[0]!
-  const isOne = asked.every((one) => one === most || one.audio + one.video < most.audio + most.video)
-  return { ...most, askedIn: isOne ? most.askedIn : undefined }
+  const isClear = asked.every((one) => one === most || one.audio + one.video < most.audio + most.video)
+  return { ...most, askedIn: isClear ? most.askedIn : undefined }
 }
 
 async function ask(transport: Transport, { apiKey, from, to, hostTime, signal }: Asking, unit: Unit) {

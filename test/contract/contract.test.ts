@@ -13,6 +13,7 @@ import { placesOf } from '../../src/schema/path.ts'
 import { variables } from '../../src/schema/variables.ts'
 import { alertHistoryAnswer } from '../../src/views/alert.ts'
 import { audit } from '../../src/views/audit.ts'
+import { usageAuditDocument } from '../../src/views/audit-usage.ts'
 import { backtest } from '../../src/views/backtest.ts'
 import { call, calls } from '../../src/views/call.ts'
 import { check } from '../../src/views/check.ts'
@@ -70,6 +71,7 @@ function documents(): Record<string, string[]> {
   const printed = {
     'Output of `alerts --json`': alertHistoryAnswer,
     'Output of `audit --json`': audit,
+    'Output of `audit --usage --json`': usageAuditDocument,
     'Output of `backtest --json`': backtest,
     'Output of `check --json`': check,
     'Output of `report --json`': report,

@@ -35,10 +35,12 @@ export async function tidy(notified: Notified, groups: ReadonlyMap<string, Group
   const isPassed = (one: Known) => now.live(one.name)?.episode !== one.episode && (endOf(one) ?? -Infinity) <= cursor
   const old = all.flatMap((group) => {
     const { heard, interval, now: monotonic } = group
-    const isNeeded = neededIn(group)
-    return heard.filter(
-      (one) => one.endedAt !== undefined && monotonic - one.endedAt >= interval && isPassed(one) && !isNeeded(one),
+    const passed = heard.filter(
+      (one) => one.endedAt !== undefined && monotonic - one.endedAt >= interval && isPassed(one),
     )
+    if (passed.length === 0) return []
+    const isNeeded = neededIn(group)
+    return passed.filter((one) => !isNeeded(one))
   })
   await notified.forget(old)
   // Without an end in between, the cursor need not be written.

@@ -113,9 +113,7 @@ const TEXTS = {
   outcomes: ({ calls, at }) => [
     calls && `Outcomes${calls.asOf === undefined ? '' : ` at ${clockOf(calls.asOf, at)}`}: ${splitOf(calls)}`,
   ],
-  pending: (incident) => [
-    incident.targets.pending > 0 && `Pending${onTargets(incident.targets.pending, incident)} more`,
-  ],
+  pending: ({ targets: { pending } }) => [pending > 0 && `Pending on ${plural(pending, 'more target')}`],
   told: ({ told, targets: { firing } }) => [
     told !== undefined && told !== firing && `On ${plural(told, 'target')} in the message before`,
   ],
@@ -205,8 +203,7 @@ function causeText({ signal, targets, cause }: Incident['causes'][number], incid
 
 function othersText(incident: Incident): string {
   const { others } = incident
-  const named = others.slice(0, NAMED).map(({ alert, targets }) => `${alert}${onTargets(targets, incident)}`)
-  return [...named, ...(others.length > NAMED ? [plural(others.length - NAMED, 'more rule')] : [])].join(', ')
+  return rulesText(others.map(({ alert, targets }) => `${alert}${onTargets(targets, incident)}`))
 }
 
 /** `shop-01 75% of 40 calls`; of a value from before, with its time. */
@@ -225,17 +222,15 @@ export function elsewhereText({ elsewhere }: AlertMessage): string {
   const beyond = elsewhere.filter((one) => isBeyond(one, one.value, one.threshold))
   const shown = beyond.length > 0 ? beyond : elsewhere
   if (shown.length === 0) return ''
-  const isOne = new Set(shown.map(({ alert }) => alert)).size === 1
+  const rules = [...new Set(shown.map(({ alert }) => alert))]
   const [one, several] = beyond.length > 0 ? ['still fires', 'still fire'] : ['is recovering', 'are recovering']
-  return `${namesOf(shown)} ${isOne ? one : several}`
+  return `${rulesText(rules)} ${rules.length === 1 ? one : several}`
 }
 
-/** `HighFailureRate, StuckCalls and 2 more rules`. */
-function namesOf(alerts: readonly Alert[]): string {
-  const names = [...new Set(alerts.map(({ alert }) => alert))]
-  return [...names.slice(0, NAMED), ...(names.length > NAMED ? [plural(names.length - NAMED, 'more rule')] : [])].join(
-    ', ',
-  )
+/** `HighFailureRate, NoCalls, StuckCalls, 2 more rules`. */
+function rulesText(rules: readonly string[]): string {
+  const more = rules.length - NAMED
+  return [...rules.slice(0, NAMED), ...(more > 0 ? [plural(more, 'more rule')] : [])].join(', ')
 }
 
 /** `no longer sent here: HighFailureRate on 2 targets, which still fires`: other receivers are notified of it, by the routes of now. */

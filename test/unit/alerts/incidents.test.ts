@@ -262,6 +262,13 @@ describe('an incident', () => {
     )
   })
 
+  test('says on how many other targets it is pending', () => {
+    const pending = (target: string) => high(target, 40, 30, { state: 'pending' })
+    expect(linesOf(all([high('a', 40, 30), pending('b'), pending('c')])[0]!)).toContain('Pending on 2 more targets')
+    expect(linesOf(all([high('a', 40, 30), pending('b')])[0]!)).toContain('Pending on 1 more target')
+    expect(linesOf(all([high('a', 40, 30)])[0]!).join('\n')).not.toContain('Pending')
+  })
+
   test('says on how many targets it fired in the message before, if that differs', () => {
     const [incident] = all([high('a', 40, 30), high('b', 40, 30)])
     const told = (targets: number) => linesOf({ ...incident!, told: targets }).filter((line) => line.includes('before'))

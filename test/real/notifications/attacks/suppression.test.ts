@@ -91,6 +91,22 @@ describe('a symptom of an outage', () => {
     expect(d.said('pager').at(-1)?.title).toMatch(/^✅ resolved: Outage/)
   })
 
+  test('that the receiver knows is named at its end, though it is suppressed at that moment: as recovering within its threshold', async () => {
+    const titleWith = async (value: number) => {
+      const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
+      await d.fire(0, 'High')
+      await d.advance(60)
+      await d.fire(0, 'Outage')
+      await d.advance(200)
+      d.see(0, 'High', { value })
+      await d.end(0, 'Outage')
+      await d.advance(5)
+      return d.said('pager').at(-1)?.title
+    }
+    expect(await titleWith(0.6)).toMatch(/^🟠 High still fires; resolved: Outage/)
+    expect(await titleWith(0.25)).toMatch(/^🟡 High is recovering; resolved: Outage/)
+  })
+
   test('that lasts is told once it has waited after it', async () => {
     const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
     await d.fire(0, 'Outage')
