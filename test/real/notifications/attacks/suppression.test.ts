@@ -91,7 +91,7 @@ describe('a symptom of an outage', () => {
     expect(d.said('pager').at(-1)?.title).toMatch(/^✅ resolved: Outage/)
   })
 
-  test('that the receiver knows is named at its end, though it is suppressed at that moment: as recovering within its threshold', async () => {
+  test('that the receiver knows is named at its end, though it is silenced by then: as recovering within its threshold', async () => {
     const titleWith = async (value: number) => {
       const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
       await d.fire(0, 'High')
@@ -99,6 +99,7 @@ describe('a symptom of an outage', () => {
       await d.fire(0, 'Outage')
       await d.advance(200)
       d.see(0, 'High', { value })
+      await d.silence({ alert: 'High' }, 3600)
       await d.end(0, 'Outage')
       await d.advance(5)
       return d.said('pager').at(-1)?.title
