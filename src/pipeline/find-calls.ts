@@ -15,7 +15,7 @@ export type Wanted = { uid: string } | { guid: string } | { session: string }
 
 export type Found = {
   /** Newest first. */
-  calls: SeenCall[]
+  calls: readonly SeenCall[]
   /** What the service made of the filter by user or group; `none`: it was not asked for one. */
   filter: 'honoured' | 'ignored' | 'refused' | 'none'
   /** How many calls of a list without a filter do not say whose they are. They are not among the calls. */
