@@ -70,7 +70,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
   heartbeat: {
     called: 'the heartbeat URL',
     open: (url, clock) => {
-      const refresh = heartbeats({ url, interval: 60, clock })
+      const refresh = heartbeats({ url, clock })
       return async () => refresh({ alerts: () => [], isWorking: () => true, interval: () => 15 })?.()
     },
     readsSuccess: true,

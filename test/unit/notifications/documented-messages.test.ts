@@ -41,7 +41,7 @@ const INCIDENT = {
     silence: 'https://callwatch.example/?alert=HighFailureRate#silences',
   },
 }
-const OPTIONS = { now: AT + 22, dashboardUrl: undefined }
+const OPTIONS = { now: AT + 22 }
 
 /** A time, as each reader sees it in the own zone. */
 const DATE = /<!date\^[^|]*\|([^>]*)>/g
@@ -59,7 +59,7 @@ async function course(): Promise<string> {
     rules,
     receive: (message) => {
       if (message.kind !== 'alerts') return undefined
-      const { blocks } = slackMessage(message, { now: run.clock.wall(), dashboardUrl: undefined })
+      const { blocks } = slackMessage(message, { now: run.clock.wall() })
       const texts = blocks.flatMap((block) =>
         'text' in block && typeof block.text === 'object' ? block.text.text.replaceAll(DATE, '$1').split('\n') : [],
       )

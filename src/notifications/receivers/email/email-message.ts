@@ -24,14 +24,11 @@ const MAX_SUBJECT = 200
 const MAX_LEAD = 400
 
 /** A message as an e-mail, with enough to decide without opening anything else: subject, body as plain text and as HTML, and a report as CSV. */
-export function emailMessage(
-  message: Message,
-  { now, dashboardUrl, timezone }: TextOptions & { timezone?: string | undefined },
-) {
+export function emailMessage(message: Message, { now, timezone }: TextOptions & { timezone?: string | undefined }) {
   const { subject, lead, parts, notes = [], links = [] } = contentOf(message, now)
   const zoned = (text: string) => (timezone === undefined ? text : withZone(text, now, timezone))
   const first: Section[] = lead === undefined ? [] : [{ title: oneLine(lead, MAX_LEAD), lines: [] }]
-  const all = [...first, ...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }].map(
+  const all = [...first, ...parts, { lines: notes, links }].map(
     ({ title, lines, facts, links: own }: Section): Section => ({
       ...(title !== undefined && { title: zoned(title) }),
       lines: lines.map(zoned),
