@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { formatTime } from '../../../src/text/format.ts'
 import { emailMessage } from '../../../src/notifications/receivers/email/email-message.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
-import { messageView } from '../../../src/views/messages/message-body.ts'
+import { messageView } from '../../../src/notifications/receivers/webhook/webhook-body.ts'
 import { ruleNamed, sending } from '../../kit/notifications/delivery/sending.ts'
 import { AT, FIRING, incidentOf, messageOf, update } from '../../kit/notifications/sample.ts'
 

@@ -11,12 +11,13 @@ import {
   groupLines,
   groupTitle,
   improvementOf,
-  isRecovering,
   unroutedText,
   withWhatFires,
 } from '../../text/group-text.ts'
+import { isRecovering } from '../../../alerts/text/incident-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
-import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
+import { flappedText } from '../../text/flapped-text.ts'
+import { resultOf, summaryOf, titleOf } from '../../../alerts/text/alert-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 import {
   actions,

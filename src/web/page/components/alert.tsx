@@ -137,7 +137,7 @@ function alertFacts(state: State, shown: PastAlert | Alert) {
   const { alert, live } = alertOf(state)
   const now = nowOf(state)
   const { signal, severity, breach, threshold } = shown
-  const since = live?.began ?? shown.since
+  const since = live ? live.began : shown.since
   const until = alert?.until ?? null
   // What is loaded is older than what the stream says.
   const worst = valueOf(shown, (live ?? shown).peak)

@@ -5,7 +5,7 @@ import { slackMessage } from '../../../../src/notifications/receivers/slack/slac
 import { reportMaker } from '../../../../src/notifications/report-maker.ts'
 import { formatNumber, formatShare } from '../../../../src/text/format.ts'
 import { withoutNoise } from '../../../../src/text/without-noise.ts'
-import { messageView } from '../../../../src/views/messages/message-body.ts'
+import { messageView } from '../../../../src/notifications/receivers/webhook/webhook-body.ts'
 import type { Report } from '../../../../src/views/report.ts'
 import { Usage } from '../../../../src/web/page/components/usage.tsx'
 import { callwatch } from '../../../kit/commands/callwatch.ts'
