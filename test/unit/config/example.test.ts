@@ -47,7 +47,7 @@ test('the shipped example loads, and but for targets, password and channels it s
 test('without its comment signs the shipped example has a rule for each signal, and a webhook of events', () => {
   const commented = /^ {2}# (?=- name:|webhooks:| {2})/gm
   const { alerts, events } = loadExample(source.replaceAll(commented, '  '))
-  expect(alerts).toHaveLength(loadExample(source).alerts.length + 8)
+  expect(alerts).toHaveLength(loadExample(source).alerts.length + 9)
   expect([...new Set(alerts.map(({ signal }) => signal.name))].toSorted()).toEqual(
     signals.map(({ name }) => name).toSorted(),
   )
