@@ -32,6 +32,7 @@ const STATE = {
   webhooks: [],
   silences: [],
   readOnly: true,
+  canFind: false,
   needsConfig: false,
 }
 
