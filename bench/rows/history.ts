@@ -171,6 +171,7 @@ function drawnCall(n: number, at: number, draw: () => number): TrackedCall {
       duration: isAnswered ? duration : undefined,
       audio: minutes,
       video: 0,
+      invited: { joined: isAnswered ? 1 : 0, absent: isAnswered ? 0 : 1 },
     },
     notFound: 0,
     retainUntil: undefined,

@@ -7,6 +7,7 @@ import { durationMean } from './signals/duration-mean.ts'
 import { failureRatio } from './signals/failure-ratio.ts'
 import { inProgress } from './signals/in-progress.ts'
 import { minutes } from './signals/minutes.ts'
+import { notJoined } from './signals/not-joined.ts'
 import { pollAge } from './signals/poll-age.ts'
 import { recorded } from './signals/recorded.ts'
 import { requestErrors } from './signals/request-errors.ts'
@@ -24,6 +25,7 @@ export const signals = [
   durationMean,
   shortCalls,
   recorded,
+  notJoined,
   stuckCalls,
   pollAge,
   requestErrors,

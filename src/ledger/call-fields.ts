@@ -47,6 +47,8 @@ export const CALL_FIELDS = {
   finish_video: ['real?', 8, ({ finish }) => finish?.video],
   mid: ['digest?', 8, ({ mid }) => mid, 'mid'],
   session: ['text?', 0, ({ session }) => session],
+  invited_joined: ['small?', 2, ({ finish }) => finish?.invited?.joined],
+  invited_absent: ['small?', 2, ({ finish }) => finish?.invited?.absent],
 } as const satisfies Readonly<Record<string, Field>>
 
 export type CallColumn = keyof typeof CALL_FIELDS
@@ -95,6 +97,9 @@ export function callOfNumbers(id: string, numbers: Float64Array, session?: strin
           duration: known(AT.finish_duration),
           audio: number(AT.finish_audio),
           video: number(AT.finish_video),
+          invited: Number.isNaN(number(AT.invited_joined))
+            ? undefined
+            : { joined: number(AT.invited_joined), absent: number(AT.invited_absent) },
         },
     notFound: number(AT.not_found),
     retainUntil: known(AT.retain_until),

@@ -1,5 +1,5 @@
 import { ALL_LABELS, byValue, FINAL_STATUSES, type Labels } from './call.ts'
-import { COUNTERS, HISTOGRAMS, MEDIA, seriesKey, type DurableHistogram } from './series.ts'
+import { COUNTERS, HISTOGRAMS, INVITED, MEDIA, seriesKey, type DurableHistogram } from './series.ts'
 import type { Step } from './delta/transitions.ts'
 
 /** The keys of a histogram for one label set: one key per bucket (the last bucket has no upper bound), and the sum. */
@@ -34,6 +34,7 @@ function makeSeries({ type, mode, receiverType }: Labels) {
       call: byValue(MEDIA, (media) => seriesKey(COUNTERS.callMinutes, ...labels, media)),
       participant: byValue(MEDIA, (media) => seriesKey(COUNTERS.participantMinutes, media)),
     },
+    invited: byValue(INVITED, (outcome) => seriesKey(COUNTERS.invited, ...labels, outcome)),
     duration: histogramSeries(HISTOGRAMS.duration, labels),
     answerDelay: histogramSeries(HISTOGRAMS.answerDelay, [type, receiverType]),
     participants: histogramSeries(HISTOGRAMS.participants, labels),

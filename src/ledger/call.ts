@@ -70,6 +70,8 @@ export type SeenCall = AnsweredValues & {
    * `totalParticipants`.
    */
   joined: number | undefined
+  /** Undefined if the answer does not show it of each participant. */
+  invited?: Invited | undefined
   hasRecording: boolean
   /**
    * When it ended by other times than `endedAt`: the latest `leftAt` of its participants, else `startedAt` plus `totalDuration`. It
@@ -87,6 +89,12 @@ export type SeenCall = AnsweredValues & {
   /** Who called whom, if it is read: ids of users or of a group. The ledger does not keep them. */
   parties?: { initiator: string | undefined; receiver: string | undefined }
 }
+
+/**
+ * The people of a call but its initiator: how many of them joined it, and how many did not. Each is one person, on however many devices
+ * and however often they joined.
+ */
+export type Invited = { readonly joined: number; readonly absent: number }
 
 export const PARTICIPANT_STATES = ['ongoing', 'ended', 'unanswered', 'rejected', 'other'] as const
 

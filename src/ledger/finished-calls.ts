@@ -56,9 +56,9 @@ const MINUTE = 60
 
 /** The calls of one minute, each as WIDTH numbers; NaN means unknown. Objects would take three times as much memory. */
 type Minute = { tallies: Map<number, number>; packed: number[] }
-const WIDTH = 7
+const WIDTH = 9
 /** The index of the code for labels and status. That of a call with a recording has the bit RECORDED. */
-const CODE = 6
+const CODE = 8
 const RECORDED = 128
 
 export function keptFinishes(finishes: Iterable<FinishedCall> = []): KeptFinishes {
@@ -211,12 +211,15 @@ function finishAt({ packed }: Minute, i: number): FinishedCall {
     duration: orUndefined(packed[i + 3]!),
     audio: packed[i + 4]!,
     video: packed[i + 5]!,
+    invited: Number.isNaN(packed[i + 6]!) ? undefined : { joined: packed[i + 6]!, absent: packed[i + 7]! },
   }
 }
 
 function numbersOf(finish: FinishedCall, isRecorded = false): readonly number[] {
   const { at, began, answerDelay = NaN, duration = NaN, audio, video } = finish
-  return [at, began, answerDelay, duration, audio, video, tallyCode(finish) + (isRecorded ? RECORDED : 0)]
+  const { joined = NaN, absent = NaN } = finish.invited ?? {}
+  const code = tallyCode(finish) + (isRecorded ? RECORDED : 0)
+  return [at, began, answerDelay, duration, audio, video, joined, absent, code]
 }
 
 function tallyCode({ status, labels }: Pick<Finish, 'status' | 'labels'>): number {

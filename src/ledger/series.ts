@@ -31,6 +31,9 @@ export type Anomaly = (typeof ANOMALIES)[number]
 export const INVALID_REASONS = ['no_session_id', 'no_status', 'not_an_object'] as const
 export type InvalidReason = (typeof INVALID_REASONS)[number]
 
+/** What counts of the people whom a call invited: each who joined, and each who did not; or the call, if that is not known. */
+export const INVITED = ['joined', 'absent', 'unknown'] as const
+
 type LabelValues = Readonly<Record<string, readonly string[]>>
 
 /** @param values of each label; all their combinations are exported from the start, unless `span` is given */
@@ -79,6 +82,16 @@ export const COUNTERS = {
     'callwatch_minutes_corrections_total',
     'Minutes by which totals of final calls went down; level is call or participant; never subtracted from the counters',
     { media: MEDIA, level: ['call', 'participant'] },
+  ),
+  invited: counter(
+    'callwatch_invited_total',
+    'People invited to finished calls, without the initiator: joined, absent; and, as unknown, calls whose people are not known',
+    { ...CALL_LABELS, outcome: INVITED },
+  ),
+  invitedCorrections: counter(
+    'callwatch_invited_corrections_total',
+    'Numbers by which callwatch_invited_total of finished calls went down; never subtracted from the counters',
+    { outcome: INVITED },
   ),
   recorded: counter('callwatch_calls_recorded_total', 'Finished calls with a recording'),
   anomalies: counter('callwatch_call_anomalies_total', ANOMALIES.join(', '), { kind: ANOMALIES }),

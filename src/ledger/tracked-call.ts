@@ -1,4 +1,4 @@
-import { ownTime, type AnsweredValues, type CallStatus, type FinalStatus, type Labels } from './call.ts'
+import { ownTime, type AnsweredValues, type CallStatus, type FinalStatus, type Invited, type Labels } from './call.ts'
 
 /**
  * A call that the ledger tracks, and its row in the store: the service's latest values, and what was already counted.
@@ -35,7 +35,7 @@ export type TrackedCall = Readonly<AnsweredValues> & {
   readonly marks: number
 }
 
-/** How a call finished, as it was counted. Only `at` may change, once (finish-time.ts). */
+/** How a call finished, as it was counted. Only `at` may change, once (finish-time.ts), and `invited`. */
 export type Finish = {
   readonly status: FinalStatus
   readonly labels: Labels
@@ -52,6 +52,8 @@ export type Finish = {
   /** Call-level minutes. */
   readonly audio: number
   readonly video: number
+  /** As the service said last; undefined if no answer has shown it since the call finished. */
+  readonly invited: Invited | undefined
 }
 
 /** Bits for what was counted or noted of a call, and must not be counted again. An anomaly has the name of its kind. */

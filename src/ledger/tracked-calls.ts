@@ -16,9 +16,10 @@ import {
  * A call without its id, as bytes in memory: its fields in the order of CALL_FIELDS. An object would take three times as much
  * memory.
  *
- * Numbers are 64-bit floats, because times may have fractions; NaN means unknown. Codes have one byte, the marks two. Everything
- * is little-endian.
+ * Numbers are 64-bit floats, because times may have fractions; NaN means unknown. Codes have one byte, the marks and small numbers two,
+ * where UNKNOWN means unknown. Everything is little-endian.
  */
+const UNKNOWN = 0xffff
 let size = 0
 const LAYOUT = CALL_COLUMNS.map((name, place) => {
   const [, bytes, valueOf] = CALL_FIELDS[name]
@@ -34,7 +35,7 @@ export function writeCall(view: DataView, offset: number, call: TrackedCall): vo
   for (const { at, bytes, valueOf } of LAYOUT) {
     const number = Number(valueOf(call) ?? NaN)
     if (bytes === 8) view.setFloat64(offset + at, number, true)
-    else if (bytes === 2) view.setUint16(offset + at, number, true)
+    else if (bytes === 2) view.setUint16(offset + at, Number.isNaN(number) ? UNKNOWN : number, true)
     else view.setUint8(offset + at, number)
   }
 }
@@ -46,7 +47,11 @@ const numbers = new Float64Array(CALL_COLUMNS.length)
 export function readCall(view: DataView, offset: number, id: string, session?: string): TrackedCall {
   for (const { at, bytes, place } of LAYOUT) {
     if (bytes === 8) numbers[place] = view.getFloat64(offset + at, true)
-    else numbers[place] = bytes === 2 ? view.getUint16(offset + at, true) : view.getUint8(offset + at)
+    else if (bytes === 1) numbers[place] = view.getUint8(offset + at)
+    else {
+      const number = view.getUint16(offset + at, true)
+      numbers[place] = number === UNKNOWN ? NaN : number
+    }
   }
   return callOfNumbers(id, numbers, session)
 }

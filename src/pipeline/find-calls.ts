@@ -1,6 +1,7 @@
 import { firstValueFrom, NEVER, takeUntil } from 'rxjs'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { SeenCall } from '../ledger/call.ts'
+import type { Found, Wanted } from '../ledger/found-calls.ts'
 import type { ListedCall } from '../ledger/observation.ts'
 import { addToEvidence, knownOrder, NO_EVIDENCE, ownStart } from '../polling/list/list-order.ts'
 import type { RateLimiter } from '../polling/rate-limiter.ts'
@@ -9,20 +10,6 @@ import { whenAborted } from '../rx/abortable.ts'
 import { callsClient, type CallsClientOptions } from '../service/calls-client.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { Transport } from '../service/transport.ts'
-
-/** Whose calls are found: a user's or a group's, by the parameters of List Calls, or those of a session. */
-export type Wanted = { uid: string } | { guid: string } | { session: string }
-
-export type Found = {
-  /** Newest first. */
-  calls: readonly SeenCall[]
-  /** What the service made of the filter by user or group; `none`: it was not asked for one. */
-  filter: 'honoured' | 'ignored' | 'refused' | 'none'
-  /** How many calls of a list without a filter do not say whose they are. They are not among the calls. */
-  unclear: number
-  /** Whether all calls since the asked time were read, and not only those of some pages. */
-  isWhole: boolean
-}
 
 export type FindOptions = {
   send: Transport

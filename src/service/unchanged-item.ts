@@ -1,9 +1,11 @@
 import { ANSWERED } from '../ledger/call-fields.ts'
+import { isSameInvited } from '../ledger/delta/invited.ts'
 import { FINAL_STATUSES, ownTime } from '../ledger/call.ts'
 import { TIMES } from '../ledger/identity.ts'
 import type { Keys } from '../ledger/session-calls.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
 import { isMap } from '../schema/path.ts'
+import { invitedIn } from './invited.ts'
 import { isPossible, MAX_MINUTES, readMid } from './wire-call.ts'
 
 type Item = Readonly<Record<string, unknown>>
@@ -31,6 +33,7 @@ export function isUnchanged(item: Item, known: TrackedCall, now: number): boolea
     ANSWERED.every((name) => hasAnswered(item, known, name)) &&
     hasRecording(item, known) &&
     hasMinutes(item, known, now) &&
+    hasInvited(item, known) &&
     !showsEnd(item, known)
   )
 }
@@ -82,6 +85,11 @@ function hasMinutes(item: Item, { minutes, joined }: TrackedCall, now: number): 
     if (entry['isJoined'] && entry['leftAt'] === undefined) inCall += 1
   }
   return audio === participantAudio && video === participantVideo && inCall === joined
+}
+
+/** Whether the numbers of invited people are equal. Its participants have the documented form. */
+function hasInvited({ initiator, participants }: Item, { finish }: TrackedCall): boolean {
+  return Array.isArray(participants) && isSameInvited(invitedIn(initiator, participants), finish?.invited)
 }
 
 type Entry = Item & { totalAudioMinutes: number; totalVideoMinutes: number }

@@ -14,6 +14,8 @@ import {
 import { midOf } from '../ledger/identity.ts'
 import type { InvalidReason } from '../ledger/series.ts'
 import { isMap } from '../schema/path.ts'
+import { flagOf } from './flag.ts'
+import { invitedIn } from './invited.ts'
 
 const DOCUMENTED_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES]
 /** More minutes than 50 participants can spend in a month are a bad value. */
@@ -72,7 +74,7 @@ export const isPossible = (time: number, now: number) => time >= EARLIEST_TIME &
 /** The service also sends `users` and `groups`. */
 const singular = (value: unknown) => (value === 'users' ? 'user' : value === 'groups' ? 'group' : value)
 const toText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
-const toFlag = (value: unknown) => value === true || value === 1 || value === '1' || value === 'true'
+const toFlag = (value: unknown) => flagOf(value) === true
 
 function readMinutes(item: Item): SeenMinutes {
   return {
@@ -156,6 +158,7 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
     hasParticipantList: entries !== undefined,
     totalParticipants: validNumber(people),
     joined: entries?.filter(isPresent).length ?? validNumber(people),
+    invited: invitedIn(item['initiator'], items),
     hasRecording: toFlag(item['hasRecording']) || isLonger(item['recordings'], 0),
     ahead: timeAhead(latestOf(initiatedAt, startedAt, endedAt), options.now),
     badValue:

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isoTime } from '../clock/times.ts'
 import { CALL_STATUSES, PARTICIPANT_STATES, RECEIVER_TYPES, TYPES, type SeenCall } from '../ledger/call.ts'
-import type { Found, Wanted } from '../pipeline/find-calls.ts'
+import type { Found, Wanted } from '../ledger/found-calls.ts'
 import { formatSeconds } from '../text/format.ts'
 import { count, namedObject, seconds, time } from './shapes.ts'
 

@@ -4,14 +4,14 @@ import type { Suppression } from '../alerts/episode.ts'
 import type { IncidentId, Incident } from '../alerts/incidents.ts'
 import type { Silence } from '../alerts/match.ts'
 import { isoTime } from '../clock/times.ts'
-import type { TargetStatus } from '../pipeline/target.ts'
-import { runbookOfAll } from '../notifications/text/group-text.ts'
+import { runbookOfAll } from '../alerts/text/incident-text.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { alert, alertView } from './alert.ts'
 import { incident, incidentView } from './incident.ts'
 import { receiver, receiverView, type Failure } from './receiver-status.ts'
 import { finishedPerMinute } from './series.ts'
 import { namedObject, time } from './shapes.ts'
+import type { ShownTarget } from './shown-target.ts'
 import { silence, silenceView } from './silence.ts'
 import { otherTargetView, target, targetView, type OtherTarget } from './target.ts'
 import { webhook, type WebhookView } from './webhook-status.ts'
@@ -63,7 +63,7 @@ export type StateModel = {
   problem: string | undefined
   /** The targets of the configuration, in its order, of which some may not be known yet. */
   names: readonly string[]
-  own: readonly TargetStatus[]
+  own: readonly ShownTarget[]
   others: readonly OtherTarget[]
   incidents: readonly Incident[]
   /** The address of the pages of runbooks, where it is known. */

@@ -1,6 +1,9 @@
 import { graph } from '../panels.ts'
 import { callQuantiles, during, T, WINDOW } from '../queries.ts'
 
+const invited = (outcome: string) =>
+  `sum by (receiver_type) (rate(${during(WINDOW, 'callwatch_invited_total', `outcome=~"${outcome}"`)}))`
+
 export function quality() {
   return [
     graph({
@@ -27,9 +30,19 @@ export function quality() {
       queries: callQuantiles('callwatch_call_participants', [0.5, 0.95]),
     }),
     graph({
+      title: 'Invited who did not join',
+      about: `Share of the people invited to the calls that finished in the last ${WINDOW} who did not join.`,
+      width: 8,
+      unit: 'percentunit',
+      max: 1,
+      queries: {
+        '{{receiver_type}}': `${invited('absent')} / ${invited('absent|joined')}`,
+      },
+    }),
+    graph({
       title: 'Transitions per minute',
       about: 'Status changes of calls. "none" is the status before the first poll that saw the call.',
-      width: 16,
+      width: 8,
       queries: {
         '{{from}} → {{to}}': `60 * sum by (from, to) (rate(${during('$__rate_interval', 'callwatch_call_transitions_total')}))`,
       },
@@ -58,10 +71,14 @@ export function anomalies() {
       queries: { '{{kind}}': inTheHour('callwatch_call_anomalies_total', 'kind') },
     }),
     graph({
-      title: 'Corrections in minutes, last hour',
-      about: 'Minutes by which the service reduced the totals of finished calls. The counters are not reduced.',
+      title: 'Corrections, last hour',
+      about:
+        'By how much the service reduced the minutes and the invited people of finished calls. The counters are not reduced.',
       width: 8,
-      queries: { '{{level}} {{media}}': inTheHour('callwatch_minutes_corrections_total', 'level, media') },
+      queries: {
+        '{{level}} {{media}} minutes': inTheHour('callwatch_minutes_corrections_total', 'level, media'),
+        '{{outcome}}': inTheHour('callwatch_invited_corrections_total', 'outcome'),
+      },
     }),
     graph({
       title: 'Lost and reappeared, last hour',

@@ -1,6 +1,7 @@
 import { finalStatus, ownTime, type SeenCall } from '../call.ts'
 import { newDraft, type DeltaDraft } from './delta-draft.ts'
 import { horizon, isExcluded } from '../horizon.ts'
+import { countInvited } from './invited.ts'
 import type { ServiceAnswer, Observation, PollSuccess } from '../observation.ts'
 import {
   baselineCall,
@@ -89,7 +90,6 @@ function readAnswer(
   computation: Computation,
 ): void {
   const { draft, options, find } = computation
-  const { delta } = draft
   const answer: AnswerContext = {
     serviceTime,
     hostTime,
@@ -105,7 +105,7 @@ function readAnswer(
     const evicted = computation.evictedCalls.get(seen.session)?.find(({ id }) => id === seen.id)
     const after = track(before, evicted, { seen, answer }, computation)
     // An evicted call is tracked again even if the answer shows nothing new.
-    if (after !== undefined && after !== before) recordChange(delta, before ?? evicted, after)
+    if (after !== undefined && after !== before) recordChange(draft, before ?? evicted, after)
   }
   for (const id of notFound) recordAbsence(id, serviceTime, computation)
   for (const [reason, items] of Object.entries(invalid)) draft.add(seriesKey(COUNTERS.invalidItems, reason), items)
@@ -115,14 +115,15 @@ function readAnswer(
 function recordAbsence(id: string, now: number, { draft, find }: Computation): void {
   const before = find(id)
   const after = before && observeNotFound(before, now, draft)
-  if (after !== undefined && after !== before) recordChange(draft.delta, before, after)
+  if (after !== undefined && after !== before) recordChange(draft, before, after)
 }
 
 /**
- * Changes a call and its user minutes, and marks the quarters of an hour whose rollups that changes. A lost call that reappears leaves
- * the quarter in which it was lost.
+ * Changes a call, its user minutes and the people whom it invited, and marks the quarters of an hour whose rollups that changes. A lost
+ * call that reappears leaves the quarter in which it was lost.
  */
-function recordChange({ calls, stale, userMinutes }: Delta, before: TrackedCall | undefined, after: TrackedCall): void {
+function recordChange(draft: DeltaDraft, before: TrackedCall | undefined, after: TrackedCall): void {
+  const { calls, stale, userMinutes } = draft.delta
   calls.set(after.id, after)
   for (const call of [before, after]) {
     const at = call && inHistorySince(call)
@@ -130,6 +131,7 @@ function recordChange({ calls, stale, userMinutes }: Delta, before: TrackedCall 
   }
   const more = userMinutesOf(after) - userMinutesOf(before)
   if (more !== 0) addUsage(userMinutes, quarterHourOf(after.finish!.known), more)
+  countInvited(before, after, draft)
 }
 
 /** A call as an answer shows it. */

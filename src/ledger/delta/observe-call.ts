@@ -4,6 +4,7 @@ import type { DeltaDraft } from './delta-draft.ts'
 import { MEASURES, minutesAfter, servedMinutes } from './minutes.ts'
 import { callSeries, type HistogramSeries } from '../call-series.ts'
 import { finishTime, showsEnd } from './finish-time.ts'
+import { isSameInvited } from './invited.ts'
 import { ANOMALIES, COUNTERS, seriesKey, type Anomaly } from '../series.ts'
 import type { ChangedCall } from '../state.ts'
 import { beganAt, hasEvents, MARK, type Finish, type TrackedCall } from '../tracked-call.ts'
@@ -63,7 +64,7 @@ export function observeCall(
   if (ending !== undefined) {
     countFinish(call, seen, ending, { at, known: noticed, knownHostTime: hostTime }, draft)
     if (askForDetails) call.marks |= MARK.detailsWanted
-  } else moveFinish(call, seen, known, at, draft)
+  } else changeFinish(call, seen, known, at, draft)
   const change = { call, participants: seen.participants, at: serviceTime }
   if (seen.hasParticipantList || source === 'get') call.marks &= ~MARK.detailsWanted
   call.marks |= wentBack(before, call)
@@ -147,7 +148,7 @@ function countFinish(
   draft: DeltaDraft,
 ): void {
   draft.add(callSeries(call.labels).finished[status], 1)
-  call.finish = { status, labels: call.labels, ...times, ...valuesNow(call, status) }
+  call.finish = { status, labels: call.labels, ...times, ...valuesNow(call, status), invited: seen.invited }
   if (!showsEnd(call, seen)) call.marks |= MARK.endUnknown
   draft.delta.finishes.push(call.finish)
 }
@@ -176,19 +177,25 @@ export function userMinutesOf(call: TrackedCall | undefined): number {
   return (duration / 60) * (call.totalParticipants ?? 0)
 }
 
-/** The first answer that shows when a finished call ended moves its finish there. */
-function moveFinish(
+/**
+ * The first answer that shows when a finished call ended moves its finish there. Each answer that shows who was invited replaces what
+ * was known of that.
+ */
+function changeFinish(
   call: Mutable<TrackedCall>,
   seen: SeenCall,
   { finish, marks }: TrackedCall,
   at: number,
   draft: DeltaDraft,
 ): void {
-  if ((marks & MARK.endUnknown) === 0 || !showsEnd(call, seen)) return
-  call.marks &= ~MARK.endUnknown
-  call.finish = { ...finish!, at }
+  if (finish === undefined) return
+  const isMoved = (marks & MARK.endUnknown) !== 0 && showsEnd(call, seen)
+  const { invited = finish.invited } = seen
+  if (!isMoved && isSameInvited(invited, finish.invited)) return
+  if (isMoved) call.marks &= ~MARK.endUnknown
+  call.finish = { ...finish, ...(isMoved && { at }), invited }
   const isRecorded = (marks & MARK.recordingSeen) !== 0
-  draft.delta.changedFinishes.push({ before: { ...finish!, isRecorded }, after: { ...call.finish, isRecorded } })
+  draft.delta.changedFinishes.push({ before: { ...finish, isRecorded }, after: { ...call.finish, isRecorded } })
 }
 
 function countTransitions(before: TrackedCall | undefined, change: ChangedCall, draft: DeltaDraft): void {

@@ -21,6 +21,8 @@ export type LedgerEvent = Pick<
   /** Summed over the entries of the participants. */
   participantMinutes: Minutes
   participants: number
+  /** The people but the initiator, whatever their number of entries; absent of a call without participants. */
+  invited?: { joined: number; absent: number }
   recorded: boolean
 }
 
@@ -48,6 +50,13 @@ export function ledgerEvent(ms: number, event: string, { callId, call }: Pick<En
     callMinutes: { audio: call.totalAudioMinutes, video: call.totalVideoMinutes },
     participantMinutes: { audio: sum((p) => p.totalAudioMinutes), video: sum((p) => p.totalVideoMinutes) },
     participants: call.totalParticipants,
+    ...(call.participants.length > 0 && { invited: invitedTo(call) }),
     recorded: call.hasRecording,
   }
+}
+
+function invitedTo({ initiator, participants }: Call): { joined: number; absent: number } {
+  const invited = participants.filter(({ uid }) => uid !== initiator)
+  const joined = new Set(invited.filter(({ isJoined }) => isJoined).map(({ uid }) => uid)).size
+  return { joined, absent: new Set(invited.map(({ uid }) => uid)).size - joined }
 }

@@ -61,7 +61,7 @@ const TYPES = Object.entries({ audio: 0.45, video: 0.55 })
 const UNSUCCESSFUL = Object.entries({ unanswered: 0.5, rejected: 0.3, canceled: 0.2 })
 const USERS = 400
 const GROUPS = 40
-const MAX_SEATS = 50
+export const MAX_SEATS = 50
 const MAX_CALL_SECONDS = 4 * 3600
 
 /**

@@ -31,6 +31,7 @@ export const exactFamilies = [
   'callwatch_calls_total',
   'callwatch_calls_in_progress',
   'callwatch_calls_recorded_total',
+  'callwatch_invited_total',
   'callwatch_call_minutes_total',
   'callwatch_participant_minutes_total',
   'callwatch_call_duration_seconds',
@@ -67,6 +68,9 @@ function addFinish(series: Series, { last }: CountedCall, final: LedgerEvent): v
   const labels = labelsOf(final)
   const { status, initiatedAt, startedAt, endedAt } = final
   addTo(series, 'callwatch_calls_total', { ...labels, status }, 1)
+  const { joined, absent } = last.invited ?? { joined: 0, absent: 0 }
+  for (const [outcome, n] of Object.entries({ joined, absent, unknown: last.invited === undefined ? 1 : 0 }))
+    addTo(series, 'callwatch_invited_total', { ...labels, outcome }, n)
   if (last.recorded) addTo(series, 'callwatch_calls_recorded_total', {}, 1)
   observe(series, 'callwatch_call_participants', PARTICIPANTS_BUCKETS, labels, final.participants)
   if (status !== 'ended' || startedAt === undefined) return

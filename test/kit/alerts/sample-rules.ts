@@ -48,6 +48,7 @@ export function finishAt(at: number, status: FinalStatus = 'ended', differing: P
     ...unanswered,
     audio: 0,
     video: 0,
+    invited: undefined,
     ...differing,
   }
 }

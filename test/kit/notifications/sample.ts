@@ -148,6 +148,11 @@ export const SIGNALS = {
       trend: [1, 1, 0.99, null, 1, 0.97, 0.85, 0.9],
     },
   ),
+  not_joined: firingOf(
+    'FewJoin',
+    { name: 'not_joined', window: 1800, minCalls: 20 },
+    { value: 0.6, threshold: 0.5, calls: 24, peak: 0.65, trend: [0.2, 0.22, 0.18, null, 0.25, 0.4, 0.65, 0.6] },
+  ),
   stuck_calls: firingOf(
     'StuckCalls',
     { name: 'stuck_calls', longerThan: 10_800 },

@@ -37,19 +37,22 @@ export function difference(expected: Series, actual: Series, families: readonly 
 }
 
 /**
- * The same series with minutes as sums by medium and level, less corrections: what stays exact where totals of final
- * calls went down. Expected and actual values are both to go through this.
+ * The same series with minutes as sums by medium and level, and invited people by outcome, less corrections: what stays exact where
+ * numbers of final calls went down. Expected and actual values are both to go through this.
  */
 export function lessCorrections(series: Series): Series {
   const result: Series = new Map()
   for (const [name, value] of series) {
     const metric = metricOf(name)
     const labels = labelsOf(name.slice(metric.length + 1, -1))
-    const media = labels['media'] ?? ''
+    const { media = '', outcome = '' } = labels
     if (metric === 'callwatch_call_minutes_total') addTo(result, metric, { media }, value)
     else if (metric === 'callwatch_minutes_corrections_total') {
       addTo(result, `callwatch_${labels['level']}_minutes_total`, { media }, -value)
-    } else addTo(result, seriesName(metric, labels), {}, value)
+    } else if (metric === 'callwatch_invited_total') addTo(result, metric, { outcome }, value)
+    else if (metric === 'callwatch_invited_corrections_total')
+      addTo(result, 'callwatch_invited_total', { outcome }, -value)
+    else addTo(result, seriesName(metric, labels), {}, value)
   }
   return result
 }

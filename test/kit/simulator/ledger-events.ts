@@ -28,6 +28,7 @@ export const answered = [
     endedAt: 117,
     callMinutes: { audio: 0.25, video: 0 },
     participantMinutes: { audio: 0.5, video: 0.125 },
+    invited: { joined: 2, absent: 1 },
     recorded: true,
   }),
 ]

@@ -121,6 +121,8 @@ export const switchTable = {
   ),
   /** An empty list as where it is the list of a session's calls. */
   unknownCall: oneOf('how Get Call answers for a session that it does not know', ['not_found', 'empty_list']),
+  /** Get Call shows them. */
+  listedParticipants: oneOf('whether List Calls shows participants', ['given', 'absent']),
   /**
    * What the list shows of a session whose next call begins. `A`: a row for each call. `B`: the new call in place of the one before,
    * which Get Call does not know either. Expected: a call that was replaced before two polls have seen its last state may be unknown

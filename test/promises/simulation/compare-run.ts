@@ -37,7 +37,12 @@ import { openReader } from '../../../src/store/open-store.ts'
 const DAY = 86_400
 /** Seconds before the set-up: what ended since then with `endedAt` too far ahead was implausible at the set-up. */
 const LATELY = 900
-const COUNTED = ['callwatch_minutes_corrections_total', ...exactFamilies, ...observedFamilies]
+const COUNTED = [
+  'callwatch_minutes_corrections_total',
+  'callwatch_invited_corrections_total',
+  ...exactFamilies,
+  ...observedFamilies,
+]
 
 /** Compares what the daemon counted, observed and notified with what happened, and reports what differs. */
 export async function compareRun(run: Run): Promise<void> {

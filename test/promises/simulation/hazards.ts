@@ -501,6 +501,11 @@ export const hazards = {
       }
     },
   },
+  /** Participants come with Get Call alone, and some calls have none there either. */
+  unlistedParticipants: {
+    probability: 0.15,
+    change: () => ({ standing: { listedParticipants: 'absent' }, facts: { without_participants: 0.1 } }),
+  },
 } satisfies Record<string, Hazard>
 
 type HazardName = keyof typeof hazards

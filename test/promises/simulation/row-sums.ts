@@ -42,7 +42,7 @@ export function differingSums(ledger: LedgerState, rows: RowSums): string[] {
 
 /**
  * What one call added to the exact series, by its row: so much is taken off before a comparison that sets it aside.
- * Its labels must not have changed. Minutes are net, as `lessCorrections` makes them.
+ * Its labels must not have changed. Minutes and invited people are net, as `lessCorrections` makes them.
  */
 export function contribution(call: TrackedCall): Series {
   const series: Series = new Map()
@@ -58,6 +58,11 @@ export function contribution(call: TrackedCall): Series {
   addTo(series, 'callwatch_participant_minutes_total', { media: 'video' }, video)
   if (call.finish === undefined) return series
   addTo(series, 'callwatch_calls_total', { ...labels, status: call.finish.status }, 1)
+  const { invited } = call.finish
+  addTo(series, 'callwatch_invited_total', { outcome: 'joined' }, invited?.joined ?? 0)
+  addTo(series, 'callwatch_invited_total', { outcome: 'absent' }, invited?.absent ?? 0)
+  const isUnknown = invited === undefined && (call.marks & MARK.detailsWanted) === 0
+  addTo(series, 'callwatch_invited_total', { outcome: 'unknown' }, isUnknown ? 1 : 0)
   if ((call.marks & MARK.recordingSeen) !== 0) addTo(series, 'callwatch_calls_recorded_total', {}, 1)
   return series
 }

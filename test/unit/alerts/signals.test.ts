@@ -9,7 +9,7 @@ import type { Rule } from '../../../src/alerts/rule.ts'
 import { signals, type Signal } from '../../../src/alerts/signals.ts'
 import type { Finish } from '../../../src/ledger/tracked-call.ts'
 import { usedSince, type Used } from '../../../src/ledger/usage.ts'
-import { summaryOf } from '../../../src/notifications/text/notification-text.ts'
+import { summaryOf } from '../../../src/alerts/text/alert-text.ts'
 import { labelled, openSince, times } from './sample-calls.ts'
 import { finishAt, firingOf, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { at, finishedAt, poll, pollAt, type PartOfPoll } from './evaluated-target.ts'
@@ -61,8 +61,14 @@ test('a notification of a signal that only a later version has is still readable
 describe('each signal', () => {
   const finished = [
     ...finishedAt(at(-100), { ended: 3, unanswered: 2, rejected: 1, canceled: 1, other: 1 }),
-    finishAt(at(-50), 'ended', { answerDelay: 4, duration: 120, audio: 1.5, video: 0.5 }),
-    finishAt(at(-40), 'ended', { answerDelay: 8, duration: 60, audio: 2, video: 0 }),
+    finishAt(at(-50), 'ended', {
+      answerDelay: 4,
+      duration: 120,
+      audio: 1.5,
+      video: 0.5,
+      invited: { joined: 2, absent: 2 },
+    }),
+    finishAt(at(-40), 'ended', { answerDelay: 8, duration: 60, audio: 2, video: 0, invited: { joined: 1, absent: 0 } }),
   ]
   const open = [openSince(at(-20_000)), openSince(at(-10)), openSince(at(-5))]
 
@@ -75,6 +81,7 @@ describe('each signal', () => {
     ['answer_delay_p95', { name: 'answer_delay_p95', minCalls: 1, ...WINDOW }, 8, 2],
     ['duration_mean', { name: 'duration_mean', minCalls: 1, ...WINDOW }, 90, 2],
     ['short_calls', { name: 'short_calls', shorterThan: 90, minCalls: 1, ...WINDOW }, 0.5, 2],
+    ['not_joined', { name: 'not_joined', minCalls: 1, ...WINDOW }, 0.4, 2],
     ['stuck_calls', { name: 'stuck_calls', longerThan: 10_800 }, 1, 1],
     ['poll_age', { name: 'poll_age' }, 0, undefined],
     [
@@ -106,6 +113,7 @@ describe('each signal', () => {
     { name: 'duration_mean', minCalls: 0, ...WINDOW },
     { name: 'short_calls', shorterThan: 10, minCalls: 0, ...WINDOW },
     { name: 'recorded', offset: 0, minCalls: 0, ...WINDOW },
+    { name: 'not_joined', minCalls: 0, ...WINDOW },
   ])('$name of no calls has too few of them, whatever the rule asks for', (signal) => {
     expect(ruleValueOf(ruleOn(signal), pollAt(NOW, {}))).toMatchObject({ value: NaN, calls: 0, tooFew: true })
   })
@@ -219,6 +227,21 @@ test.each([
     ...times(5, at(-1), 'rejected'),
   ]
   expect(valueOf(signal, { finished })).toEqual([share, 2])
+})
+
+test('not_joined counts people, and calls of which it is known who was invited, and that invited somebody', () => {
+  const invited = (joined: number, absent: number, differing: Partial<Finish> = {}) =>
+    finishAt(at(-1), 'ended', { invited: { joined, absent }, ...differing })
+  const finished = [
+    invited(9, 1),
+    invited(0, 6, labelled('video', 'meet', 'group')),
+    invited(0, 0),
+    ...times(5, at(-1)),
+  ]
+  const signal: Signal = { name: 'not_joined', minCalls: 1, ...WINDOW }
+  expect(valueOf(signal, { finished })).toEqual([7 / 16, 2])
+  const ofGroups = ruleOn(signal, { match: { receiver_type: 'group' } })
+  expect(ruleValueOf(ofGroups, pollAt(NOW, { finished }))).toMatchObject({ value: 1, calls: 1 })
 })
 
 describe('recorded', () => {

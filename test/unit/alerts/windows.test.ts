@@ -16,11 +16,13 @@ const WINDOWED: Signal[] = [
   { name: 'duration_mean', window: 900, minCalls: 1 },
   { name: 'short_calls', window: 900, shorterThan: 10, minCalls: 1 },
   { name: 'recorded', window: 900, offset: 0, minCalls: 1 },
+  { name: 'not_joined', window: 900, minCalls: 1 },
   { name: 'calls_started', window: 900 },
 ]
 
 /** A call that a window of any signal counts at this moment (UNIX seconds). */
-const callAt = (time: number) => finishAt(time, 'ended', { began: time, answerDelay: 3, duration: 0 })
+const callAt = (time: number) =>
+  finishAt(time, 'ended', { began: time, answerDelay: 3, duration: 0, invited: { joined: 1, absent: 1 } })
 
 function ruleValueOf(rule: Rule, differing: PartOfPoll) {
   return ruleValues(rule, pollAt(NOW, differing), [])?.get(rule.name)

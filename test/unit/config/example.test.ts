@@ -36,7 +36,6 @@ test('the shipped example loads, and but for targets, password and channels it s
   expect(Object.keys(channels).toSorted()).toEqual(['inhibit', 'mutes', 'receivers', 'reports', 'routes', 'timezone'])
   const own = channels.receivers.filter(({ name, type }) => name === type)
   expect(own.map(({ name }) => name)).toEqual(['slack', 'alertmanager', 'webhook', 'email', 'heartbeat'])
-  expect(own[0]?.config).toMatchObject({ dashboardUrl: 'https://grafana.example/d/callwatch' })
   const { auth, publicUrl, ...http } = example.http
   expect(http.host).toBe('::')
   expect(publicUrl).toBe('https://callwatch.example')
@@ -48,7 +47,7 @@ test('the shipped example loads, and but for targets, password and channels it s
 test('without its comment signs the shipped example has a rule for each signal, and a webhook of events', () => {
   const commented = /^ {2}# (?=- name:|webhooks:| {2})/gm
   const { alerts, events } = loadExample(source.replaceAll(commented, '  '))
-  expect(alerts).toHaveLength(loadExample(source).alerts.length + 8)
+  expect(alerts).toHaveLength(loadExample(source).alerts.length + 9)
   expect([...new Set(alerts.map(({ signal }) => signal.name))].toSorted()).toEqual(
     signals.map(({ name }) => name).toSorted(),
   )

@@ -87,6 +87,7 @@ const rules: Record<Signal['name'], [source: string, rule: Omit<Rule, 'name'>][]
     ['below: 0.95, window: 1h', on({ name: 'recorded', window: 3600, offset: 1800, minCalls: 20 }, 'below', 0.95)],
     ['below: 0.9, clear: 0.99, offset: 0', on({ name: 'recorded', ...windowed, offset: 0 }, 'below', 0.9, 0.99)],
   ],
+  not_joined: [['above: 0.5', on({ name: 'not_joined', ...windowed }, 'above', 0.5)]],
   stuck_calls: [
     ['', on({ name: 'stuck_calls', longerThan: 10_800 }, 'above', 0)],
     [
@@ -224,7 +225,7 @@ test('the warning of a shipped rule says how far it looks back', () => {
   expect(leftOutWarnings(load('alerts: []\nstore: { history: 1h }'))).toEqual([])
 })
 
-test.each(['short_calls', 'request_errors', 'failure_ratio'])(
+test.each(['short_calls', 'not_joined', 'request_errors', 'failure_ratio'])(
   'a rule on %s above 1 is refused, since it could never fire',
   (signal) => {
     const cwd = folderWith({ 'callwatch.yaml': `${target}alerts: [{ name: All, signal: ${signal}, above: 1 }]\n` })

@@ -30,6 +30,7 @@ export const anyFinish: fc.Arbitrary<Finish> = fc.record(
     duration: optional,
     audio: number,
     video: number,
+    invited: fc.option(fc.record({ joined: fc.nat(10_000), absent: fc.nat(10_000) }, PLAIN), { nil: undefined }),
   },
   PLAIN,
 )

@@ -13,7 +13,7 @@ const VALUES: Record<keyof AnsweredValues, number> = {
   mid: 5,
 }
 
-test('a call has 168 bytes in memory beside its id (ADR 9)', () => expect(RECORD_BYTES).toBe(168))
+test('a call has 172 bytes in memory beside its id (ADR 9)', () => expect(RECORD_BYTES).toBe(172))
 
 test('the table of the fields names every value that a call takes from an answer as it is', () => {
   expect(ANSWERED.toSorted()).toEqual(Object.keys(VALUES).toSorted())

@@ -499,6 +499,125 @@ describe('the participants of a finished call', () => {
   })
 })
 
+describe('the people whom a finished call invited', () => {
+  const GROUP_CALL = ['video', 'meet', 'group']
+  const kind = { type: 'video', mode: 'meet', receiverType: 'group' } as const
+  const call = (status: SeenCall['status'], invited?: SeenCall['invited'], more: Partial<SeenCall> = {}) =>
+    seen('a', status, { ...kind, ...(status === 'ended' && { endedAt: CREATED + 10 }), invited, ...more })
+  const countsIn = (book: ReturnType<typeof ledgerBook>) => {
+    const outcomes = ['joined', 'absent', 'unknown']
+    const added = outcomes.map((outcome) => book.counted(COUNTERS.invited, ...GROUP_CALL, outcome))
+    return { added, corrected: outcomes.map((outcome) => book.counted(COUNTERS.invitedCorrections, outcome)) }
+  }
+  const countsAfter = (options: Parameters<typeof ledgerBook>[0], ...polls: Observation[]) => {
+    const book = ledgerBook(options)
+    for (const poll of polls) book.see(poll)
+    return countsIn(book)
+  }
+  const noList = { hasParticipantList: false }
+  const late = completePoll(11, call('ended', undefined, noList))
+
+  test.each<[string, Observation[], number[], number[]]>([
+    ['nothing while it is open', [completePoll(1, call('ongoing', { joined: 1, absent: 4 }))], [0, 0, 0], [0, 0, 0]],
+    [
+      'once, by what it shows at its end',
+      [
+        completePoll(1, call('ongoing', { joined: 1, absent: 4 })),
+        completePoll(11, call('ended', { joined: 3, absent: 2 })),
+      ],
+      [3, 2, 0],
+      [0, 0, 0],
+    ],
+    ['the call as unknown, if it has an empty list', [completePoll(11, call('ended'))], [0, 0, 1], [0, 0, 0]],
+    ['nothing while its participants are requested', [late], [0, 0, 0], [0, 0, 0]],
+    [
+      'those that Get Call shows, if it was listed without participants',
+      [
+        late,
+        { answers: [asked(CREATED + 12, call('ended', { joined: 3, absent: 2 }))] },
+        completePoll(26, call('ended', undefined, noList)),
+      ],
+      [3, 2, 0],
+      [0, 0, 0],
+    ],
+    [
+      'the call as unknown, if Get Call shows none either',
+      [late, { answers: [asked(CREATED + 12, call('ended', undefined, noList))] }],
+      [0, 0, 1],
+      [0, 0, 0],
+    ],
+    [
+      'the call as unknown, if Get Call does not know it',
+      [late, { answers: [asked(CREATED + 12, undefined, ['a'])] }],
+      [0, 0, 1],
+      [0, 0, 0],
+    ],
+    [
+      'what the service says later, and what that takes away as a correction',
+      [
+        completePoll(11, call('ended', { joined: 3, absent: 2 })),
+        completePoll(26, call('ended', { joined: 5, absent: 1 })),
+      ],
+      [5, 2, 0],
+      [0, 1, 0],
+    ],
+    [
+      'an unknown one as a correction, if it becomes known',
+      [completePoll(11, call('ended')), completePoll(26, call('ended', { joined: 1, absent: 1 }))],
+      [1, 1, 1],
+      [0, 0, 1],
+    ],
+    [
+      'with the labels of its end, also what comes later',
+      [
+        completePoll(11, call('ended', { joined: 3, absent: 2 })),
+        completePoll(26, call('ended', { joined: 4, absent: 1 }, { type: 'audio' })),
+      ],
+      [4, 2, 0],
+      [0, 1, 0],
+    ],
+  ])('count %s', (_what, polls, added, corrected) => {
+    expect(countsAfter({}, ...polls)).toEqual({ added, corrected })
+  })
+
+  test('count as unknown at once with details: never', () => {
+    expect(countsAfter({ details: 'never' }, late).added).toEqual([0, 0, 1])
+  })
+
+  test('count of a call that was over at the set-up, and of none that is excluded', () => {
+    const past = completePoll(1, call('ended', { joined: 3, absent: 2 }, { endedAt: CREATED - 60 }))
+    expect(countsAfter({ baseline: 'count' }, past).added).toEqual([3, 2, 0])
+    expect(countsAfter({ baseline: 'skip' }, past).added).toEqual([0, 0, 0])
+  })
+
+  test('are those of the windows as well, with what comes later', () => {
+    const book = ledgerBook()
+    const inWindow = () => book.state.finished.between(-Infinity, Infinity).map(({ invited }) => invited)
+    const polls = [
+      late,
+      completePoll(26, call('ended', { joined: 3, absent: 2 })),
+      completePoll(41, call('ended', { joined: 4, absent: 1 })),
+    ]
+    const known = polls.map((poll) => {
+      book.see(poll)
+      return inWindow()
+    })
+    expect(known).toEqual([[undefined], [{ joined: 3, absent: 2 }], [{ joined: 4, absent: 1 }]])
+  })
+
+  test('continue from the row of a call that was evicted and is listed again', () => {
+    const book = ledgerBook({ lookback: 100 })
+    const initiatedAt = CREATED + 5
+    book.see(completePoll(11, call('ended', { joined: 3, absent: 2 }, { initiatedAt })))
+    book.settle(1000)
+    book.settle(2000)
+    expect(book.history.size).toBe(1)
+    const again = call('ended', { joined: 4, absent: 1 }, { initiatedAt, endedAt: CREATED + 1990 })
+    book.see({ answers: [asked(CREATED + 2000, again)] })
+    expect(countsIn(book)).toEqual({ added: [4, 2, 0], corrected: [0, 1, 0] })
+  })
+})
+
 test('invalid items are counted by reason', () => {
   const book = ledgerBook()
   book.see({ answers: [{ ...listed(CREATED + 1), invalid: { no_status: 2, not_an_object: 1 } }] })

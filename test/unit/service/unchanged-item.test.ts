@@ -33,6 +33,7 @@ const ITEM: Record<string, unknown> & { participants: object[] } = {
   totalDurationInMinutes: 3,
   totalParticipants: 2,
   hasRecording: false,
+  initiator: 'a',
   participants: [participant('a'), participant('b')],
 }
 
@@ -93,6 +94,10 @@ describe('an item of a list', () => {
     ['participants', [participant('a'), { ...participant('b'), leftAt: undefined }]],
     ['participants', [participant('a'), { ...participant('b'), leftAt: BEGAN * 1e6 }]],
     ['participants', [participant('a'), { ...participant('b'), joinedAt: 60 }]],
+    ['participants', [participant('a'), { ...participant('b'), isJoined: false }]],
+    ['participants', [participant('a'), participant('a')]],
+    ['initiator', 'c'],
+    ['initiator', undefined],
   ])('is changed with another %s: %j', (field, value) => {
     expect(isUnchanged({ ...ITEM, [field]: value }, known(ITEM), NOW)).toBe(false)
   })

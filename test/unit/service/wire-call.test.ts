@@ -106,6 +106,7 @@ test('the published sample is read, with two separate levels of minutes', () => 
     hasParticipantList: true,
     totalParticipants: 2,
     joined: 1,
+    invited: { joined: 1, absent: 1 },
     hasRecording: false,
     badValue: false,
   })
@@ -585,5 +586,52 @@ describe('times as ISO 8601', () => {
     expect(reading(item).unknown).toEqual([['time', '"21/09/2026"']])
     expect(reading({ ...item, endedAt: NOW }).unknown).toEqual([])
     expect(reading({ sessionId: 's', status: 'ended' }).unknown).toEqual([])
+  })
+})
+
+describe('the people whom a call invited', () => {
+  const [alice, bob, carol] = [
+    { uid: 'alice', isJoined: true },
+    { uid: 'bob', isJoined: true },
+    { uid: 'carol', isJoined: false },
+  ]
+  const invited = (participants: unknown, initiator: unknown = 'alice') => readWith({ initiator, participants }).invited
+
+  test.each([
+    ['are all but the initiator', [alice, bob, carol], { joined: 1, absent: 1 }],
+    ['are nobody if the initiator is alone', [alice], { joined: 0, absent: 0 }],
+    ['are one each, on two devices, and if they joined again', [alice, bob, bob, alice, bob], { joined: 1, absent: 0 }],
+    [
+      'joined if one of their entries says so',
+      [{ ...bob, isJoined: false }, bob, carol, carol],
+      { joined: 1, absent: 1 },
+    ],
+    ['may have no state', [{ ...bob, state: 'ended' }, carol], { joined: 1, absent: 1 }],
+    [
+      'may have other forms of flags',
+      [
+        { ...bob, isJoined: 1 },
+        { ...carol, isJoined: 'false' },
+      ],
+      { joined: 1, absent: 1 },
+    ],
+    ['are those of the entries that are objects', [bob, null, 'dave', carol], { joined: 1, absent: 1 }],
+  ])('%s', (_what, participants, numbers) => {
+    expect(invited(participants)).toEqual(numbers)
+  })
+
+  test.each([
+    ['there is no list of participants', undefined],
+    ['the list is empty', []],
+    ['it has no object', ['bob']],
+    ['an entry has no uid', [bob, { isJoined: true }]],
+    ['an entry does not say whether they joined', [bob, { uid: 'carol', state: 'unanswered' }]],
+    ['it is longer than a list can be', Array.from({ length: 10_001 }, () => bob)],
+  ])('are not known if %s', (_why, participants) => {
+    expect(invited(participants)).toBeUndefined()
+  })
+
+  test.each([undefined, null, '', 7, {}])('are not known if the initiator is %j', (initiator) => {
+    expect(readWith({ initiator, participants: [alice, bob] }).invited).toBeUndefined()
   })
 })

@@ -23,6 +23,8 @@ describe('the expected series', () => {
       [`callwatch_calls_started_total{${labels}}`]: 1,
       'callwatch_calls_total{mode="call",receiver_type="user",status="ended",type="audio"}': 1,
       callwatch_calls_recorded_total: 1,
+      [`callwatch_invited_total{mode="call",outcome="joined",receiver_type="user",type="audio"}`]: 2,
+      [`callwatch_invited_total{mode="call",outcome="absent",receiver_type="user",type="audio"}`]: 1,
       'callwatch_call_minutes_total{media="audio",mode="call",receiver_type="user",type="audio"}': 0.25,
       'callwatch_participant_minutes_total{media="audio"}': 0.5,
       'callwatch_participant_minutes_total{media="video"}': 0.125,
@@ -36,6 +38,15 @@ describe('the expected series', () => {
     const delay = (le: string): number | undefined =>
       series.get(`callwatch_call_answer_delay_seconds_bucket{le="${le}",receiver_type="user",type="audio"}`)
     expect([delay('2'), delay('5'), delay('+Inf')]).toEqual([undefined, 1, 1])
+  })
+
+  test('have one unknown for a call that has ended without participants', () => {
+    const events = [event(100, 'one', 'ongoing'), event(130, 'one', 'ended', { endedAt: 130 })]
+    const series = expectedSeries(events, { created: 100, baseline: 'skip', now: 200 })
+    const invited = [...series].filter(([name]) => name.startsWith('callwatch_invited_total'))
+    expect(invited).toEqual([
+      ['callwatch_invited_total{mode="call",outcome="unknown",receiver_type="user",type="audio"}', 1],
+    ])
   })
 
   test('at a moment include nothing after it', () => {
@@ -98,6 +109,12 @@ function summed(calls: Call[]): Series {
     if (call.hasRecording) addTo(series, 'callwatch_calls_recorded_total', {}, 1)
     addTo(series, 'callwatch_call_minutes_total', { ...labels, media: 'audio' }, call.totalAudioMinutes)
     addTo(series, 'callwatch_call_minutes_total', { ...labels, media: 'video' }, call.totalVideoMinutes)
+    const others = Object.groupBy(call.participants, ({ uid }) => uid)
+    delete others[call.initiator]
+    for (const entries of Object.values(others)) {
+      const outcome = entries!.some(({ isJoined }) => isJoined) ? 'joined' : 'absent'
+      addTo(series, 'callwatch_invited_total', { ...labels, outcome }, 1)
+    }
     for (const entry of call.participants) {
       addTo(series, 'callwatch_participant_minutes_total', { media: 'audio' }, entry.totalAudioMinutes)
       addTo(series, 'callwatch_participant_minutes_total', { media: 'video' }, entry.totalVideoMinutes)

@@ -73,7 +73,7 @@ describe('the difference', () => {
   })
 })
 
-test('minutes less corrections are sums by medium and level', () => {
+test('minutes less corrections are sums by medium and level, and invited people by outcome', () => {
   const series = new Map([
     ['callwatch_call_minutes_total{media="audio",type="audio"}', 5],
     ['callwatch_call_minutes_total{media="audio",type="video"}', 2],
@@ -82,11 +82,15 @@ test('minutes less corrections are sums by medium and level', () => {
     ['callwatch_minutes_corrections_total{level="participant",media="audio"}', 4],
     ['callwatch_calls_total{status="ended"}', 3],
     ['callwatch_calls_recorded_total', 1],
+    ['callwatch_invited_total{outcome="absent",type="audio"}', 5],
+    ['callwatch_invited_total{outcome="absent",type="video"}', 2],
+    ['callwatch_invited_corrections_total{outcome="absent"}', 3],
   ])
   expect(Object.fromEntries(lessCorrections(series))).toEqual({
     'callwatch_call_minutes_total{media="audio"}': 6,
     'callwatch_participant_minutes_total{media="audio"}': 5,
     'callwatch_calls_total{status="ended"}': 3,
     callwatch_calls_recorded_total: 1,
+    'callwatch_invited_total{outcome="absent"}': 4,
   })
 })

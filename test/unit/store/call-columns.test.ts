@@ -32,6 +32,7 @@ const FULL: TrackedCall = {
     duration: 66,
     audio: 0.25,
     video: 0.75,
+    invited: { joined: 2, absent: 1 },
   },
   notFound: 1,
   retainUntil: 1_790_000_070,
@@ -98,7 +99,7 @@ describe('the values of a call stay as stores contain them:', () => {
     'full', 2, 4, 16, 1_790_000_000.25, 1_789_999_990, 1_789_999_992.5, 1_790_000_060, 7, 2, 0.5, 1.5, 2, 3.75, 1, 1_790_000_070, 0x841,
     2, 0, 1_790_000_060, 1_790_000_070, 1_790_000_071,
   ] // oxfmt-ignore
-  const own = [4_503_599_627_370_495, 'session']
+  const own = [4_503_599_627_370_495, 'session', 2, 1]
   const withFinish = (differing: Partial<Finish>) => ({ ...FULL, finish: { ...FULL.finish!, ...differing } })
   const same = { began: 1_789_999_990, answerDelay: 2.5, duration: 67.5, audio: 0.5, video: 1.5 }
   const late = { answerDelay: undefined, duration: undefined }
@@ -106,7 +107,7 @@ describe('the values of a call stay as stores contain them:', () => {
     ['a call of which everything is known', FULL, [...full, 1_789_999_989, 3, 66, 0.25, 0.75, ...own]],
     ['a call that was not corrected after its end', withFinish(same), [...full, ...none(5), ...own]],
     ['a call that has its times since its end', withFinish(late), [...full, 1_789_999_989, -1, -1, 0.25, 0.75, ...own]],
-    ['a call of which little is known', BARE, ['bare', 0, 0, 35, 1, ...none(5), 0, 0, 0, 0, 0, null, 0, ...none(12)]],
+    ['a call of which little is known', BARE, ['bare', 0, 0, 35, 1, ...none(5), 0, 0, 0, 0, 0, null, 0, ...none(14)]],
   ])('%s', (_what, call, values) => {
     expect(valuesOf(call)).toEqual(values)
   })

@@ -130,6 +130,7 @@ const UNITS: Record<string, 'ratio' | 'seconds'> = {
   answer_delay_p95: 'seconds',
   duration_mean: 'seconds',
   short_calls: 'ratio',
+  not_joined: 'ratio',
   recorded: 'ratio',
   poll_age: 'seconds',
   request_errors: 'ratio',

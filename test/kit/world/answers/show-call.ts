@@ -19,10 +19,10 @@ export function showCall(service: WorldService, entry: Entry, operation: 'list' 
   const names = drawOddities(streams.behaviours, switches.odd)
   const { sameAs = entry } = besideOf(state, entry)
   if (!names.includes('unusable')) state.shown.push(sameAs.call)
-  if (names.length === 0) {
-    return wireText(sameAs, switches, () => wireOf(state, sameAs))
-  }
+  const isWhole = operation === 'get' || switches.listedParticipants === 'given'
+  if (names.length === 0 && isWhole) return wireText(sameAs, switches, () => wireOf(state, sameAs))
   for (const name of names) reach(state, `odd.${name}`)
-  const wire = { ...formed(wireOf(state, entry), switches) }
+  const wire: Wire = { ...formed(wireOf(state, entry), switches) }
+  if (!isWhole) delete wire['participants']
   return JSON.stringify(oddly(wire, names, { random: streams.behaviours, operation }))
 }

@@ -97,6 +97,12 @@ export const factsOnRequest = {
   doubled: (life) => (life.turns?.some(({ name }) => name === 'vanished') ? undefined : { ...life, isDoubled: true }),
   /** The session id begins as those that callwatch derives. Expected: as of any other session. */
   marked_id: (life) => withTextId(life, `cw:${life.sessionId}`),
+  /** Neither List Calls nor Get Call shows a participant. Expected: no participant minutes, and one `unknown` of those invited. */
+  without_participants: (life) =>
+    withTurns(
+      life,
+      always((call) => ({ ...call, participants: [] })),
+    ),
   /** The session id has 500 characters. Expected: as of any other session. */
   long_id: (life) => withTextId(life, life.sessionId.padEnd(500, '-')),
 } satisfies Record<string, Fact>

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isFinal } from '../../../../src/simulator/expected/counted-calls.ts'
 import { plainEvents, statusLabel } from '../oracle/plain-events.ts'
 import type { LedgerEvent } from '../../../../src/simulator/calls/ledger.ts'
+import type { Call } from '../../../../src/simulator/calls/call.ts'
 import { heal, setSwitches } from '../start-world.ts'
 import { setAside } from '../oracle/set-aside.ts'
 import { expectedSeries } from '../oracle/expected-series.ts'
@@ -234,6 +235,37 @@ describe('a simulated call', () => {
     expect(missed).toBeGreaterThan(50)
   })
 })
+
+describe('a simulated call', () => {
+  test('that somebody joined again has an entry for each time, and the same people', () => {
+    const again = wires(worldWith({ rejoined: 1 })).filter((wire) => entriesOf(wire).some(isAgain))
+    expect(again.length).toBeGreaterThan(50)
+    const [lives, plain] = [livesWith({ rejoined: 1 }), livesWith({})]
+    expect(lives.map((events) => events.at(-1)!.invited)).toEqual(plain.map((events) => events.at(-1)!.invited))
+  })
+
+  test('may lack the state of those who never joined', () => {
+    const entries = wires(worldWith({ stateless: 1 })).flatMap(entriesOf)
+    const [joined, absent] = [entries.filter(({ isJoined }) => isJoined), entries.filter(({ isJoined }) => !isJoined)]
+    expect(absent.length).toBeGreaterThan(50)
+    expect(absent.filter((entry) => 'state' in entry)).toEqual([])
+    expect(joined.filter((entry) => !('state' in entry))).toEqual([])
+  })
+
+  test('without participants has none invited', () => {
+    const [lives, plain] = [livesWith({ without_participants: 1 }), livesWith({})]
+    expect(some(lives, (events) => events.at(-1)!.invited !== undefined)).toBe(0)
+    expect(some(plain, (events) => events.at(-1)!.invited === undefined)).toBe(0)
+  })
+})
+
+const entriesOf = ({ participants }: { participants?: unknown }) =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the world shows it
+  participants as Call['participants']
+
+/** Whether an earlier entry is of the same device. */
+const isAgain = ({ deviceId }: Call['participants'][number], i: number, entries: Call['participants']) =>
+  deviceId !== undefined && entries.findIndex((entry) => entry.deviceId === deviceId) < i
 
 test('a healed world has no further anomalies, and reverts those that are temporary', () => {
   const every = { corrected: 0.5, final_changed: 0.5, vanished: 0.3, vanished_for_a_while: 0.5, labels_changed: 0.5 }

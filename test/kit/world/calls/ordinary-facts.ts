@@ -1,7 +1,7 @@
 import { finalStatuses, isFinalStatus, type Call } from '../../../../src/simulator/calls/call.ts'
 import type { Fact } from './facts.ts'
 import { isEndHidden } from '../../../../src/simulator/calls/call-at.ts'
-import { retimed } from '../../../../src/simulator/calls/life.ts'
+import { MAX_SEATS, retimed, type Seat } from '../../../../src/simulator/calls/life.ts'
 import { between, chance, pick, weighted, whole } from '../../../../src/simulator/random.ts'
 import { always, shifted, unchanged, withTurns, type Turn } from './turn.ts'
 
@@ -203,6 +203,26 @@ export const ordinaryFacts = {
     const ms = life.initiatedMs + Math.max(1, Math.round(between(random, 0, 1.2) * lasts))
     const vanished: Turn = { ms, name: 'vanished', change: unchanged }
     return withTurns(life, vanished, { ms: ms + wait(5, 300), name: 'returned', change: unchanged, undoes: vanished })
+  },
+  /** Somebody leaves the call and joins it again, with an entry for each time. Expected: one person, with the minutes of both. */
+  rejoined: (life, { random }) => {
+    const isLong = ({ joins }: Seat) => joins !== undefined && joins.toMs - joins.fromMs >= 3
+    if (life.seats.length >= MAX_SEATS || !life.seats.some(isLong)) return undefined
+    const seat = pick(random, life.seats.filter(isLong))
+    const { fromMs, toMs, cameraFromMs, cameraToMs } = seat.joins!
+    const leftMs = fromMs + Math.ceil(between(random, 0, 0.5) * (toMs - fromMs - 2))
+    const backMs = leftMs + Math.ceil(between(random, 0, 0.9) * (toMs - leftMs - 1))
+    const first = { fromMs, toMs: leftMs, cameraFromMs: Math.min(cameraFromMs, leftMs), cameraToMs: Math.min(cameraToMs, leftMs) } // oxfmt-ignore
+    const second = { fromMs: backMs, toMs, cameraFromMs: Math.max(cameraFromMs, backMs), cameraToMs: Math.max(cameraToMs, backMs) } // oxfmt-ignore
+    const seats = life.seats.map((each) => (each === seat ? { ...seat, joins: first } : each))
+    return { ...life, seats: [...seats, { ...seat, furtherDevice: true, joins: second }] }
+  },
+  /** Whoever never joined has no `state`, as seen on the live service. Expected: as of any other call. */
+  stateless: (life) => {
+    const { shown } = life
+    const entryOf = ({ state, ...entry }: Call['participants'][number]) =>
+      entry.isJoined ? { ...entry, state } : entry
+    return { ...life, shown: (call) => ({ ...(shown?.(call) ?? call), participants: call.participants.map(entryOf) }) }
   },
 } satisfies Record<string, Fact>
 

@@ -11,7 +11,7 @@ import {
   splitOf,
   summaryOf,
   titleOf,
-} from '../../../../src/notifications/text/notification-text.ts'
+} from '../../../../src/alerts/text/alert-text.ts'
 import {
   AT,
   FIRING,
@@ -87,6 +87,10 @@ describe('the summary says value against threshold, and the calls behind it', ()
     [
       SIGNALS.recorded,
       '72 of 80 calls that ended in the 1h before the last 30m had a recording: 90%, below the threshold of 95%',
+    ],
+    [
+      SIGNALS.not_joined,
+      '60% of the people invited to 24 calls that finished in the last 30m did not join, above the threshold of 50%',
     ],
     [
       { ...STUCK, signal: { name: 'stuck_calls', status: 'initiated', longerThan: 300 } },
@@ -286,6 +290,7 @@ test('a rule is said in plain words', () => {
       "calls that ended in the last 1h lasted less than 1m on average",
       "more than 30% of the calls that ended in the last 1h lasted less than 10s (at least 10 calls)",
       "less than 95% of the calls that ended in the 1h before the last 30m had a recording (at least 20 calls)",
+      "more than 50% of the people invited to calls in the last 30m did not join (at least 20 calls)",
       "a call open for longer than 3h",
       "no successful poll for 5m",
       "more than 25% of the requests to the calls service in the last 15m failed",
