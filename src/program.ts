@@ -48,6 +48,10 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
     about: 'Print calls in progress, the oldest of each target first, or the newest that finished in a period',
     load: () => import('./commands/calls/calls.ts'),
   },
+  find: {
+    about: 'Ask the service for the calls of a user, a group or a session, and print what became of each',
+    load: () => import('./commands/find.ts'),
+  },
   events: {
     about: 'Print what happened to calls and alerts, from the log of events in the store',
     load: () => import('./commands/events.ts'),

@@ -11,7 +11,7 @@ import type { Exchange } from '../service/exchange.ts'
 import { Option, type CommandContext, type Declare } from './command.ts'
 import type { CheckView, Probe } from '../views/check.ts'
 
-type CheckOptions = { probe: boolean; store: boolean; json: boolean; print?: boolean; target?: string; record?: string }
+type CheckOptions = { probe: boolean; store: boolean; json: boolean; target?: string; record?: string }
 
 /**
  * Prints the configuration with its secrets masked, and the results of the probes. Succeeds if everything is valid. Prints
@@ -28,7 +28,6 @@ export const declare: Declare = (command, { loader, print, printWhole, succeed }
     .addOption(
       new Option('--record <file>', 'probe, and write the anonymized answers to this file').implies({ probe: true }),
     )
-    .option('--print', 'with --probe, print the configuration as well', false)
     .option('--store', 'also check the whole store for damage, or connect to a shared one', false)
     .option('--json', 'print the configuration, its problems and what was found as JSON', false)
     .action(async (options) => {
@@ -38,8 +37,7 @@ export const declare: Declare = (command, { loader, print, printWhole, succeed }
         const config = withAddress(load())
         const warnings = [...configWarnings(config), ...(await noticesOfNames(config, options))]
         const found = await probed(config, options, options.json ? () => undefined : print, warnings)
-        if (!options.json && (!options.probe || options.print))
-          printWhole(`${maskConfig(config)}# The configuration is valid.`)
+        if (!options.json && !options.probe) printWhole(`${maskConfig(config)}# The configuration is valid.`)
         printJson({ valid: true, warnings, config: maskedTree(config), ...found })
         succeed(
           [...(found.probes ?? []), ...(found.heartbeats ?? []), found.store].every((one) => one?.works !== false),
@@ -62,7 +60,7 @@ function withAddress(config: Config): Config {
   }
 }
 
-/** Probes targets and store, and prints one line for each, then the warnings. The configuration is long: with probes it is printed only on demand. */
+/** Probes targets and store, and prints one line for each, then the warnings. The configuration is long, and is not printed with probes. */
 async function probed(
   config: Config,
   options: CheckOptions,

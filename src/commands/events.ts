@@ -15,7 +15,7 @@ import {
   type EventsPage,
   shownLog,
 } from '../events/read-events.ts'
-import { titleOf } from '../notifications/text/notification-text.ts'
+import { titleOf } from '../alerts/text/alert-text.ts'
 import { columnsOf, shortened } from '../text/columns.ts'
 import { clockOf, formatNumber, formatSeconds, formatTime } from '../text/format.ts'
 import { inOneLine } from '../text/plain-text.ts'
@@ -24,7 +24,7 @@ import type { Config } from '../config/config.ts'
 import { before, readCursor, writeCursor, type Cursor } from '../events/cursor.ts'
 import { openReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reader.ts'
-import { givenTime } from '../views/queries/parameters.ts'
+import { givenTime } from '../history/queries/parameters.ts'
 import { SHORTEST, subcommand, Option, WIDE, widthOf, type CommandContext, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 import { names, whole } from './options/option-values.ts'

@@ -21,7 +21,7 @@ import {
   type ReportTotal,
 } from '../views/report.ts'
 import { coverageText, textOfReport } from '../views/report-text.ts'
-import { periodOf } from '../views/queries/parameters.ts'
+import { periodOf } from '../history/queries/parameters.ts'
 import {
   formatOption,
   jsonOption,

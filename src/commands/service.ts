@@ -35,7 +35,7 @@ export const declare: Declare = (service, { configured, print }) => {
 }
 
 /** @throws {UsageError} if there is no such target, or the name is missing and there are several */
-export function targetOf({ targets }: Config, name: string | undefined): TargetConfig {
+export function targetOf({ targets }: Pick<Config, 'targets'>, name: string | undefined): TargetConfig {
   const names = targets.map((target) => target.name)
   if (name === undefined && targets.length > 1) {
     throw new UsageError(`there are several targets; choose one with --target: ${names.join(', ')}`)

@@ -7,7 +7,7 @@ import type { CommandStore } from '../store/store.ts'
 import type { StoredWebhook, UndeliveredEvent, WebhookChange } from '../store/webhook-store.ts'
 import { formatSeconds, formatTime, plural } from '../text/format.ts'
 import { deadLettersView, type WebhookView } from '../views/webhook-status.ts'
-import { givenTime } from '../views/queries/parameters.ts'
+import { givenTime } from '../history/queries/parameters.ts'
 import { subcommand, type Declare } from './command.ts'
 import { UsageError } from './explain-error.ts'
 

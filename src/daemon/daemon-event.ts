@@ -3,6 +3,7 @@ import type { WebhookEvent } from '../events/webhooks/webhook-event.ts'
 import type { Delivery } from '../notifications/delivery/deliver.ts'
 import type { TargetEvent } from '../pipeline/lifecycle.ts'
 import type { SweepProgress } from '../polling/poll-memory.ts'
+import type { RequestRecord } from '../polling/request-with-retries.ts'
 import type { Reload } from './reload.ts'
 
 /** An event of a running daemon. */
@@ -13,6 +14,8 @@ export type DaemonEvent =
   | { kind: 'store'; problem: string | undefined }
   /** The progress of an initial sync that takes long. */
   | { kind: 'progress'; target: string; progress: SweepProgress }
+  /** A search for somebody's calls has ended. */
+  | { kind: 'searched'; target: string; requests: readonly RequestRecord[] }
   /** A bug prevented the overview of a target from being written for the other daemons. */
   | { kind: 'overview failed'; target: string; error: unknown }
   | { kind: 'reload'; reload: Reload }

@@ -73,7 +73,8 @@ export async function openParts(options: DaemonOptions) {
   await using opened = new AsyncDisposableStack()
   const shared = await openShared(options, opened)
   const { config, targets, overviews } = shared
-  const web = await serve(shared)
+  const report = reporter(shared)
+  const web = await serve({ ...shared, report })
   opened.defer(web.close)
   const retention = newRetention({
     ...shared,
@@ -84,7 +85,7 @@ export async function openParts(options: DaemonOptions) {
     kept: () => Math.max(config().store.history, MAX_WINDOW_SECONDS),
   })
   const closing = opened.move()
-  return { ...shared, web, retention, report: reporter(shared), close: () => closing.disposeAsync() }
+  return { ...shared, web, retention, report, close: () => closing.disposeAsync() }
 }
 
 /** The parts that others need. @param opened closes what is opened */

@@ -6,7 +6,9 @@ import { shownLog } from '../events/read-events.ts'
 import { startWeb, type Web } from '../web/server.ts'
 import { logWebEvents } from './reporting/log-web-events.ts'
 import { freshFrom } from './notifying/messages-options.ts'
+import type { DaemonEvent } from './daemon-event.ts'
 import type { DaemonParts } from './open-parts.ts'
+import { searchIn } from './search.ts'
 import { VERSION } from './version.ts'
 import { exposer } from './expose.ts'
 
@@ -16,13 +18,17 @@ import { exposer } from './expose.ts'
  * @returns the server, and the address at which a browser on this machine finds the page
  * @throws {Error} with a `code` if the server cannot listen on its address
  */
-export async function serve(options: DaemonParts): Promise<Web & { url: string }> {
+export async function serve(
+  options: DaemonParts & { report: (event: DaemonEvent) => void },
+): Promise<Web & { url: string }> {
   const { config, store, clock, log, targets, overviews, ownership, metrics, receivers, failures, hints } = options
   const { http } = config()
+  const search = searchIn({ ...options, loaded: targets.loaded })
   const web = await startWeb({
     ...http,
     // Whether there is a password does not change while the daemon runs.
     auth: http.auth && (() => config().http.auth!),
+    find: () => (config().http.find ? search : undefined),
     publicUrl: () => config().http.publicUrl,
     version: VERSION,
     isNamed: options.isNamed,

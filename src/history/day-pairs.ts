@@ -6,9 +6,12 @@ import { daysOf, type Period } from './days.ts'
  */
 export type DayPair = { day: string; now: Period; before: (Period & { day: string }) | undefined }
 
+const HOURS_OF_WEEK = 168
+
 /**
  * The days of a period, each with the day that it is compared with. A month, also one that is not over, is compared with the month before,
- * date by date; any other period with the same weekdays of so many whole weeks earlier that both have no day in common.
+ * date by date; any other period with the same weekdays and times of so many whole weeks earlier that both have less than an hour in common:
+ * the last seven days of a request that takes a second are compared with the seven days before.
  *
  * @param isRunning whether the period ends now
  * @param zone of the days (an IANA name)
@@ -24,7 +27,9 @@ export function dayPairs(period: Period, zone: string, isRunning: boolean): DayP
     first.day === 1 &&
     period.from === days[0]!.from &&
     (isRunning ? days.length <= first.daysInMonth : days.length === first.daysInMonth)
-  const back = isOfMonth ? { months: 1 } : { weeks: Math.ceil(days.length / 7) }
+  const [begin, end] = [period.from, period.to].map((time) => zoned(time).toPlainDateTime())
+  const hours = Math.floor(begin!.until(end!).total('hours'))
+  const back = isOfMonth ? { months: 1 } : { weeks: Math.max(1, Math.ceil(hours / HOURS_OF_WEEK)) }
   return days.map(({ name, from }, i) => {
     const date = zoned(from).toPlainDate()
     const end = days[i + 1]?.from ?? secondsOf(date.add({ days: 1 }).toZonedDateTime(zone))

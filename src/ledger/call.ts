@@ -86,6 +86,8 @@ export type SeenCall = AnsweredValues & {
   badValue: boolean
   /** The participants, for events. Undefined if the answer has no list, or if events must not have participants. */
   participants?: readonly SeenParticipant[]
+  /** Who called whom, if it is read: ids of users or of a group. The ledger does not keep them. */
+  parties?: { initiator: string | undefined; receiver: string | undefined }
 }
 
 /**

@@ -4,10 +4,10 @@ import { latestValues } from '../alerts/latest-values.ts'
 import type { Rule } from '../alerts/rule.ts'
 import { withUsual } from '../alerts/usual.ts'
 import { OPEN_STATUSES, DOCUMENTED_LABELS, type Labels } from '../ledger/call.ts'
-import { countWindow, EXPORTED_WINDOWS, failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
+import { failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../ledger/failure-ratio.ts'
 import { COUNTERS, HISTOGRAMS, type DurableCounter, type DurableHistogram } from '../ledger/series.ts'
-import type { FinishedCounts } from '../ledger/finished-calls.ts'
-import type { SyncState, LedgerState } from '../ledger/state.ts'
+import type { LedgerState } from '../ledger/state.ts'
+import { participantsInProgress, windows } from '../ledger/windows.ts'
 import { beganAt } from '../ledger/tracked-call.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 
@@ -165,29 +165,6 @@ function ofRules(pick: (value: RuleValue, rule: Rule) => number | undefined) {
       }),
     )
 }
-
-export function participantsInProgress({ open }: Pick<LedgerState, 'open'>): number {
-  let joined = 0
-  for (const call of open.values()) if (call.status === 'ongoing') joined += call.joined ?? 0
-  return joined
-}
-
-/** The finished calls in each exported window at the last successful poll; empty before the first poll. */
-export function windows({ finished, sync }: Pick<LedgerState, 'finished' | 'sync'>): WindowCounts {
-  const known = windowCache.get(sync)
-  if (known !== undefined) return known
-  // Before a successful poll the windows end in 1970, and are empty.
-  const { lastSuccess: now = 0, previousSuccess } = sync
-  const counted = Object.entries(EXPORTED_WINDOWS).map(
-    ([window, seconds]) => [window, countWindow(finished, seconds, { now, previousSuccess })] as const,
-  )
-  windowCache.set(sync, counted)
-  return counted
-}
-
-type WindowCounts = (readonly [window: string, counts: FinishedCounts])[]
-/** Each commit creates a new sync state, and nothing else changes the windows. */
-const windowCache = new WeakMap<SyncState, WindowCounts>()
 
 type LabelledValue = readonly [labelValues: readonly string[], value: number]
 

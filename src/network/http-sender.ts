@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../clock/clock.ts'
-import { readRetryAfter } from '../clock/times.ts'
+import { readHttpDate, readRetryAfter } from '../clock/times.ts'
 import { causesOf, codeOf, ownRefusal, proxyProblem } from './error-causes.ts'
 import { outboundAgent, request } from './outbound-agent.ts'
 import { DeliveryError } from './delivery-error.ts'
@@ -39,6 +39,8 @@ export type HttpReceiver = {
   reasonIn?: (body: string) => string | undefined
   /** How much of a body is read (bytes); default: 16 kB. */
   maxBytes?: number
+  /** Whether what is sent is signed with the time, which a receiver checks: a refusal says how far its clock is from the host's. */
+  isDated?: boolean
 }
 
 /** What is sent; without a method, a GET. A body is JSON, if no header says otherwise. */
@@ -148,7 +150,7 @@ const TEMPORARY = /rate.?limit|too many|try again|time.?out|unavailable|internal
 
 /** The error for a response that does not accept the message. 3xx, 429 and 5xx are retryable; anything else is a permanent refusal. */
 function refusal(answer: Answer, body: string, options: HttpReceiver): DeliveryError {
-  const { receiver, clock } = options
+  const { receiver, clock, isDated } = options
   const { statusCode: status, headers } = answer
   const retryAfter = readRetryAfter(firstOf(headers['retry-after']), clock.wall())
   const isSuccessful = isSuccess(answer)
@@ -159,7 +161,22 @@ function refusal(answer: Answer, body: string, options: HttpReceiver): DeliveryE
   const did = retryable ? 'answered' : 'refused the message with'
   const why = isRedirect ? ', a redirect, which is not followed' : because
   const mayHaveArrived = status === GATEWAY_TIMEOUT
-  return new DeliveryError(`${receiver} ${did} ${status}${why}`, { retryable, retryAfter, status, mayHaveArrived })
+  const clocks = isDated === true && !retryable ? clocksText(headers['date'], clock.wall()) : ''
+  return new DeliveryError(`${receiver} ${did} ${status}${why}${clocks}`, {
+    retryable,
+    retryAfter,
+    status,
+    mayHaveArrived,
+  })
+}
+
+/** Which clock is ahead of the other, if they differ by half a minute: more than a request takes. */
+function clocksText(date: string | string[] | undefined, now: number): string {
+  const ahead = (readHttpDate(firstOf(date)) ?? now) - now
+  const minutes = Math.round(Math.abs(ahead) / 60)
+  if (minutes === 0) return ''
+  const [first, second] = ahead > 0 ? ['its', "this host's"] : ["this host's", 'its']
+  return `; ${first} clock is ${minutes} min ahead of ${second}`
 }
 
 /** Why a body refuses, in words that may be shown, perhaps none. */

@@ -3,7 +3,6 @@ import type { MessageReceiver, Receiver, ReceiverType, SendContext } from './rec
 import type { NotifyConfig } from './notify-section.ts'
 import { receivers } from './receivers.ts'
 
-/** Without an address of the page, the first dashboard of a receiver counts. */
 export type ReceiverDeps = Omit<SendContext, 'name' | 'timezone'>
 
 /** Receivers, each with the configuration that created it. */
@@ -20,10 +19,7 @@ export async function configuredReceivers(
   context: ReceiverDeps,
   before: CreatedReceivers = [],
 ): Promise<CreatedReceivers> {
-  const dashboards = notify.receivers.flatMap(
-    ({ config }) => ('dashboardUrl' in config ? config.dashboardUrl : undefined) ?? [],
-  )
-  const { pageUrl = dashboards[0] } = context
+  const { pageUrl } = context
   const created = notify.receivers.map(async (configured) => {
     const from = { configured, pageUrl, timezone: notify.timezone }
     const { name, config } = configured

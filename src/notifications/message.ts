@@ -15,7 +15,6 @@ export type Message = AlertMessage | ReportMessage | StoreMessage
 export type TextOptions = {
   /** The host's clock (UNIX seconds). */
   now: number
-  dashboardUrl: string | undefined
 }
 
 /** What a message is about: a change of a group (delivery/due.ts), or only what it is now, or that it is sent here no longer. */

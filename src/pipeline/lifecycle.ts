@@ -2,7 +2,8 @@ import { concatMap, defer, distinct, from, lastValueFrom, map, merge, mergeAll, 
 import type { Observable } from 'rxjs'
 import type { Notification } from '../alerts/notification.ts'
 import type { Clock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
+import type { Rule } from '../alerts/rule.ts'
+import type { PollConfig } from '../polling/poll-section.ts'
 import type { Hint } from '../ledger/hint.ts'
 import { storeRetried } from '../rx/store-retried.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -21,6 +22,14 @@ export type TargetEvent =
   | ManagedEvent
   /** A target was removed from the configuration, and its alerts expired. */
   | { kind: 'removed'; target: string; notifications: readonly Notification[] }
+
+/** What the configuration says of the targets. */
+type TargetsConfig = {
+  targets: readonly TargetConfig[]
+  poll: PollConfig
+  alerts: readonly Rule[]
+  events: { participants: boolean }
+}
 
 export type Lifecycle = ReturnType<typeof lifecycle>
 
@@ -53,7 +62,7 @@ export function lifecycle(options: LifecycleOptions) {
    * @throws {StoreError} if a target cannot be loaded, or differs from the stored target of its name; then nothing has
    *   changed
    */
-  async function open(config: Config): ReturnType<typeof renamedTargets> {
+  async function open(config: TargetsConfig): ReturnType<typeof renamedTargets> {
     const added = newTargets(config, managedTargets, clock)
     const renamed = await addAll(added, config, targetOptions)
     // A poll of one that is still running commits nothing any more.
@@ -104,7 +113,7 @@ export function lifecycle(options: LifecycleOptions) {
     loading: () => managed(ownership.owns).flatMap(loadingOf),
     open,
     /** Polls the targets of the latest configuration. A reload does not interrupt a target whose settings stay the same. */
-    run: (config$: Observable<Config>): Observable<TargetEvent> =>
+    run: (config$: Observable<TargetsConfig>): Observable<TargetEvent> =>
       config$.pipe(
         mergeMap((config) => config.targets.map(({ name }) => name)),
         distinct(),
@@ -125,7 +134,7 @@ export function lifecycle(options: LifecycleOptions) {
  * @throws {StoreError} if one differs from the managed target of its name
  */
 function newTargets(
-  { targets, poll }: Config,
+  { targets, poll }: TargetsConfig,
   known: ReadonlyMap<string, ManagedTarget>,
   clock: Clock,
 ): ReadonlyMap<ManagedTarget, number> {
@@ -147,7 +156,7 @@ function newTargets(
  */
 async function addAll(
   added: ReadonlyMap<ManagedTarget, number>,
-  config: Config,
+  config: TargetsConfig,
   options: ManagedTargetOptions,
 ): ReturnType<typeof renamedTargets> {
   const { store, clock } = options
@@ -169,7 +178,7 @@ async function addAll(
 /** @throws {StoreError} if one cannot be loaded */
 async function loadAll(
   added: ReadonlyMap<ManagedTarget, number>,
-  config: Config,
+  config: TargetsConfig,
   options: ManagedTargetOptions,
 ): Promise<void> {
   const load = async ([managed, due]: [ManagedTarget, number]) => {
@@ -210,7 +219,7 @@ function memberOf({ rateLimitKey, state }: ManagedTarget) {
 
 /** The settings of a target; undefined if it is not in the configuration. */
 function settingsOf(
-  { targets, poll, alerts: rules, events: { participants } }: Config,
+  { targets, poll, alerts: rules, events: { participants } }: TargetsConfig,
   name: string,
 ): TargetSettings | undefined {
   const target = targets.find((one) => one.name === name)

@@ -1,3 +1,4 @@
+import { delayAfter } from '../clock/delay-after.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { catchError, defer, delay, finalize, merge, mergeMap, repeat, take, takeUntil, tap, timer } from 'rxjs'
 import type { Observable } from 'rxjs'
@@ -130,8 +131,8 @@ function newFailures(managed: ManagedTarget, lease: Lease, { clock, mask }: Mana
     note: (error: unknown): ManagedEvent[] => {
       const { name, state } = managed
       if (!(error instanceof StoreError)) {
-        failures.pause = Math.min(MAX_PAUSE_SECONDS, RETRY_SECONDS * 2 ** failures.bugs)
         failures.bugs += 1
+        failures.pause = delayAfter(failures.bugs, RETRY_SECONDS, MAX_PAUSE_SECONDS)
         if (state.kind !== 'unloaded') {
           state.target.record.add({ ...NO_POLL, problem: 'internal error', fault: 'bug' })
           managed.state = { ...state, kind: 'outdated', lease, due: clock.monotonic() }

@@ -16,9 +16,6 @@ const pollKeys = section({
     .describe('Time between the starts of two polls, at least 1s unless the service is on this machine')
     .register(variables, { name: 'CALLWATCH_POLL_INTERVAL' }),
   page_size: wholeNumber(1, 1000).prefault(100).describe('Calls in one page; more than 100 if `check --probe` saw it'),
-  max_answer_bytes: wholeNumber(65_536, 268_435_456)
-    .optional()
-    .describe('A longer answer of the service is an error; default: 32 KiB for each call of a page, at least 1 MiB'),
   timeout: duration({ max: longestTimer }).prefault('10s').describe('How long one request may take'),
   retries: wholeNumber(0, 20).prefault(4).describe('Retries of a request after a transient failure'),
   lookback: duration().prefault('24h').describe('How far back a call may still change, and how long it is tracked'),
@@ -42,10 +39,14 @@ const pollKeys = section({
 
 /** The section `poll`. */
 export const pollSection = completed(pollKeys, ({ statusMap, ...poll }) => {
-  const { pageSize, maxAnswerBytes = Math.max(MIN_ANSWER, pageSize * BYTES_PER_CALL) } = poll
   const lowerCase = Object.entries(statusMap).map(([spelling, status]) => [spelling.toLowerCase(), status])
   const spellings: typeof statusMap = { ...DEFAULT_STATUS_MAP, ...Object.fromEntries(lowerCase) }
-  return { ...poll, maxAnswerBytes, statusMap: spellings }
+  return {
+    ...poll,
+    /** A longer answer is an error. */
+    maxAnswerBytes: Math.max(MIN_ANSWER, poll.pageSize * BYTES_PER_CALL),
+    statusMap: spellings,
+  }
 })
 
 /** Durations are in seconds, spellings of statuses in lower case. */

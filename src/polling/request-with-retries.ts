@@ -1,5 +1,6 @@
 import { concatMap, defer, retry, tap, throwError, timeout, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
+import { delayAfter } from '../clock/delay-after.ts'
 import { isRetryable, requestCode, ServiceError } from '../service/service-error.ts'
 import { abortable } from '../rx/abortable.ts'
 import type { PollConfig } from './poll-section.ts'
@@ -58,7 +59,7 @@ export function requestWithRetries<T>(
         if (!(error instanceof ServiceError) || !isRetryable(error)) return throwError(() => error)
         // The rate limiter waits as long as Retry-After asks.
         if (error.retryAfter !== undefined) return timer(0, clock.scheduler)
-        const longest = Math.min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (attempts - 1))
+        const longest = delayAfter(attempts, FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS)
         return timer(random() * longest * 1000, clock.scheduler)
       },
     }),

@@ -35,6 +35,8 @@ export type CallsClientOptions = App & {
   identify?: (rows: readonly ListedCall[], now: number, source: ServiceAnswer['source']) => void
   /** Whether to read the participants of calls. */
   participants?: boolean
+  /** Whether to read who called whom. */
+  parties?: boolean
   /** Called with each undocumented value. */
   onUnknown?: (field: string, value: string) => void
 }
@@ -93,6 +95,7 @@ export function callsClient(transport: Transport, options: CallsClientOptions) {
     statusMap: new Map(Object.entries(options.statusMap)),
     onUnknown: options.onUnknown ?? (() => undefined),
     participants: options.participants,
+    parties: options.parties,
   }
 
   let knowsItsCalls = false

@@ -65,7 +65,7 @@ const HINTS: readonly [RegExp, string][] = [
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection reset'],
   [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection timed out'],
   [/^E(?:HOST|NET)UNREACH$/, 'no route to the host; check the network'],
-  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer was larger than callwatch reads (poll.max_answer_bytes)'],
+  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer was larger than callwatch reads'],
   [/^ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL$/, 'it accepts HTTP/2 only; callwatch uses HTTP/1.1'],
   [/^(?:EPROTO|ERR_SSL_)/, 'TLS failed; that port may not serve HTTPS'],
   [/^ERR_TLS_CERT_ALTNAME/, 'its TLS certificate is for another host'],

@@ -6,7 +6,7 @@ import { completed, section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
 import { hostOf } from '../schema/web-address.ts'
 
-const DEFAULT_DOMAIN = 'cometchat.io'
+const DOMAIN = 'cometchat.io'
 const REGIONS = ['us', 'eu', 'in'] as const
 const A_REGION = 'one of `us`, `eu`, `in`; for another region or a dedicated host, set `base_url` instead'
 
@@ -38,15 +38,12 @@ const targetKeys = section(
       .optional()
       .describe('Region of the app')
       .register(variables, { name: 'CALLWATCH_REGION', unless: ['base_url'] }),
-    domain: text('a domain name', (name) => /^[a-z\d-]+(?:\.[a-z\d-]+)*$/i.test(name))
-      .optional()
-      .describe(
-        `Domain of the calls service; default: ${DEFAULT_DOMAIN}. The vendor also names cc-cluster-2.io and cc-edge-2.io, for redundancy`,
-      ),
     base_url: baseAddress()
       .optional()
-      .describe('URL of the calls service, path prefix included, instead of app_id and region')
-      .register(variables, { name: 'CALLWATCH_BASE_URL', unless: ['region', 'domain'] }),
+      .describe(
+        'URL of the calls service, path prefix included, instead of app_id and region, such as one of cc-cluster-2.io',
+      )
+      .register(variables, { name: 'CALLWATCH_BASE_URL', unless: ['region'] }),
     chat_base_url: baseAddress()
       .optional()
       .describe('With base_url: URL of the chat service, for the command `service token`'),
@@ -74,11 +71,10 @@ const targetKeys = section(
     if (name === undefined && typeof defaultName === 'string' && defaultName.length > LONGEST_NAME)
       report(['name'], 'missing; expected a name, because the app id or host is too long for one')
     if (target.base_url !== undefined) {
-      for (const key of ['region', 'domain'] as const) {
-        if (target[key] === undefined) continue
+      if (target.region !== undefined) {
         report(
-          [key],
-          `\`${key}\` is not accepted together with \`base_url\`, which is the whole URL; expected one of them`,
+          ['region'],
+          '`region` is not accepted together with `base_url`, which is the whole URL; expected one of them',
         )
       }
     } else {
@@ -96,9 +92,9 @@ const targetKeys = section(
 )
 
 /** An entry of `targets`: one app of the calls service, with one key. */
-export const targetSection = completed(targetKeys, ({ region, domain = DEFAULT_DOMAIN, ...target }) => {
+export const targetSection = completed(targetKeys, ({ region, ...target }) => {
   const { appId } = target
-  const address = (kind: 'call' | 'api') => `https://${appId}.${kind}-${region}.${domain}/v3`
+  const address = (kind: 'call' | 'api') => `https://${appId}.${kind}-${region}.${DOMAIN}/v3`
   const baseUrl = target.baseUrl ?? address('call')
   return {
     ...target,

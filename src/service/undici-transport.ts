@@ -65,7 +65,7 @@ async function decoded(body: Uint8Array, encoding: string, mostBytes: number): P
   if (encoding !== ENCODING) throw undecodable(`is encoded as ${encoding.slice(0, 40)}, which callwatch does not read`)
   const text = await promisify(gunzip)(body, { maxOutputLength: mostBytes }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ERR_BUFFER_TOO_LARGE'
-      ? undecodable('was larger than callwatch reads (poll.max_answer_bytes) when decoded', error)
+      ? undecodable('was larger than callwatch reads when decoded', error)
       : undecodable(`is not ${encoding}, as its header says`, error)
   })
   return new TextDecoder().decode(text)

@@ -120,6 +120,8 @@ export type ReadCallOptions = {
   onUnknown: (field: string, value: string) => void
   /** Whether to read the participants. */
   participants?: boolean | undefined
+  /** Whether to read who called whom. */
+  parties?: boolean | undefined
 }
 
 /** Reads an item of a list: the call, or the reason why the item is invalid. */
@@ -165,9 +167,25 @@ export function readCall(item: unknown, options: ReadCallOptions): SeenCall | In
       areBad(own, people, entries),
   }
   noteUnread(item, call, options)
-  if (options.participants === true && items !== undefined)
-    call.participants = items.map((item, i) => readParticipant(item, entries![i]!, plausible))
+  addPeople(call, item, { options, entries, plausible })
   return call
+}
+
+/** Adds who took part, as far as that is read. */
+function addPeople(
+  call: SeenCall,
+  item: Item,
+  {
+    options,
+    entries,
+    plausible,
+  }: { options: ReadCallOptions; entries: readonly Entry[] | undefined; plausible: Plausible },
+): void {
+  const people = mapsOf(item['participants'])
+  if (options.participants === true && people !== undefined)
+    call.participants = people.map((person, i) => readParticipant(person, entries![i]!, plausible))
+  if (options.parties === true)
+    call.parties = { initiator: readSessionId(item['initiator']), receiver: readSessionId(item['receiver']) }
 }
 
 const isSplit = ({ audio, video }: SeenMinutes) => audio !== undefined || video !== undefined

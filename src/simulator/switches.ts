@@ -25,7 +25,7 @@ export const switchTable = {
   arrivals: oneOf('no further calls begin', [true, false]),
   /** By when calls began. `shuffled` gives another order for each request. */
   order: {
-    ...oneOf<string>('the order of List Calls', ['newest', 'oldest', 'shuffled']),
+    ...oneOf<string>('list order', ['newest', 'oldest', 'shuffled']),
     draw: (stream) => weighted(stream, Object.entries({ newest: 4, oldest: 2, shuffled: 1 })),
   },
   /** Honoured up to 100, which is what the vendor's clients state, or up to a number. */
@@ -52,6 +52,8 @@ export const switchTable = {
   failedEnds: drawn(oneOf('endedAt of failed calls', ['absent', 'given'])),
   empty: drawn(oneOf('fields without a value', ['omitted', 'null'])),
   receiverTypes: drawn(oneOf('receiver types', ['user', 'users'])),
+  /** Of List Calls, by a user (`uid`) and by a group (`guid`). */
+  peopleFilters: oneOf('uid, guid', ['honoured', 'ignored', 'refused']),
   /** `raw`: of the characters that a path segment may contain, none is decoded (RFC 3986 §3.3). */
   pathIds: drawn(oneOf('ids in paths', ['decoded', 'raw'])),
   /** Unlisted calls still count: a daemon that polls often enough must have counted them. */

@@ -55,11 +55,6 @@ const LIVING_OWNER = `
   SELECT members.id, members.name FROM callwatch.targets JOIN callwatch.members ON owner = id
   WHERE targets.name = $1 AND ends > statement_timestamp()`
 
-const LOG_COMMITS = `
-  INSERT INTO callwatch.commits (target, seq, epoch) SELECT target, seq, epoch FROM given(target int, seq bigint, epoch bigint)`
-/** How long commits are kept. */
-const COMMITS_KEPT_MINUTES = 10
-
 /** Sorted, because two members that publish each other's targets in different orders could deadlock. */
 const PUBLISH = `
   INSERT INTO callwatch.overviews (target, data)
@@ -254,17 +249,12 @@ function ownershipOf(sql: Sql, member: Member) {
 
 /** What the rest of the store needs of a shared database. It depends on no membership. */
 const OF_THE_DATABASE = {
-  /** Logs the latest commits. */
-  alongside: (commits: readonly number[][]): Step[] => [{ statement: LOG_COMMITS, given: commits }],
   /** Whether the database refused this statement only, and would accept others. */
   isRefusal: (error: unknown): boolean => isAnswer(error) && !isOfServer(error),
   /** The first step of a transaction that locks many rows of the event log. Only one such transaction runs at a time. */
   ordering: { statement: EVENTS_LOCK } satisfies Step,
-  /** Selects the logged commits that are no longer needed. */
-  isOldCommit: `at < statement_timestamp() - interval '${COMMITS_KEPT_MINUTES} minutes'`,
-  /** Further tables with rows of a target: those deleted with it, and those deleted when it leaves the configuration. */
-  tables: ['commits', 'overviews'],
-  tablesOfUse: ['overviews'],
+  /** Further tables with rows of a target, which are deleted when it leaves the configuration. */
+  tables: ['overviews'],
 }
 
 /** Settings, and their digest as READ_MEMBERS computes it. It is SHA-256, because servers in FIPS mode refuse MD5. */

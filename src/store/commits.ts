@@ -58,9 +58,6 @@ export function commits(sql: Sql, options: CommitOptions): Pick<TargetStore, 'co
   async function write(commits: readonly Numbered[]): Promise<void> {
     const steps = [
       ...stepsOf(commits),
-      ...(cluster?.alongside(
-        commits.map(({ number, commit, fence }) => [number, commit.ledger.sync.seq, fence.epoch]),
-      ) ?? []),
       ...notified.writeEpisodes(commits.flatMap(({ commit }) => commit.alerts.notifications)),
       ...commits.flatMap(({ target, commit }) => events.log(target, commit.events)),
     ]

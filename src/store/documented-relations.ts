@@ -1,7 +1,5 @@
 import { BASELINE_CODE, LOST_CODE, statusOf } from '../ledger/call-codes.ts'
 import { MODES, RECEIVER_TYPES, TYPES } from '../ledger/call.ts'
-import type { AlertColumn } from '../views/alert.ts'
-import type { CallColumn } from '../views/call.ts'
 import { CALL_VALUES } from './call-columns.ts'
 
 /** The SQL that differs between the two kinds of stores. */
@@ -43,10 +41,10 @@ const STATUSES = [...Array.from({ length: LOST_CODE }, (_, code) => statusOf(cod
 // The code of labels counts receiver types first, then modes, then types (call.ts ALL_LABELS).
 const [KINDS, WAYS] = [RECEIVER_TYPES.length, MODES.length]
 
-/** The relation `call_history` (docs/sql.md) as a query: all counted calls. */
-function callHistory(store: keyof typeof DIALECTS): string {
-  const { join, time, whole } = DIALECTS[store]
-  const columns = {
+/** The columns of `call_history` (docs/sql.md). */
+export function callColumns(store: keyof typeof DIALECTS) {
+  const { time, whole } = DIALECTS[store]
+  return {
     target: 'targets.name',
     session_id: 'coalesce(session, id)',
     type: textOf(`labels / ${KINDS * WAYS}`, TYPES),
@@ -65,15 +63,19 @@ function callHistory(store: keyof typeof DIALECTS): string {
     has_recording: 'recorded',
     noticed: time(CALL_VALUES.noticed),
     call_id: 'id',
-  } satisfies Record<CallColumn, string>
-  return `SELECT ${selected(columns)}
-    FROM callwatch.targets ${join} callwatch.calls ON target = number WHERE status <> ${BASELINE_CODE}`
+  }
 }
 
-/** The relation `alert_history` (docs/sql.md) as a query: a row for each time that an alert fired. */
-function alertHistory(store: keyof typeof DIALECTS): string {
+/** All counted calls. */
+function callHistory(store: keyof typeof DIALECTS): string {
+  return `SELECT ${selected(callColumns(store))}
+    FROM callwatch.targets ${DIALECTS[store].join} callwatch.calls ON target = number WHERE status <> ${BASELINE_CODE}`
+}
+
+/** The columns of `alert_history` (docs/sql.md). */
+export function alertColumns(store: keyof typeof DIALECTS) {
   const { time, real, json } = DIALECTS[store]
-  const columns = {
+  return {
     target: 'target',
     alert: 'rule',
     key: 'alert',
@@ -89,8 +91,12 @@ function alertHistory(store: keyof typeof DIALECTS): string {
     until: time('until'),
     outcome: json('outcome'),
     expired_because: json('expiredBecause'),
-  } satisfies Record<AlertColumn, string>
-  return `SELECT ${selected(columns)} FROM callwatch.alert_episodes`
+  }
+}
+
+/** A row for each time that an alert fired. */
+function alertHistory(store: keyof typeof DIALECTS): string {
+  return `SELECT ${selected(alertColumns(store))} FROM callwatch.alert_episodes`
 }
 
 function selected(columns: Readonly<Record<string, string>>): string {

@@ -11,53 +11,10 @@ export type Say = (line: string) => void
  */
 type Migrations = { readonly store: 'sqlite' | 'postgres'; readonly steps: readonly string[] }
 
-/**
- * Version 2: a session can have several calls, so two rows of one session are no anomaly. What receivers were told is kept, and the name
- * from which the ids of events follow.
- */
-const severalCalls = (text: string, digest: string, options: string) => `
-  ALTER TABLE callwatch.calls ADD COLUMN session ${text};
-  ALTER TABLE callwatch.calls ADD COLUMN mid ${digest};
-  ALTER TABLE callwatch.events ADD COLUMN named ${text};
-  CREATE TABLE callwatch.told_groups (receiver ${text} NOT NULL, name ${text} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (receiver, name))${options};
-  CREATE INDEX calls_by_session ON callwatch.calls (target, session) WHERE session IS NOT NULL;
-  UPDATE callwatch.calls SET marks = marks & ~4096 WHERE (marks & 4096) <> 0;
-  DELETE FROM callwatch.counters WHERE series = 'callwatch_call_anomalies_total|repeated_id'`
-/** A daemon of version 1 that was halted meanwhile cannot join again: it writes `note`. */
-const RENAME_NOTE = 'ALTER TABLE callwatch.members RENAME note TO status'
-
-/**
- * Version 3: what receivers were told is known by alert. Nothing of what waited or was told before is kept, so each receiver is
- * notified again of what fires. Calls have the number of people whom they invited, and rollups these and user minutes, so all of them are
- * computed again.
- */
-const notifiedByAlert = (text: string, flag: string, small: string, options: string) => `
-  ALTER TABLE callwatch.calls ADD COLUMN invited_joined ${small};
-  ALTER TABLE callwatch.calls ADD COLUMN invited_absent ${small};
-  DROP TABLE callwatch.outbox;
-  DROP TABLE callwatch.recipients;
-  DROP TABLE callwatch.told_groups;
-  DROP TABLE callwatch.deduplication_keys;
-  CREATE TABLE callwatch.notified (id ${text} NOT NULL, receiver ${text} NOT NULL, accepted ${flag} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (id))${options};
-  CREATE TABLE callwatch.receivers (name ${text} NOT NULL, data ${text} NOT NULL, PRIMARY KEY (name))${options};
-  INSERT INTO callwatch.stale_rollups AS known (quarter, target, version)
-  SELECT at, target, 1 FROM callwatch.rollups JOIN callwatch.targets ON target = number WHERE width = 900
-  ON CONFLICT (quarter, target) DO UPDATE SET version = known.version + 1`
-
-const [SQLITE_HOT, POSTGRES_TEXT, POSTGRES_HOT] = [' STRICT, WITHOUT ROWID', 'text COLLATE "C"', ' WITH (fillfactor = 50)'] // oxfmt-ignore
-
+/** Version 1 is the first. */
 export const MIGRATIONS: Readonly<Record<Migrations['store'], Migrations>> = {
-  sqlite: {
-    store: 'sqlite',
-    steps: [severalCalls('TEXT', 'INTEGER', SQLITE_HOT), notifiedByAlert('TEXT', 'INTEGER', 'INTEGER', SQLITE_HOT)],
-  },
-  postgres: {
-    store: 'postgres',
-    steps: [
-      `${severalCalls(POSTGRES_TEXT, 'bigint', POSTGRES_HOT)}; ${RENAME_NOTE}`,
-      notifiedByAlert(POSTGRES_TEXT, 'boolean', 'smallint', POSTGRES_HOT),
-    ],
-  },
+  sqlite: { store: 'sqlite', steps: [] },
+  postgres: { store: 'postgres', steps: [] },
 }
 
 /** The version of the schema that migrations lead to. */

@@ -36,7 +36,7 @@ const CHANGE_WEBHOOKS = 'UPDATE callwatch.webhooks SET revision = revision + 1'
 export async function renameTargets(
   sql: Sql,
   renames: readonly Rename[],
-  cluster: Pick<Cluster, 'ordering' | 'tablesOfUse'> | undefined,
+  cluster: Pick<Cluster, 'ordering' | 'tables'> | undefined,
 ): Promise<void> {
   const rows = await sql.all(FIND, [list(renames.flatMap(({ name, formerly }) => [name, formerly]))])
   const stored = new Map(rows.map((row) => [row['name'], row]))
@@ -50,7 +50,7 @@ export async function renameTargets(
     const seq = sync.seq + 1
     await sql.batch([
       { statement: RENAME, args: [number, name, seq, JSON.stringify({ ...sync, seq })] },
-      ...(cluster?.tablesOfUse ?? []).map((table): Step => {
+      ...(cluster?.tables ?? []).map((table): Step => {
         return { statement: `DELETE FROM callwatch.${table} WHERE target = $1`, args: [number] }
       }),
       ...(cluster === undefined ? [] : [cluster.ordering]),

@@ -88,7 +88,6 @@ export function retention(
         while ((await batch()) === DELETED_AT_ONCE && clock.monotonic() - begun < MAX_DELETION_SECONDS);
       }
       const deletions: readonly Step[] = [
-        ...(cluster ? [{ statement: deleteFrom('commits', 'target, seq', 'at', cluster.isOldCommit) }] : []),
         { statement: deleteFrom('alert_episodes', 'target, alert, since', 'until'), args: [before] },
         { statement: deleteFrom('silences', 'id', 'until'), args: [before] },
         { statement: deleteFrom('gaps', 'target, ended', 'ended', IS_OLD_GAP), args: [before] },

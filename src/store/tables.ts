@@ -263,16 +263,6 @@ const OF_ONE_DATABASE = {
   ) WITH (fillfactor = 50);
   ALTER TABLE callwatch.targets ADD FOREIGN KEY (owner) REFERENCES callwatch.members (id) ON DELETE SET NULL;
 
-  -- The latest commits: at most one a sequence number, from any daemon.
-  CREATE TABLE callwatch.commits (
-    target integer NOT NULL,
-    seq bigint NOT NULL,
-    epoch bigint NOT NULL,
-    at timestamptz NOT NULL DEFAULT statement_timestamp(),
-    PRIMARY KEY (target, seq)
-  );
-  CREATE INDEX commits_by_age ON callwatch.commits (at);
-
   -- What the owner of a target shows of it to the other daemons.
   CREATE TABLE callwatch.overviews (
     target integer PRIMARY KEY,

@@ -112,7 +112,7 @@ export function targetsOf(sql: Sql, { cluster, ...parts }: TargetsOptions) {
           ...(isRemoved ? [REMOVE, LOSE_CALLS].map((statement) => ({ statement, args: [number, at] })) : []),
           markStale(isRemoved ? [[number, quarterHourOf(at)]] : []),
           // Otherwise a target that is added again later would show its old alerts.
-          ...(cluster?.tablesOfUse ?? []).map((table) => deleteOf(table, number)),
+          ...(cluster?.tables ?? []).map((table) => deleteOf(table, number)),
         ])
       })
     },

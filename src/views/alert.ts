@@ -8,7 +8,7 @@ import { matches, type Silence } from '../alerts/match.ts'
 import { ofOne, type IncidentId } from '../alerts/incidents.ts'
 import { windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
-import { incidentSentence } from '../notifications/text/group-text.ts'
+import { incidentSentence } from '../alerts/text/incident-text.ts'
 import { breach, labels, measured, measuredView, severity } from './rule.ts'
 import { count, named, namedObject, time } from './shapes.ts'
 import { silence } from './silence.ts'
@@ -105,6 +105,7 @@ const suppression = z.object({
 export const alert = alertKeyed
   .extend({
     state: z.enum(STATES),
+    began: time.describe('Since when it is so: when polls last succeeded, or else when the breach began'),
     firing_since: time.nullable(),
     fires_at: time.optional().describe('When it fires if the breach lasts; only of a pending one'),
     clear: z.number(),
@@ -131,15 +132,17 @@ export function alertView(
   const { state, firingSince } = live.instance
   const alert = withHeld(alertOf(live), live.instance.evaluatedAt, freshFrom)
   const by = suppressed.get(nameOf(alert))
+  const said = ofOne(alert)
   const ids = silences.filter(({ match }) => matches(match, alert)).map(({ id }) => id)
   return {
     ...alertData(alert),
     key: alert.key,
     state,
+    began: isoTime(said.since),
     firing_since: firingSince === undefined ? null : isoTime(firingSince),
     ...(state === 'pending' && { fires_at: isoTime(firesAt(live.instance)) }),
     clear: alert.clear,
-    summary: incidentSentence(ofOne(alert)),
+    summary: incidentSentence(said),
     calls_url: callsRequest(alert),
     runbook_url: alert.runbookUrl,
     ...(ids.length > 0 && { silences: ids }),

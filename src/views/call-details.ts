@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { isoTime } from '../clock/times.ts'
-import type { eventsOfCall } from '../events/read-events.ts'
 import type { otherCalls } from '../history/list-calls.ts'
 import { CALL_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import type { TrackedCall } from '../ledger/tracked-call.ts'
@@ -28,7 +27,7 @@ export type CallDetails = z.output<typeof callDetails>
 export function callDetailsView(
   { target, call }: { target: string; call: TrackedCall },
   others: Awaited<ReturnType<typeof otherCalls>>,
-  { events, keptSince }: Awaited<ReturnType<typeof eventsOfCall>>,
+  { events, keptSince }: { events: z.output<typeof event>[]; keptSince: number | undefined },
 ): CallDetails {
   const { finish, firstSeen, status } = call
   return {

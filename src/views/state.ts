@@ -4,14 +4,14 @@ import type { Suppression } from '../alerts/episode.ts'
 import type { IncidentId, Incident } from '../alerts/incidents.ts'
 import type { Silence } from '../alerts/match.ts'
 import { isoTime } from '../clock/times.ts'
-import type { TargetStatus } from '../pipeline/target.ts'
-import { runbookOfAll } from '../notifications/text/group-text.ts'
+import { runbookOfAll } from '../alerts/text/incident-text.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { alert, alertView } from './alert.ts'
 import { incident, incidentView } from './incident.ts'
 import { receiver, receiverView, type Failure } from './receiver-status.ts'
 import { finishedPerMinute } from './series.ts'
 import { namedObject, time } from './shapes.ts'
+import type { ShownTarget } from './shown-target.ts'
 import { silence, silenceView } from './silence.ts'
 import { otherTargetView, target, targetView, type OtherTarget } from './target.ts'
 import { webhook, type WebhookView } from './webhook-status.ts'
@@ -31,11 +31,12 @@ export const state = namedObject('State', {
     .exactOptional()
     .describe('Those that are active, or expired in the last seven days; absent until the store can be read'),
   read_only: z.boolean().describe('Silences cannot be changed: http.auth is missing'),
+  can_find: z.boolean().describe('`/api/v1/find` answers: http.auth and http.find are set'),
   needs_config: z.boolean().describe('Commands find the configuration only by `--config`'),
 })
 export type State = z.output<typeof state>
 
-const { problem, incidents, receivers, webhooks, silences, read_only, needs_config } = state.shape
+const { problem, incidents, receivers, webhooks, silences, read_only, can_find, needs_config } = state.shape
 
 /**
  * What the page hears of the state: at first all of it, then what has changed. A target that has changed comes with all of its alerts.
@@ -47,6 +48,7 @@ export const stateChange = state.pick({ version: true, now: true, targets: true,
   webhooks,
   silences,
   read_only: read_only.exactOptional(),
+  can_find: can_find.exactOptional(),
   needs_config: needs_config.exactOptional(),
   names: z.array(z.string()).exactOptional().describe('All targets, in their order'),
   minutes: finishedPerMinute.shape.targets,
@@ -61,7 +63,7 @@ export type StateModel = {
   problem: string | undefined
   /** The targets of the configuration, in its order, of which some may not be known yet. */
   names: readonly string[]
-  own: readonly TargetStatus[]
+  own: readonly ShownTarget[]
   others: readonly OtherTarget[]
   incidents: readonly Incident[]
   /** The address of the pages of runbooks, where it is known. */
@@ -75,6 +77,7 @@ export type StateModel = {
   webhooks: readonly WebhookView[] | undefined
   silences: readonly Silence[] | undefined
   readOnly: boolean
+  canFind: boolean
   needsConfig: boolean
 }
 
@@ -107,6 +110,7 @@ export function stateView(model: StateModel): State {
       ...(silences && { silences: silences.map(silenceView) }),
     }),
     read_only: model.readOnly,
+    can_find: model.canFind,
     needs_config: model.needsConfig,
   }
 }

@@ -8,22 +8,22 @@ import { listWarnings } from '../ledger/list-warnings.ts'
 import { COUNTERS, sumOf, type DurableCounter } from '../ledger/series.ts'
 import { knownSince, type LedgerState, type SyncState } from '../ledger/state.ts'
 import { usedSince } from '../ledger/usage.ts'
-import { participantsInProgress, windows } from '../metrics/derived-metrics.ts'
-import type { TargetStatus } from '../pipeline/target.ts'
+import { participantsInProgress, windows } from '../ledger/windows.ts'
 import { isMap, parseMap } from '../schema/path.ts'
 import { formatSlow, formatUnreadTime } from '../text/format.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { MEANINGS } from './check.ts'
 import { rule, ruleView } from './rule.ts'
+import type { ShownTarget } from './shown-target.ts'
 import { byName, byOutcome, count, minutes, namedObject, outcomes, ratio, seconds, time } from './shapes.ts'
 
 /** The service's clock now (UNIX seconds), extrapolated from the last successful poll. */
-export function serviceNow({ ledger: { sync }, pollAge }: Pick<TargetStatus, 'ledger' | 'pollAge'>): number {
+export function serviceNow({ ledger: { sync }, pollAge }: Pick<ShownTarget, 'ledger' | 'pollAge'>): number {
   return (sync.lastSuccess ?? sync.created) + pollAge()
 }
 
 /** When a target was set up, since when its calls are counted, and whether a confirmed sweep has read its list. */
-export function setUpOf(target: TargetStatus) {
+export function setUpOf(target: ShownTarget) {
   const { created, past, confirmedSweep } = target.ledger.sync
   return { name: target.name, created, past, isSwept: confirmedSweep !== undefined, serviceNow: serviceNow(target) }
 }
@@ -110,7 +110,7 @@ export type TargetView = z.output<typeof target>
 type CurrentView = z.output<typeof current>
 type CommittedView = z.output<typeof committed>
 
-export function targetView(target: TargetStatus): TargetView {
+export function targetView(target: ShownTarget): TargetView {
   return withState({ ...withoutNoise(currentView(target)), ...committedView(target) })
 }
 
@@ -122,7 +122,7 @@ function withState(view: CurrentView & CommittedView): TargetView {
   return { ...view, state: last === null ? before : after }
 }
 
-function currentView(target: TargetStatus): CurrentView {
+function currentView(target: ShownTarget): CurrentView {
   const { name, ledger } = target
   const health = target.health()
   const [progress, slowedTo] = [target.progress(), target.slowedTo()]
@@ -159,14 +159,14 @@ function currentView(target: TargetStatus): CurrentView {
 }
 
 /** Webhooks of the service are accepted, and none has come since the start, although calls have ended. */
-function webhookWarnings({ ends }: TargetStatus): NonNullable<CurrentView['warnings']> {
+function webhookWarnings({ ends }: ShownTarget): NonNullable<CurrentView['warnings']> {
   if (ends?.isSilent() !== true) return []
   const message = `calls have ended, and no webhook of the calls service has come: ${MEANINGS.webhooks}`
   return [{ kind: 'no_webhooks', message }]
 }
 
 /** The part that changes with a commit. It stays the same object until it changes. */
-function committedView(target: TargetStatus): CommittedView {
+function committedView(target: ShownTarget): CommittedView {
   const { ledger, settings } = target
   const day = Math.floor(serviceNow(target) / DAY)
   const cached = cache.get(ledger.sync)
@@ -179,9 +179,9 @@ function committedView(target: TargetStatus): CommittedView {
 const DAY = 86_400
 
 /** Each commit makes a new sync state. */
-const cache = new WeakMap<SyncState, { settings: TargetStatus['settings']; day: number; view: CommittedView }>()
+const cache = new WeakMap<SyncState, { settings: ShownTarget['settings']; day: number; view: CommittedView }>()
 
-function viewOfCommit(target: TargetStatus): CommittedView {
+function viewOfCommit(target: ShownTarget): CommittedView {
   const { ledger, settings } = target
   const { poll, rules } = settings
   const { sync } = ledger
@@ -302,7 +302,7 @@ export type OtherTarget = Overview & {
 }
 
 /** @param wall UNIX seconds */
-export function writeOverview(target: TargetStatus, wall: number): string {
+export function writeOverview(target: ShownTarget, wall: number): string {
   const { sync } = target.ledger
   return JSON.stringify({
     version: 2,

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { isoTime } from '../clock/times.ts'
-import type { StoredWebhook, UndeliveredEvent } from '../store/webhook-store.ts'
 import { count, namedObject, seconds, time } from './shapes.ts'
 
 /** A webhook of events, and how far it is. */
@@ -17,12 +16,26 @@ export const webhook = namedObject('Webhook', {
 })
 export type WebhookView = z.output<typeof webhook>
 
+/** A webhook, and its progress. Times are UNIX seconds by the host's clock. */
+type Webhook = {
+  name: string
+  progress: {
+    paused?: string
+    removedAt?: number
+    deliveredAt?: number
+    failingSince?: number | undefined
+    problem?: string | undefined
+  }
+  /** How many dead letters it has. */
+  dead: number
+}
+
 /**
  * @param waiting how many events wait for it, and since when the oldest does
  * @param now the host's clock (both UNIX seconds)
  */
 export function webhookView(
-  { name, progress, dead }: Pick<StoredWebhook, 'name' | 'progress' | 'dead'>,
+  { name, progress, dead }: Webhook,
   { pending, since }: { pending: number; since: number | undefined },
   now: number,
 ): WebhookView {
@@ -40,7 +53,7 @@ export function webhookView(
   }
 }
 
-function webhookState({ paused, removedAt, failingSince }: StoredWebhook['progress']): WebhookView['state'] {
+function webhookState({ paused, removedAt, failingSince }: Webhook['progress']): WebhookView['state'] {
   if (removedAt !== undefined) return 'removed'
   if (paused !== undefined) return 'paused'
   return failingSince === undefined ? 'delivering' : 'failing'
@@ -51,7 +64,9 @@ export const deadLetters = z.object({
   dead_letters: z.array(z.object({ id: z.string(), attempts: count, problem: z.string() })),
 })
 
-export function deadLettersView(dead: readonly UndeliveredEvent[]): z.output<typeof deadLetters> {
+export function deadLettersView(
+  dead: readonly { id: string; place: number; attempts: number; problem?: string }[],
+): z.output<typeof deadLetters> {
   const letters = dead.map(({ id, place, attempts, problem = '' }) => ({ id: `${id}-${place}`, attempts, problem }))
   return { dead_letters: letters }
 }

@@ -16,6 +16,8 @@ export type WebEvent = { peer: string } & (
   | { kind: 'login failed'; refused: boolean }
   | { kind: 'silence added' | 'silence edited'; user: string; silence: Silence }
   | { kind: 'silence expired'; user: string; id: number }
+  /** For whom is nobody's business. */
+  | { kind: 'calls searched'; user: string; target: string }
 )
 
 /** Whether orchestrators probe this path, without a password and by any name. */

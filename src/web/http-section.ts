@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { fileName, nearbyBaseAddress, text, wholeNumber } from '../schema/scalars.ts'
 import { AUTH_OPENS } from './auth-opens.ts'
 import { password } from '../schema/secret.ts'
@@ -40,6 +40,12 @@ const httpKeys = section({
   auth: auth
     .optional()
     .describe(`User and password that all but /healthz and /readyz require, ${AUTH_OPENS}; default: none`),
+  find: z
+    .boolean()
+    .optional()
+    .describe(
+      'With auth: page and API may search the service for the calls of a user, a group or a session; default: they may not',
+    ),
   hooks: hooks
     .optional()
     .describe('A separate listener for /hooks, which serves nothing else; default: the listener above serves them'),

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { sleep, systemClock, type Clock } from '../clock/clock.ts'
+import { delayAfter } from '../clock/delay-after.ts'
 
 /** A peer's first failures, each with another password, cause no delay. */
 const FREE_FAILURES = 5
@@ -42,7 +43,7 @@ export function delayedFailures(clock: Clock = systemClock): (peer: string, gues
     if (failures < FREE_FAILURES) return true
     if (known.isWaiting) return false
     known.isWaiting = true
-    await sleep(clock, Math.min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2 ** (failures - FREE_FAILURES)))
+    await sleep(clock, delayAfter(failures - FREE_FAILURES + 1, FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS))
     known.isWaiting = false
     return true
   }

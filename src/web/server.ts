@@ -8,6 +8,7 @@ import type { IncidentId } from '../alerts/incidents.ts'
 import type { KnownNames, Silence } from '../alerts/match.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
+import type { Found, Wanted } from '../ledger/found-calls.ts'
 import type { TargetStatus } from '../pipeline/target.ts'
 import { withoutNoise } from '../text/without-noise.ts'
 import { accepts } from './accepts.ts'
@@ -52,6 +53,8 @@ export type WebOptions = HooksOptions & {
   store: Store
   /** Required for every path except the health checks. Read at each request: they may change in between. */
   auth?: (() => Credentials) | undefined
+  /** Searches the service; undefined if `http.find` does not allow it. */
+  find: () => Search | undefined
   /** Where users reach the page, behind a reverse proxy for example. */
   publicUrl: () => string | undefined
   /** The listener for webhooks of the calls service; default: this one. */
@@ -68,6 +71,12 @@ export type WebOptions = HooksOptions & {
   /** A request that has not arrived completely within these seconds, its body included, is aborted. */
   requestTimeout?: number
 }
+
+/** What is searched for, and until when. `since` is UNIX seconds. */
+type Searched = { target: string; wanted: Wanted; since: number; aborted: AbortSignal }
+
+/** Asks the service. Resolves to why it cannot answer, or to undefined if this daemon does not poll the target. */
+export type Search = (searched: Searched) => Promise<Found | { problem: string } | undefined>
 
 /** The targets of the configuration, in its order. */
 export type ServedTargets = {

@@ -57,6 +57,7 @@ export function stateIn(options: WebOptions): { read: () => Promise<StateReading
       webhooks: stored.webhooks,
       silences: stored.silences,
       readOnly: options.auth === undefined,
+      canFind: options.auth !== undefined && options.find() !== undefined,
       needsConfig: options.isNamed ?? false,
     })
     const before = parts

@@ -18,7 +18,8 @@ import { backtest } from '../../src/views/backtest.ts'
 import { call, calls } from '../../src/views/call.ts'
 import { check } from '../../src/views/check.ts'
 import { alertEvent, callEvent, printedEvent } from '../../src/views/event.ts'
-import { message } from '../../src/views/messages/message-body.ts'
+import { foundCalls } from '../../src/views/found-call.ts'
+import { message } from '../../src/notifications/receivers/webhook/webhook-body.ts'
 import { report } from '../../src/views/report.ts'
 import { silence } from '../../src/views/silence.ts'
 import { state } from '../../src/views/state.ts'
@@ -74,6 +75,7 @@ function documents(): Record<string, string[]> {
     'Output of `audit --usage --json`': usageAuditDocument,
     'Output of `backtest --json`': backtest,
     'Output of `check --json`': check,
+    'Output of `find --json`': foundCalls,
     'Output of `report --json`': report,
     'Events of calls': callEvent,
     'Events of alerts': alertEvent.omit({ subject: true }),

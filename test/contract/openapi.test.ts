@@ -8,7 +8,7 @@ import { readOverview, writeOverview } from '../../src/views/target.ts'
 import { ROUTES } from '../../src/web/api/routes.ts'
 import { firingOf, RATIO, ruleOn } from '../kit/alerts/sample-rules.ts'
 import { finish, finishedCall, firing, NOW, openCall, POLLED } from '../kit/metrics/hand-made-target.ts'
-import { KNOWN_LIST } from '../kit/ledger/seen.ts'
+import { KNOWN_LIST, seen } from '../kit/ledger/seen.ts'
 import { AUTH, basic, serve, shownTarget } from '../kit/web/serve.ts'
 
 type Request = { headers?: Record<string, string>; body?: string }
@@ -40,6 +40,7 @@ test('the server answers as the document says, on every path', async () => {
     auth: AUTH,
     history: [{ target: 'production', call: finishedCall('over') }],
     others: [ELSEWHERE],
+    find: () => async () => FOUND,
     webhooks: {
       fine: { deliveredAt: NOW - 1 },
       failing: { failingSince: NOW - 60, problem: 'it answered 500', deadLetters: 2 },
@@ -77,6 +78,7 @@ test('the server answers as the document says, on every path', async () => {
   await ask('GET /api/v1/calls/{target}/{call_id}', '/api/v1/calls/production/over')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&by=day,target')
   await ask('GET /api/v1/report', '/api/v1/report?since=0&format=csv')
+  await ask('GET /api/v1/find', '/api/v1/find?target=production&uid=alice')
   await ask('GET /api/v1/series', '/api/v1/series?since=2d')
   const body = JSON.stringify({ match: { target: 'production' }, for: '1m' })
   await ask('POST /api/v1/silences', '/api/v1/silences', { headers: json, body })
@@ -168,6 +170,16 @@ const PARTICIPANT: SeenParticipant = {
   leftAt: NOW - 10,
   minutes: { audio: 1, video: 0, total: undefined },
 }
+const PARTIES = { initiator: 'alice', receiver: 'bob' }
+const FOUND = {
+  calls: [
+    seen('a', 'ended', { participants: [PARTICIPANT], parties: PARTIES }),
+    seen('b', 'other', { type: undefined }),
+  ],
+  filter: 'honoured',
+  unclear: 0,
+  isWhole: true,
+} as const
 const ENDED = finishedCall('over')
 const CALL_CHANGES: Changes['ledger'] = {
   transitions: [

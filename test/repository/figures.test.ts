@@ -39,7 +39,7 @@ const limits = (name: string) => constant('web/limit-connections.ts', name)
 const events = (name: string) => constant('web/api/events.ts', name)
 const series = (name: string) => constant('history/series.ts', name)
 const calls = (name: string) => constant('web/api/calls.ts', name)
-const maxCalls = () => constant('views/queries/calls-query.ts', 'MAX_CALLS')
+const maxCalls = () => constant('history/queries/calls-query.ts', 'MAX_CALLS')
 const minRatio = () => constant('ledger/failure-ratio.ts', 'MIN_EXPORTED_CALLS')
 const due = (name: string) => constant('notifications/delivery/due.ts', name)
 const round = (name: string) => constant('notifications/delivery/message-round.ts', name)
@@ -60,7 +60,7 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['semantics', /more than (\w+) minutes after they had finished/, () => constant('ledger/usage.ts', 'LATE_SECONDS') / 60],
   ['semantics', /more than ([\d,]+) calls have finished since/, () => series('MAX_CALLS_READ')],
   ['semantics', /`Retry-After`, up to (\w+) hour/, () => constant('polling/rate-limiter.ts', 'MAX_PAUSE_SECONDS') / 3600],
-  ['semantics', /at most a (\w+) of `max_requests_per_minute`/, () => constant('commands/audit/store.ts', 'RATE_SHARE')],
+  ['semantics', /at most a (\w+) of `max_requests_per_minute`/, () => constant('commands/audit/beside-daemon.ts', 'RATE_SHARE')],
   ['api', /more than (\w+) for calls with no `limit`/, () => calls('MAX_LARGE_AT_A_TIME')],
   ['api', /no `limit` or one above (\d+)/, () => calls('MAX_SMALL')],
   ['api', /more than (\d+) event streams/, () => events('MAX_STREAMS')],

@@ -9,7 +9,7 @@ import { formatNumber, formatSeconds } from '../../text/format.ts'
 import { plainText } from '../../text/plain-text.ts'
 import { subcommand, WIDE, widthOf, type Declare, tableLines } from '../command.ts'
 import { names } from '../options/option-values.ts'
-import { periodOf } from '../../views/queries/parameters.ts'
+import { periodOf } from '../../history/queries/parameters.ts'
 import { declareCalls } from './alert-calls.ts'
 import { ruleSummary } from './rule-summary.ts'
 

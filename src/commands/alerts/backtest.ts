@@ -8,7 +8,7 @@ import type { Rule } from '../../alerts/rule.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { loadRules } from '../../config/load-rules.ts'
-import { formatValue, summaryOf } from '../../notifications/text/notification-text.ts'
+import { formatValue, summaryOf } from '../../alerts/text/alert-text.ts'
 import { openReader } from '../../store/open-store.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { chartLines } from '../../text/chart.ts'
@@ -16,7 +16,7 @@ import { formatSeconds, formatTime, plural } from '../../text/format.ts'
 import { backtestView, type Incident, type TargetBacktest } from '../../views/backtest.ts'
 import type { Declare } from '../command.ts'
 import { lengthOf } from '../../history/coverage.ts'
-import { givenTime } from '../../views/queries/parameters.ts'
+import { givenTime } from '../../history/queries/parameters.ts'
 import { ruleSummary } from './rule-summary.ts'
 
 /** Of more targets only a row for each rule is printed, unless all are wanted. */
@@ -38,9 +38,8 @@ export const declare: Declare = (command, { configured, print, printWhole, env, 
     .option('--since <time>', 'start at this date or time, or this long ago', '7d')
     .option('--rule <file>', 'use the rules of this file (one rule or a list) instead of the configured rules')
     .option('--all', `print details of each target, even of more than ${MOST_TARGETS}`, false)
-    .option('--no-chart', 'do not draw charts of the values')
     .option('--json', 'print the result as JSON', false)
-    .action(async ({ since, rule: file, chart, json, all, ...options }) => {
+    .action(async ({ since, rule: file, json, all, ...options }) => {
       const config = await configured(options)
       const { history } = config.store
       const alerts = file === undefined ? config.alerts : loadRules({ file, env, cwd, history })
@@ -52,7 +51,7 @@ export const declare: Declare = (command, { configured, print, printWhole, env, 
       if (json) return print(JSON.stringify(backtestView(found, skipped), null, 2))
       if (found.length > 1) for (const line of [...rulesOf(found, alerts), '']) printWhole(line)
       if (all || found.length <= MOST_TARGETS)
-        for (const line of found.flatMap((target) => targetLines(target, { since: from, chart }))) print(line)
+        for (const line of found.flatMap((target) => targetLines(target, { since: from }))) print(line)
       else print(`--all prints when, on each of ${plural(found.length, 'target')}`)
       for (const { name, signal } of skipped)
         print(`${name}: not replayed, the history lacks the data of ${signal.name}`)
@@ -105,7 +104,7 @@ function incidentsOf(notifications: readonly Notification[], instances: readonly
   return incidents
 }
 
-function targetLines(found: Backtested, { since, chart }: { since: number; chart: boolean }): string[] {
+function targetLines(found: Backtested, { since }: { since: number }): string[] {
   const { target, from, to, evaluations, incidents } = found
   if (from === undefined || to === undefined) return [`${target}: no evaluations since ${formatTime(since)}`]
   const head = `${target}: ${evaluations} evaluations, ${formatTime(from)} to ${formatTime(to)}`
@@ -116,7 +115,7 @@ function targetLines(found: Backtested, { since, chart }: { since: number; chart
       `  ${rule.name}: ${fired}`,
       `    ${worstText(rule, worst)}`,
       ...own.map(incidentLine),
-      ...(chart ? chartOf(withUsual(rule, worst?.usual), found.values.get(rule.name) ?? [], { from, to }) : []),
+      ...chartOf(withUsual(rule, worst?.usual), found.values.get(rule.name) ?? [], { from, to }),
     ]
   })
   return [head, ...alerts]

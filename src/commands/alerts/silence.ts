@@ -9,7 +9,7 @@ import { subcommand, type ConfiguredCommand, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
 import { duration, matching, whole } from '../options/option-values.ts'
 import { openForCommand } from '../../store/open-store.ts'
-import { givenTime } from '../../views/queries/parameters.ts'
+import { givenTime } from '../../history/queries/parameters.ts'
 import { systemUser } from '../../store/postgres/address.ts'
 
 type Selection = { alert?: string | undefined; match?: AlertMatch | undefined; all?: true | undefined }

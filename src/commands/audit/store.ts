@@ -1,23 +1,19 @@
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { TargetConfig } from '../../service/target-section.ts'
-import { newRateLimiter, type RateLimiter } from '../../polling/rate-limiter.ts'
+import type { RateLimiter } from '../../polling/rate-limiter.ts'
 import { callsClient, type CallsClientOptions } from '../../service/calls-client.ts'
-import { ServiceError } from '../../service/service-error.ts'
 import { undiciTransport } from '../../service/undici-transport.ts'
 import { openReader } from '../../store/open-store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
 import { targetAuditView, type AuditReport, type TargetAudit } from '../../views/audit.ts'
+import { besideDaemon } from './beside-daemon.ts'
 import { auditTarget } from './target.ts'
 
-/** The share of `max_requests_per_minute` that an audit may use in addition to a daemon. */
-const RATE_SHARE = 1 / 4
 /** What is known of a target that the store does not know. */
 const NOTHING = { calls: [], rejected: 0, lost: 0, notRequested: 0, orderUnverified: false }
-/** The longest Retry-After for which an audit waits (seconds). */
-const MAX_WAIT_SECONDS = 60
 
 /**
  * Compares the configured store with what the service lists now. Yields the report of each target as soon as it is ready.
@@ -57,30 +53,9 @@ async function auditConfigured(
     callsClient(transport, { ...target, ...poll, ...options, wall: systemClock.wall })
   const key = rateLimitKey(target)
   const pausedUntil = await reader.pausedUntil(key)
-  const maxRequestsPerMinute = poll.maxRequestsPerMinute * RATE_SHARE
-  const limits = { clock: systemClock, maxRequestsPerMinute, pausedUntil, onPause: () => undefined }
-  const known = rateLimiters.get(key) ?? newRateLimiter(limits)
-  rateLimiters.set(key, known)
-  const asking = {
-    ...poll,
-    clock: systemClock,
-    rateLimiter: impatient(known),
-    random: Math.random,
-    onRequest: () => {},
-  }
+  const rateLimiter = rateLimiters.get(key) ?? besideDaemon(poll, pausedUntil)
+  rateLimiters.set(key, rateLimiter)
+  const asking = { ...poll, clock: systemClock, rateLimiter, random: Math.random, onRequest: () => {} }
   const { sync } = stored
   return await auditTarget({ target: target.name, sync, reader, clientWith, asking, clock: systemClock, poll, full })
-}
-
-/** A rate limiter that fails instead of waiting for long. */
-function impatient(rateLimiter: RateLimiter): RateLimiter {
-  return {
-    ...rateLimiter,
-    take: async (signal) => {
-      const seconds = rateLimiter.pausedFor()
-      if (seconds <= MAX_WAIT_SECONDS) return rateLimiter.take(signal)
-      const message = `the service asked to wait (Retry-After): no request for another ${Math.ceil(seconds)} s`
-      throw new ServiceError('refused', message)
-    },
-  }
 }

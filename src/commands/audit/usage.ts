@@ -9,7 +9,7 @@ import { undiciTransport } from '../../service/undici-transport.ts'
 import { vendorMinutes, type VendorMinutes } from '../../service/vendor-minutes.ts'
 import { openReader } from '../../store/open-store.ts'
 import { usageAuditView, type UsageAudit } from '../../views/audit-usage.ts'
-import { periodOf } from '../../views/queries/parameters.ts'
+import { periodOf } from '../../history/queries/parameters.ts'
 import { reportView } from '../../views/report.ts'
 import { monthGiven } from '../options/month.ts'
 

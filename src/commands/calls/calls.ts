@@ -8,7 +8,7 @@ import { readServiceNow } from '../../history/coverage.ts'
 import { expectTargets } from '../../history/usage.ts'
 import { MARK } from '../../ledger/tracked-call.ts'
 import { openReader } from '../../store/open-store.ts'
-import { callsParameters, callSelection } from '../../views/queries/calls-query.ts'
+import { callsParameters, callSelection } from '../../history/queries/calls-query.ts'
 import { CALL_FORMATS } from '../../views/call-csv.ts'
 import type { EventBody, EventType } from '../../views/event.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
@@ -33,7 +33,6 @@ export const declare: Declare = (command, context) =>
     .option('--receiver-type <type>', 'only user or group')
     .option('--status <names>', 'only with these statuses; repeatable', names)
     .option('--session-id <id>', 'only those whose session id begins with this')
-    .option('--recorded', 'only those with a recording', false)
     .option('--limit <n>', 'print at most n calls', whole, 100)
     .addOption(
       new Option('--follow', 'continue with new calls until SIGINT or SIGTERM').default(false).conflicts('until'),
@@ -42,7 +41,7 @@ export const declare: Declare = (command, context) =>
     .addOption(jsonOption('print them as JSON'))
     .option(...WIDE)
     .action(async (options) => {
-      const { format, json, limit, follow, since, until, type, mode, status, recorded } = options
+      const { format, json, limit, follow, since, until, type, mode, status } = options
       refuseColumns(follow, format)
       const config = await context.configured(options)
       const query = {
@@ -53,7 +52,6 @@ export const declare: Declare = (command, context) =>
         receiver_type: options.receiverType,
         session_id: options.sessionId,
         status: status?.join(','),
-        has_recording: recorded ? 'true' : undefined,
       }
       // One more, to know whether there are more.
       const { found, cursor, where } = await newestCalls(config, options.target, query, limit + 1)

@@ -1,5 +1,5 @@
 import { failureRatio } from '../../ledger/failure-ratio.ts'
-import { windows } from '../../metrics/derived-metrics.ts'
+import { windows } from '../../ledger/windows.ts'
 import { plural } from '../../text/format.ts'
 import { targetView } from '../../views/target.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'

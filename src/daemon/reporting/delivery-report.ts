@@ -4,7 +4,7 @@ import type { WebhookEvent } from '../../events/webhooks/webhook-event.ts'
 import type { OperationalMetrics } from '../../metrics/operational-metrics.ts'
 import type { Delivery } from '../../notifications/delivery/deliver.ts'
 import type { Message } from '../../notifications/message.ts'
-import { titleOf } from '../../notifications/text/notification-text.ts'
+import { titleOf } from '../../alerts/text/alert-text.ts'
 import { formatSeconds, plural } from '../../text/format.ts'
 import type { DaemonParts } from '../open-parts.ts'
 

@@ -3,7 +3,7 @@ import type { AlertDelta } from '../../alerts/evaluate.ts'
 import type { Notification } from '../../alerts/notification.ts'
 import { isBeyond } from '../../alerts/signal.ts'
 import { withUsual } from '../../alerts/usual.ts'
-import { detailsOf, formatValue, titleOf } from '../../notifications/text/notification-text.ts'
+import { detailsOf, formatValue, titleOf } from '../../alerts/text/alert-text.ts'
 import type { ChangeLog } from './change-log.ts'
 
 /** The texts for one alert and for several. */

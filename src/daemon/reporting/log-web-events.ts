@@ -18,6 +18,14 @@ export function logWebEvents(
       return
     }
     const { user } = event
+    if (event.kind === 'calls searched') {
+      const { target } = event
+      log.info(
+        { peer, user, target },
+        `${user} searched the service for calls of a user, a group or a session, from ${peer}`,
+      )
+      return
+    }
     const change = event.kind.slice('silence '.length)
     const silence = event.kind === 'silence expired' ? { id: event.id } : silenceView(event.silence)
     silenceChanges.inc({ change })

@@ -10,6 +10,7 @@ import type { Metrics } from '../../metrics/registry.ts'
 import { ownedSeries, type OwnedSeries } from '../../metrics/series.ts'
 import { recordCommit, recordPoll, recordRequests } from '../../metrics/record.ts'
 import type { Targets } from '../../pipeline/lifecycle.ts'
+import type { RequestRecord } from '../../polling/request-with-retries.ts'
 import { formatSeconds, formatSync } from '../../text/format.ts'
 import type { ActiveReceivers } from '../active-receivers.ts'
 import type { DaemonEvent } from '../daemon-event.ts'
@@ -79,6 +80,10 @@ export function reporter(options: ReporterOptions): (event: DaemonEvent) => void
 function targetReports({ log, metrics: { operational: metrics }, clock, mask, series, changes }: Context) {
   const logPoll = pollLog(log, changes, clock)
   const hasSeries = (target: string) => series.has('target', target)
+  const requested = ({ target, requests }: { target: string; requests: readonly RequestRecord[] }) => {
+    if (hasSeries(target)) recordRequests(metrics, target, requests)
+    for (const { code } of requests) series.seen('target', target, code)
+  }
   /** The last logged problem, until a target is polled. */
   let loadProblem: string | undefined
 
@@ -105,11 +110,10 @@ function targetReports({ log, metrics: { operational: metrics }, clock, mask, se
       logPoll.polled(event)
     },
     hinted: (event) => {
-      const { target, requests } = event
-      if (hasSeries(target)) recordRequests(metrics, target, requests)
-      for (const { code } of requests) series.seen('target', target, code)
+      requested(event)
       logPoll.hinted(event)
     },
+    searched: requested,
     skipped: ({ target }) => {
       if (hasSeries(target)) metrics.polls.inc({ target, outcome: 'skipped' })
     },

@@ -18,6 +18,7 @@ import {
   type Observable,
 } from 'rxjs'
 import type { Clock } from '../../clock/clock.ts'
+import { delayAfter } from '../../clock/delay-after.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, StoreError } from '../../store/store-error.ts'
 import type { UndeliveredEvent } from '../../store/webhook-store.ts'
@@ -192,7 +193,7 @@ function attemptsFor({ waiting, progress }: OpenWebhook, options: Options, abort
     report(...counted(name, isDead ? 'dead' : 'retried', 1, problem))
     if (isDead) waiting.bury(event, changed)
     else {
-      const pause = jittered(Math.min(MAX_DELAY_SECONDS, 2 ** event.attempts))
+      const pause = jittered(delayAfter(event.attempts + 1, 1, MAX_DELAY_SECONDS))
       waiting.postpone(series, changed, clock.monotonic() + Math.max(pause, delayOfEvent(error)))
     }
     if (status !== GONE) receiver.failed(error, event.attempts === 0)

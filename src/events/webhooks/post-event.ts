@@ -8,7 +8,7 @@ export type PostEvent = (id: string, body: string, signal: AbortSignal) => Promi
 
 /** Posts events as CloudEvents in structured mode, signed as Standard Webhooks specifies. */
 export function eventPoster({ name, url, secret, oldSecret, timeout }: WebhookConfig, clock: Clock): PostEvent {
-  const deliver = httpSender({ receiver: `the webhook ${name}`, url, clock, timeout })
+  const deliver = httpSender({ receiver: `the webhook ${name}`, url, clock, timeout, isDated: true })
   const secrets = oldSecret === undefined ? [secret] : [secret, oldSecret]
   return (id, body, signal) =>
     deliver(

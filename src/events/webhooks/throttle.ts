@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock/clock.ts'
+import { delayAfter } from '../../clock/delay-after.ts'
 import type { DeliveryError } from '../../network/delivery-error.ts'
 
 /** If this many events in a row fail at their first attempt with one of these statuses, the receiver is down. */
@@ -40,7 +41,7 @@ export function throttle(clock: Clock, jittered: (delay: number) => number) {
       else if (isNews) {
         failures += 1
         problem = message
-        if (isDown()) pauseFor(jittered(Math.min(MAX_PROBE_DELAY_SECONDS, 2 ** (failures - DOWN_AFTER_FAILURES))))
+        if (isDown()) pauseFor(jittered(delayAfter(failures - DOWN_AFTER_FAILURES + 1, 1, MAX_PROBE_DELAY_SECONDS)))
       }
     },
     /** Why the receiver is down; undefined if it is not. */

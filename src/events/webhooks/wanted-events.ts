@@ -4,14 +4,12 @@ import type { EventFilter } from '../read-events.ts'
 import type { WebhookConfig } from './webhook-section.ts'
 
 /** The filter of the events that a webhook wants. */
-export function wantedBy({ types, targets, match, backfilled }: WebhookConfig): EventFilter {
+export function wantedBy({ types, targets, match }: WebhookConfig): EventFilter {
   const labels = RULE_LABELS.filter((label) => match[label] !== undefined)
   return {
     types,
     targets,
-    where: ({ data }) =>
-      (backfilled || !('backfilled' in data && data.backfilled)) &&
-      labels.every((label) => labelsOf(data)[label] === match[label]),
+    where: ({ data }) => labels.every((label) => labelsOf(data)[label] === match[label]),
   }
 }
 

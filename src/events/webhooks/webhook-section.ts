@@ -32,10 +32,6 @@ export const webhookSection = section({
     .min(1, atLeastOne)
     .optional()
     .describe('Only events of these targets; default: all'),
-  backfilled: z
-    .boolean({ error: '`true` or `false`' })
-    .prefault(true)
-    .describe('Whether to deliver events found late: in the first poll, or after a time without polls'),
   timeout: duration({ min: 1, max: MAX_TIMEOUT_SECONDS }).prefault('15s').describe('How long a request may take'),
   from: oneOf(['now', 'start'])
     .prefault('now')

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock/clock.ts'
+import { delayAfter } from '../../clock/delay-after.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 
 const FIRST_DELAY_SECONDS = 1
@@ -72,7 +73,7 @@ export function backOff({ monotonic, wall }: Clock, of: keyof typeof LONGEST = '
     if (mayHaveArrived) unanswered += 1
     failed = { since: failed?.since ?? wall(), problem }
     const isLast = !retryable || (of === 'message' && unanswered >= MOST_UNANSWERED)
-    const usual = isLast ? longest.delay : Math.min(longest.delay, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
+    const usual = isLast ? longest.delay : delayAfter(failures, FIRST_DELAY_SECONDS, longest.delay)
     const retryIn = Math.min(retryAfter || usual, longest.retryAfter)
     ends = Math.max(ends, monotonic() + retryIn)
     return { outcome: 'retried', problem, mayHaveArrived, retryIn, ...(isBug && { error }) }

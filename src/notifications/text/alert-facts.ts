@@ -2,7 +2,7 @@ import { definitionOf } from '../../alerts/definition-of.ts'
 import { EXPIRED, hasEnded, type Notification } from '../../alerts/notification.ts'
 import { windowOf } from '../../alerts/signal.ts'
 import { capital, formatNumber, formatSeconds, formatShare, plural, formatTime } from '../../text/format.ts'
-import { callsLookedAt, formatValue, ruleText, splitOf, worstOf } from './notification-text.ts'
+import { callsLookedAt, formatValue, ruleText, splitOf, worstOf } from '../../alerts/text/alert-text.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 /** A window with too few calls. */

@@ -5,7 +5,8 @@ import type { AlertMessage, AlertUpdate, FlappedAlert, InhibitedAlert } from '..
 import { factsOf, flapsText, notesOf } from './alert-facts.ts'
 import { firstOf, nameIn, oneLine, paragraphs } from './bounded.ts'
 import { groupLines, runbookOfGroup, silencedText } from './group-text.ts'
-import { descriptionOf, endOf, flappedText, resultOf, summaryOf, titleOf } from './notification-text.ts'
+import { descriptionOf, resultOf, summaryOf, titleOf } from '../../alerts/text/alert-text.ts'
+import { endOf, flappedText } from './flapped-text.ts'
 
 /** An alert, its name, and its page. */
 type Named = { notification: Notification; name: string; page: string | undefined }

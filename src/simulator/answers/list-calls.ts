@@ -1,5 +1,6 @@
 import type { Asked } from './answer.ts'
 import { errorReply, jsonReply, type Reply } from './http.ts'
+import { takesPart } from '../calls/call.ts'
 import { whole, type Random } from '../random.ts'
 import type { CallsService } from './service.ts'
 import type { Switches } from '../switches.ts'
@@ -15,13 +16,30 @@ export type Page = { page: number; perPage: number }
 export function listCalls({ world, switches, streams }: CallsService, { query }: Asked): Reply {
   const asked = pageOf(query, switches)
   if ('status' in asked) return asked
-  const { listing } = world
+  const listing = ofPeople(world.listing, query, switches)
+  if ('status' in listing) return listing
   const from = (asked.page - 1) * asked.perPage
   const shown = cut(listing, switches.order, from, from + asked.perPage, streams.behaviours)
   const total = switches.total === 'given' ? listing.length : undefined
   return listReply(
     shown.map((entry) => wireText(entry, switches)),
     paginationOf(asked, shown.length, switches, total),
+  )
+}
+
+/** The calls of the user or group that the query names, or the refusal. */
+export function ofPeople(
+  listing: Entry[],
+  query: URLSearchParams,
+  { peopleFilters }: Pick<Switches, 'peopleFilters'>,
+): Entry[] | Reply {
+  const [uid, guid] = [query.get('uid'), query.get('guid')]
+  if ((uid === null && guid === null) || peopleFilters === 'ignored') return listing
+  if (peopleFilters === 'refused') return errorReply(400, 'ERR_BAD_REQUEST', 'There are no such parameters.')
+  return listing.filter(
+    ({ call }) =>
+      (uid === null || takesPart(call, uid)) &&
+      (guid === null || (call.receiver === guid && call.receiverType === 'group')),
   )
 }
 

@@ -39,6 +39,13 @@ export type Call = {
   metaData: string[]
 }
 
+/** Whether a user is the caller, the receiver or listed in the call. */
+export function takesPart({ initiator, receiver, receiverType, participants }: Call, uid: string): boolean {
+  return (
+    initiator === uid || (receiver === uid && receiverType !== 'group') || participants.some((one) => one.uid === uid)
+  )
+}
+
 /** One device of one person. A person who never joined has neither device nor times. */
 export type Participant = {
   uid: string

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { SEVERITIES } from '../../alerts/match-keys.ts'
 import { alertHistory } from '../../history/alert-history.ts'
 import { alertHistoryAnswer, alertHistoryView } from '../../views/alert.ts'
-import { period, periodOf } from '../../views/queries/parameters.ts'
+import { period, periodOf } from '../../history/queries/parameters.ts'
 import type { WebOptions } from '../server.ts'
 import { route } from './route.ts'
 

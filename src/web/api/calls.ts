@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { systemClock, type Clock } from '../../clock/clock.ts'
-import { cursorOf } from '../../views/queries/cursor.ts'
+import { cursorOf } from '../../history/queries/cursor.ts'
 import {
   pagesOf,
   SEARCH_SECONDS,
@@ -10,7 +10,7 @@ import {
   type CallSelection,
   type ListedPart,
 } from '../../history/calls-pages.ts'
-import { callsParameters, callSelection, MAX_CALLS } from '../../views/queries/calls-query.ts'
+import { callsParameters, callSelection, MAX_CALLS } from '../../history/queries/calls-query.ts'
 import type { NamedApp } from '../../ledger/session-id.ts'
 import { readServiceNow } from '../../history/coverage.ts'
 import { calls, callsCsv, callsLines, callView } from '../../views/call.ts'

@@ -4,7 +4,7 @@ import { reportOf } from '../../history/report.ts'
 import { usageKeys, USAGE_KEYS } from '../../history/usage.ts'
 import { report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
-import { list, period, periodOf } from '../../views/queries/parameters.ts'
+import { list, period, periodOf } from '../../history/queries/parameters.ts'
 import { route } from './route.ts'
 
 const parameters = z.strictObject({

@@ -3,6 +3,7 @@ import { alertsRoute } from './alerts.ts'
 import { callInPathRoute, callRoute } from './call.ts'
 import { callsRoute } from './calls.ts'
 import { eventsRoute } from './events.ts'
+import { findRoute } from './find.ts'
 import { openApi } from './openapi.ts'
 import { reportRoute } from './report.ts'
 import type { Route } from './route.ts'
@@ -23,5 +24,6 @@ export const ROUTES: readonly Route<RouteOptions>[] = [
   editSilence,
   expireSilence,
   eventsRoute,
+  findRoute,
   openApi,
 ]

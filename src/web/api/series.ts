@@ -4,7 +4,7 @@ import { seriesOf, STEPS } from '../../history/series.ts'
 import { expectTargets } from '../../history/usage.ts'
 import { series, seriesView } from '../../views/series.ts'
 import type { WebOptions } from '../server.ts'
-import { callLabels, period, periodOf } from '../../views/queries/parameters.ts'
+import { callLabels, period, periodOf } from '../../history/queries/parameters.ts'
 import { route } from './route.ts'
 
 const parameters = z.strictObject({

@@ -1,6 +1,6 @@
 import type { ReceiverName } from '../../../src/notifications/receivers.ts'
 import { alertmanagerPost } from '../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerAlert } from '../../../src/views/messages/alertmanager.ts'
+import { alertmanagerAlert } from '../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
 import { heartbeats } from '../../../src/notifications/receivers/heartbeat/heartbeats.ts'
 import { slackSend } from '../../../src/notifications/receivers/slack/slack-send.ts'
 import { webhookSend } from '../../../src/notifications/receivers/webhook/webhook-send.ts'
@@ -70,7 +70,7 @@ export const HTTP_RECEIVERS: Record<Exclude<ReceiverName, 'email'>, HttpReceiver
   heartbeat: {
     called: 'the heartbeat URL',
     open: (url, clock) => {
-      const refresh = heartbeats({ url, interval: 60, clock })
+      const refresh = heartbeats({ url, clock })
       return async () => refresh({ alerts: () => [], isWorking: () => true, interval: () => 15 })?.()
     },
     readsSuccess: true,

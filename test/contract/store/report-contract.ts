@@ -126,6 +126,18 @@ export function reportContract(newPlace: NewPlace): void {
       expect(NAMES.map((name) => known(rowOf(report, name)))).toEqual(['1 of 1', '0 of 1'])
     })
 
+    test('of seven days that begin within a day is compared with the seven days before, each part with its own', async () => {
+      const [since, until] = ['2026-10-10T16:43:47Z', '2026-10-17T16:43:48Z']
+      const report = await (await october())({ since, until, by: ['day', 'target'], targets: ['production'] })
+      expect(report.before).toEqual({ since: '2026-10-03T16:43:47.000Z', until: '2026-10-10T16:43:48.000Z' })
+      const { now, before } = report.total.compared
+      const plain = [{ since, until }, report.before!].map((each) => plainOf(callsIn(each, 'production')))
+      expect([known(report.total), now.calls, before.calls]).toEqual(['8 of 8', ...plain.map(({ calls }) => calls)])
+      const last = report.rows.find(({ day }) => day === '2026-10-17')
+      const sameDay = { since: '2026-10-09T22:00:00Z', until: '2026-10-10T16:43:48Z' }
+      expect(last?.compared.before.calls).toBe(plainOf(callsIn(sameDay, 'production')).calls)
+    })
+
     test('of a running month has a forecast at the pace of its known days', async () => {
       const now = unix('2026-10-22T22:00:00Z')
       const [report, whole] = await october().then((ask) =>

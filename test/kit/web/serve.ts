@@ -105,6 +105,8 @@ export type ServeOptions = {
   publicUrl?: string
   /** Accept webhooks of the calls service; default: for no target. */
   hookOf?: HooksOptions['hookOf']
+  /** Default: no search is allowed. */
+  find?: Parameters<typeof startWeb>[0]['find']
   onHook?: HooksOptions['onHook']
   onHint?: HooksOptions['onHint']
   hookClock?: NonNullable<HooksOptions['hookClock']>
@@ -172,6 +174,7 @@ export async function serve(
   let now = NOW
   const web = await startWeb({
     hookOf: () => undefined,
+    find: () => undefined,
     onHook: () => undefined,
     onHint: async () => undefined,
     host: '127.0.0.1',

@@ -16,7 +16,7 @@ test.for([
   ['an alert that came and went four times', messageOf([], { flapped: [{ ...flapped, times: 4 }] }), 'flapped', 4],
   ['an alert that came and expired', messageOf([], { flapped: [{ ...flapped, hasExpired: true }] }), 'flapped', 1],
 ] as const)('chaos reads what Slack is told of %s', ([, message, kind, cycles]) => {
-  const body = JSON.stringify(slackMessage(message, { now: AT, dashboardUrl: undefined }))
+  const body = JSON.stringify(slackMessage(message, { now: AT }))
   expect(readMessage(body, 1)).toMatchObject({
     alert: message.alerts[0]?.notification.alert ?? 'HighFailureRate',
     target: 'production',

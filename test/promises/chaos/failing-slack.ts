@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { SEVERITIES } from '../../../src/alerts/match-keys.ts'
-import type { MessageView } from '../../../src/views/messages/message-body.ts'
+import type { MessageView } from '../../../src/notifications/receivers/webhook/webhook-body.ts'
 import type { Random } from '../../../src/simulator/random.ts'
 
 /** A message that was answered with 200. */

@@ -91,7 +91,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     run.report.lines.push(`${clock.wall()} ${receiver} ${outcome} ${JSON.stringify(said)}`)
   })
   const webhook = deliverEvents({
-    webhook: webhookOf({ name: 'simulated', backfilled: true, from: 'start' }),
+    webhook: webhookOf({ name: 'simulated', from: 'start' }),
     post: run.webhook.post(clock),
     store,
     clock,

@@ -6,8 +6,8 @@ import { incidentsOf } from '../../../src/alerts/incidents.ts'
 import { notificationOf } from '../../../src/alerts/notification.ts'
 import { STALE_INTERVALS } from '../../../src/clock/intervals.ts'
 import { keptFinishes } from '../../../src/ledger/finished-calls.ts'
-import { incidentLines, incidentSentence } from '../../../src/notifications/text/group-text.ts'
-import { resultOf } from '../../../src/notifications/text/notification-text.ts'
+import { incidentLines, incidentSentence } from '../../../src/alerts/text/incident-text.ts'
+import { resultOf } from '../../../src/alerts/text/alert-text.ts'
 import { printProblems } from '../../../src/commands/status/print-status.ts'
 import { stateView } from '../../../src/views/state.ts'
 import { shownTarget } from '../../kit/web/serve.ts'
@@ -32,6 +32,7 @@ const STATE = {
   webhooks: [],
   silences: [],
   readOnly: true,
+  canFind: false,
   needsConfig: false,
 }
 

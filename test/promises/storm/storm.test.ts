@@ -122,7 +122,7 @@ test('a storm is few messages, soon, and each of them is true when it is sent', 
       for (const { message, firing } of sent) {
         expect(message.incident?.targets.firing ?? 0).toBe(firing)
         if (message.target !== undefined) continue
-        const slack = slackMessage(message, { now: AT, dashboardUrl: undefined })
+        const slack = slackMessage(message, { now: AT })
         expect(JSON.stringify(slack).length).toBeLessThanOrEqual(1500)
         if (firing > 1) expect(slack.text).toContain(`${firing} of 300 targets`)
       }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { summaryOf } from '../../../src/notifications/text/notification-text.ts'
+import { summaryOf } from '../../../src/alerts/text/alert-text.ts'
 import { DAY, fewerCalls, firedIn, historyOf, HOUR, WEEK, type Weeks } from './simulated-weeks.ts'
 
 const at = (text: string) => Date.parse(text) / 1000

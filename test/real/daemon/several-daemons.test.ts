@@ -5,6 +5,7 @@ import { expectedSeries } from '../../../src/simulator/expected/expected-series.
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { databaseProxy } from '../../kit/cluster/database-proxy.ts'
+import { logCommits } from '../../kit/postgres/log-commits.ts'
 import { inPostgres } from '../../kit/postgres/in-postgres.ts'
 import { freePort } from '../../kit/postgres/start-postgres.ts'
 import { localServer } from '../../kit/commands/local-server.ts'
@@ -312,11 +313,9 @@ inPostgres('daemons on one database', ({ newDatabase, server }) => {
     }, WAIT)
     const database = await connect(url)
     onTestFinished(database.close)
-    await database.run(
-      `UPDATE callwatch.targets SET seq = 2, sync = (sync::jsonb || '{"seq":2}')::text;
-      DELETE FROM callwatch.commits WHERE seq > 2`,
-    )
-    const third = () => database.run('SELECT FROM callwatch.commits WHERE seq = 3')
+    await logCommits(database)
+    await database.run(`UPDATE callwatch.targets SET seq = 2, sync = (sync::jsonb || '{"seq":2}')::text`)
+    const third = () => database.run('SELECT FROM public.commits WHERE seq = 3')
     await vi.waitFor(async () => expect(await third()).toHaveLength(4), WAIT)
     await vi.waitFor(async () => {
       const status = await statusOf(one)

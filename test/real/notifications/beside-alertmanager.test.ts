@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import type { LiveAlert } from '../../../src/alerts/alert.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { alertmanagerPost } from '../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerAlert } from '../../../src/views/messages/alertmanager.ts'
+import { alertmanagerAlert } from '../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
 import {
   missingPrograms,
   startAlertmanager,

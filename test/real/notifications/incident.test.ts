@@ -66,7 +66,7 @@ test('Slack shows on how many targets it fires, and the three worst', async () =
   for (let n = 0; n < HIT; n++) await run.fire(veryHigh(n), { value: n === 42 ? 734 : 60 })
   await run.clock.advance(22)
   const [message] = alertsOf(run)
-  const { text, blocks } = slackMessage(message!, { now: run.clock.wall(), dashboardUrl: undefined })
+  const { text, blocks } = slackMessage(message!, { now: run.clock.wall() })
   expect(text).toContain('🔴 critical: 199 of 300 targets: ')
   expect(JSON.stringify(blocks)).toMatch(/Worst: target 42 734 calls, target \d+ 60 calls, target \d+ 60 calls/)
 })

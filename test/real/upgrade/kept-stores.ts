@@ -19,11 +19,8 @@ import { TARGETS } from '../../kit/filled-store.ts'
 import { readCallHistory } from '../../kit/store/read-call-history.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 
-/** The versions of the schema of which stores are kept here, as the program wrote them when the version was frozen. */
-export const KEPT_VERSIONS: readonly number[] = [1, 2]
-
-/** The tables that versions 1 and 2 have and version 3 has not. */
-const QUEUE = ['outbox', 'recipients', 'told_groups', 'deduplication_keys'] as const
+/** The released versions of the schema, of which stores are kept here, as the program wrote them when the version was frozen. */
+export const KEPT_VERSIONS: readonly number[] = []
 
 /** A version of the schema of which a store is kept, and the folder that has it. */
 export type KeptStore = { version: number; folder: string }
@@ -38,15 +35,7 @@ const kindOf = (address: StoreAddress) => ('path' in address ? 'file' : 'databas
 /** What a kept store had when it was written, as {@link contentsOf} reads it. */
 export function keptContents(kept: KeptStore, address: StoreAddress): object {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
-  const contents = JSON.parse(read(file(kept, `${kindOf(address)}.json`)).toString()) as {
-    tables?: Record<string, object[]>
-    alerts?: { alerts: { notified: { outcome?: string }[] }[] }
-  }
-  if (kept.version >= 3) return contents
-  // Version 3 keeps nothing of what waited for receivers, nor of what they were told.
-  for (const name of QUEUE) delete contents.tables?.[name]
-  for (const notice of contents.alerts?.alerts.flatMap(({ notified }) => notified) ?? []) delete notice.outcome
-  return contents
+  return JSON.parse(read(file(kept, `${kindOf(address)}.json`)).toString()) as object
 }
 
 export function restoreFile(kept: KeptStore, path: string): void {

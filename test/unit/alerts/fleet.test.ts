@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sharedBy, type FleetTarget } from '../../../src/alerts/fleet.ts'
 import { incidentsOf } from '../../../src/alerts/incidents.ts'
-import { incidentSentence } from '../../../src/notifications/text/group-text.ts'
+import { incidentSentence } from '../../../src/alerts/text/incident-text.ts'
 import { firing } from '../../kit/metrics/hand-made-target.ts'
 
 /** Three hundred targets in three regions; `shop-eu-00` and so on. */

@@ -6,7 +6,7 @@ import type { Severity } from '../../../src/alerts/match-keys.ts'
 import type { Signal } from '../../../src/alerts/signals.ts'
 import type { FinishedCounts } from '../../../src/ledger/finished-calls.ts'
 import { grouping } from '../../../src/notifications/grouping.ts'
-import { incidentLines, incidentSentence } from '../../../src/notifications/text/group-text.ts'
+import { incidentLines, incidentSentence } from '../../../src/alerts/text/incident-text.ts'
 import { POLL_AGE, ruleOn, shippedRules } from '../../kit/alerts/sample-rules.ts'
 
 /** 2026-11-20 08:15:30 UTC. */

@@ -6,7 +6,7 @@ import { ruleValues } from '../../../src/alerts/rule-value.ts'
 import { subjectOf } from '../../../src/alerts/alert.ts'
 import { notificationOf } from '../../../src/alerts/notification.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
-import { detailsOf, summaryOf } from '../../../src/notifications/text/notification-text.ts'
+import { detailsOf, summaryOf } from '../../../src/alerts/text/alert-text.ts'
 import { evaluatedTarget, pollAt, START, type PartOfPoll } from './evaluated-target.ts'
 
 const HOUR = 3600

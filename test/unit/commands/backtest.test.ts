@@ -119,8 +119,6 @@ ${YAML}`)
     expect(lines).toHaveLength(10)
     expect(lines.at(-1)).toMatch(/^ +2026-09-21 14:13:20 UTC +2026-09-21 16:13:05 UTC$/)
     expect(lines.filter(({ length }) => length > 80)).toEqual([])
-    const plain = await backtest('--no-chart', '--rule', configFile('{ name: Calm, signal: poll_age, above: 30m }'))
-    expect(plain.stdout.trimEnd().split('\n')).toEqual(lines.slice(0, 3))
   })
 
   test('of values without enough calls for a result none is the largest', async () => {

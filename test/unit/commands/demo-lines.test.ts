@@ -10,7 +10,9 @@ import { AT, FIRING, messageOf, update } from '../../kit/notifications/sample.ts
 import { shownTarget } from '../../kit/web/serve.ts'
 
 test('a message to Slack is shown as its text, with the addresses of its buttons', () => {
-  const { blocks } = slackMessage(messageOf([update(FIRING)]), { now: AT + 22, dashboardUrl: 'https://x.example/?a&b' })
+  const { blocks } = slackMessage(messageOf([{ ...update(FIRING), runbookUrl: 'https://x.example/?a&b' }]), {
+    now: AT + 22,
+  })
   const [, head, ...lines] = slackLines([
     ...JSON.parse(JSON.stringify(blocks)),
     section(`${link('https://x.example/', 'a|b')} &lt;1&gt; &amp; *two*`),
@@ -21,7 +23,7 @@ test('a message to Slack is shown as its text, with the addresses of its buttons
     expect.arrayContaining([
       '  │ 17 of 40 calls that finished in the last 15m failed: 42.5%, above the threshold of 30%',
       '  │ Outcomes: rejected 12, unanswered 5, canceled 0, ended 23',
-      '  │ [Dashboard] https://x.example/?a&b',
+      '  │ [Runbook] https://x.example/?a&b',
       '  │ a¦b <1> & two',
     ]),
   )

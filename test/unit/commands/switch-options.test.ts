@@ -17,6 +17,7 @@ const GIVEN: Record<keyof Switches, { args: string[]; value: unknown }> = {
   failedEnds: { args: ['--failed-ends', 'given'], value: 'given' },
   empty: { args: ['--empty', 'null'], value: 'null' },
   receiverTypes: { args: ['--receiver-types', 'users'], value: 'users' },
+  peopleFilters: { args: ['--people-filters', 'ignored'], value: 'ignored' },
   pathIds: { args: ['--path-ids', 'raw'], value: 'raw' },
   total: { args: ['--total=absent'], value: 'absent' },
   listedSeconds: { args: ['--listed-seconds', '3600'], value: 3600 },

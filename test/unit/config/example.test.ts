@@ -36,7 +36,6 @@ test('the shipped example loads, and but for targets, password and channels it s
   expect(Object.keys(channels).toSorted()).toEqual(['inhibit', 'mutes', 'receivers', 'reports', 'routes', 'timezone'])
   const own = channels.receivers.filter(({ name, type }) => name === type)
   expect(own.map(({ name }) => name)).toEqual(['slack', 'alertmanager', 'webhook', 'email', 'heartbeat'])
-  expect(own[0]?.config).toMatchObject({ dashboardUrl: 'https://grafana.example/d/callwatch' })
   const { auth, publicUrl, ...http } = example.http
   expect(http.host).toBe('::')
   expect(publicUrl).toBe('https://callwatch.example')

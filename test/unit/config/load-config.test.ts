@@ -26,13 +26,6 @@ describe('what a file may say', () => {
     ])
   })
 
-  test('another domain goes into both addresses', () => {
-    const yaml = 'targets: [{ app_id: a1, region: in, domain: calls.example, api_key: k }]'
-    expect(load(yaml).targets).toMatchObject([
-      { baseUrl: 'https://a1.call-in.calls.example/v3', chatBaseUrl: 'https://a1.api-in.calls.example/v3' },
-    ])
-  })
-
   test('query values become texts', () => {
     const yaml = 'targets: [{ app_id: a1, region: us, api_key: k, query: { hasRecording: true, n: 2, mode: call } }]'
     expect(load(yaml).targets[0]?.query).toEqual({ hasRecording: 'true', n: '2', mode: 'call' })
@@ -52,7 +45,6 @@ describe('what a file may say', () => {
     ['{}', 100 * 32 * 1024],
     ['{ page_size: 1000 }', 1000 * 32 * 1024],
     ['{ page_size: 5 }', 1024 * 1024],
-    ['{ page_size: 1000, max_answer_bytes: 70000 }', 70_000],
   ])('the longest answer with `poll: %s` is of %i bytes', (poll, bytes) => {
     expect(load(`${target('t')}poll: ${poll}`).poll.maxAnswerBytes).toBe(bytes)
   })
@@ -126,7 +118,7 @@ test.each([
 test('all problems come out at once, whatever finds them', () => {
   const yaml = `
 targets:
-  - { app_id: a1, region: mars, api_key: k, domain: x.example, base_url: http://x.example/v3 }
+  - { app_id: a1, region: mars, api_key: k, base_url: http://x.example/v3 }
   - { name: a1, app_id: a2, region: us, api_key_file: ./nowhere, query: { page: 1, status: [ended] } }
   - 7
 poll: { interval: soon, intervall: 15s, page_size: 0 }
@@ -148,7 +140,6 @@ log: 3
     [
       'targets[0].region',
       'targets[0].region',
-      'targets[0].domain',
       'targets[0].base_url',
       'targets[1].name',
       'targets[1].api_key_file',

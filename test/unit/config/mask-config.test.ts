@@ -76,7 +76,6 @@ describe('the printed configuration', () => {
 poll:
   interval: 90s
   page_size: 100
-  max_answer_bytes: 3276800
   timeout: 10s
   retries: 4
   lookback: 1d

@@ -32,7 +32,7 @@ describe('where alerts go', () => {
             headers: { Authorization: 'Bearer abc', 'x-team': 'calls' },
           },
         },
-        { name: 'heartbeat', type: 'heartbeat', config: { url: 'http://localhost:1/ping?id=7', interval: 60 } },
+        { name: 'heartbeat', type: 'heartbeat', config: { url: 'http://localhost:1/ping?id=7' } },
       ],
       routes: [],
       inhibit: [],
@@ -240,7 +240,7 @@ describe('secrets of a file', () => {
   const inFiles = `http: { auth: { username: ops, password_file: p } }
 notify:
   webhook: { url_file: w, headers: { Authorization_file: h, x-plain: plain-secret } }
-  heartbeat: { url_file: b, interval: 30s }`
+  heartbeat: { url_file: b }`
   const files = { p: 'pass word\n', w: 'https://hooks.example/w\n', h: 'Bearer h\n', b: 'https://ping.example/b\n' }
 
   test('may each stand in a file of their own, values of headers too', () => {
@@ -250,7 +250,7 @@ notify:
       url: 'https://hooks.example/w',
       headers: { Authorization: 'Bearer h', 'x-plain': 'plain-secret' },
     })
-    expect(config.notify.receivers[1]?.config).toStrictEqual({ url: 'https://ping.example/b', interval: 30 })
+    expect(config.notify.receivers[1]?.config).toStrictEqual({ url: 'https://ping.example/b' })
   })
 
   test('are all masked in print, and all known', () => {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
+import { basic } from '../../kit/web/serve.ts'
 import { startWorld, type SimulatedWorld } from '../../kit/world/start-world.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 import { daemonInProcess, KEY, WAIT, type DaemonInProcess } from '../../kit/daemon/daemon-in-process.ts'
@@ -75,6 +76,38 @@ describe('the participants of calls', () => {
     expect(uidsOnDisk(path)).toEqual([])
     expect(uidsIn(JSON.stringify(running.log))).toEqual([])
     expect((await eventsOf(running)).map(({ type }) => type)).not.toContain('callwatch.call.details')
+  })
+
+  test('of whom a search finds, and for whom it was, its answer alone says something; the log says who searched', async () => {
+    const auth = { username: 'ops', password: 'a long: password' }
+    const { running, service, path } = await watching({
+      ...OFF,
+      http: { host: '127.0.0.1', port: 0, auth, find: true },
+    })
+    await running.reload({ log: { level: 'trace' } })
+    const get = async (place: string) => (await fetch(`${running.daemon.url}${place}`, { headers: basic(auth) })).text()
+    const uid = await vi.waitFor(() => {
+      const one = uidsServed(service).find((each) => each.startsWith('user-'))
+      expect(one).toBeDefined()
+      return one!
+    }, WAIT)
+    const search = (query: string) => get(`api/v1/find?target=production&${query}`)
+    for (const peopleFilters of ['honoured', 'ignored', 'refused'] as const) {
+      service.setSwitches({ peopleFilters })
+      expect(uidsIn(await search(`uid=${uid}`))).toContain(uid)
+    }
+    expect(uidsIn(await search('guid=user-4711'))).toEqual([])
+    service.setSwitches({ fault: { error_200: 1 } })
+    expect(JSON.parse(await search('session_id=user-4711')).detail).toContain('the service answered 200 ERR_INTERNAL')
+    service.setSwitches({ fault: {} })
+    await running.morePolls(2)
+    for (const answer of ['api/v1/events?limit=1000', 'api/v1/state', 'api/v1/calls', 'metrics', ''])
+      expect([answer, uidsIn(await get(answer))]).toEqual([answer, []])
+    expect(uidsOnDisk(path)).toEqual([])
+    expect(uidsIn(JSON.stringify(running.log))).toEqual([])
+    const lines = running.log.map(({ msg }) => msg).filter((line) => line.includes('searched'))
+    expect(lines).toHaveLength(5)
+    expect(lines[0]).toBe('ops searched the service for calls of a user, a group or a session, from 127.0.0.1')
   })
 
   test.each([

@@ -224,5 +224,3 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
     PLAIN,
   ),
 )
-
-export const anyDashboard: fc.Arbitrary<string | undefined> = fc.option(anyUrl, { nil: undefined })

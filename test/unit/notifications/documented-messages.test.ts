@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { formatTime } from '../../../src/text/format.ts'
 import { emailMessage } from '../../../src/notifications/receivers/email/email-message.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
-import { messageView } from '../../../src/views/messages/message-body.ts'
+import { messageView } from '../../../src/notifications/receivers/webhook/webhook-body.ts'
 import { ruleNamed, sending } from '../../kit/notifications/delivery/sending.ts'
 import { AT, FIRING, incidentOf, messageOf, update } from '../../kit/notifications/sample.ts'
 
@@ -41,7 +41,7 @@ const INCIDENT = {
     silence: 'https://callwatch.example/?alert=HighFailureRate#silences',
   },
 }
-const OPTIONS = { now: AT + 22, dashboardUrl: undefined }
+const OPTIONS = { now: AT + 22 }
 
 /** A time, as each reader sees it in the own zone. */
 const DATE = /<!date\^[^|]*\|([^>]*)>/g
@@ -59,7 +59,7 @@ async function course(): Promise<string> {
     rules,
     receive: (message) => {
       if (message.kind !== 'alerts') return undefined
-      const { blocks } = slackMessage(message, { now: run.clock.wall(), dashboardUrl: undefined })
+      const { blocks } = slackMessage(message, { now: run.clock.wall() })
       const texts = blocks.flatMap((block) =>
         'text' in block && typeof block.text === 'object' ? block.text.text.replaceAll(DATE, '$1').split('\n') : [],
       )

@@ -13,7 +13,7 @@ test.each([
   ['UND_ERR_CONNECT_TIMEOUT', 'the connection timed out'],
   ['ETIMEDOUT', 'the connection timed out'],
   ['EHOSTUNREACH', 'no route to the host; check the network'],
-  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'the answer was larger than callwatch reads (poll.max_answer_bytes)'],
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'the answer was larger than callwatch reads'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', CERTIFICATE],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', CERTIFICATE],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', CERTIFICATE],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isoTime } from '../../../src/clock/times.ts'
 import { firingOf, POLL_AGE, RATIO } from '../../kit/alerts/sample-rules.ts'
 import { finishedCall, firing, NOW, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
@@ -7,7 +8,7 @@ test('/api/v1/state has the alerts of all targets in the documented shape', asyn
   const pollAge = { ...firing(), key: 'NoGoodPoll', rule: { ...RATIO_RULE, name: 'NoGoodPoll' }, calls: undefined }
   const { url } = await serve([
     shownTarget({ rules: [RATIO_RULE], alerts: [firing()] }),
-    shownTarget({ target: 'b', alerts: [{ ...pollAge, state: 'pending' }] }),
+    shownTarget({ target: 'b', alerts: [{ ...pollAge, state: 'pending', evidence: { lastPoll: NOW - 900 } }] }),
     shownTarget({ target: 'quiet' }),
   ])
   expect(JSON.parse(await (await fetch(`${url}/api/v1/state`)).text()).alerts).toEqual([
@@ -22,6 +23,7 @@ test('/api/v1/state has the alerts of all targets in the documented shape', asyn
       threshold: 0.3,
       calls: 40,
       since: '2026-09-21T14:10:20.000Z',
+      began: '2026-09-21T14:10:20.000Z',
       firing_since: '2026-09-21T14:12:20.000Z',
       peak: 0.5,
       signal: 'failure_ratio',
@@ -30,7 +32,13 @@ test('/api/v1/state has the alerts of all targets in the documented shape', asyn
       summary: 'production: 42.5% of 40 calls failed in 15 minutes, mostly rejected',
       group: { alert: 'HighFailureRate', severity: 'warning' },
     },
-    expect.objectContaining({ target: 'b', alert: 'NoGoodPoll', state: 'pending', calls: null }),
+    expect.objectContaining({
+      target: 'b',
+      alert: 'NoGoodPoll',
+      state: 'pending',
+      calls: null,
+      began: isoTime(NOW - 900),
+    }),
   ])
 })
 

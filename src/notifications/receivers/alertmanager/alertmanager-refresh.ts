@@ -5,7 +5,7 @@ import type { Clock } from '../../../clock/clock.ts'
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { firstOf, httpSender } from '../../../network/http-sender.ts'
 import { parseMap } from '../../../schema/path.ts'
-import { alertmanagerAlert, type AlertmanagerAlert } from '../../../views/messages/alertmanager.ts'
+import { alertmanagerAlert, type AlertmanagerAlert } from './alertmanager-alert.ts'
 import type { Refresh, SendContext } from '../../receiver.ts'
 import type { AlertmanagerConfig } from './alertmanager.ts'
 

@@ -3,9 +3,11 @@ import type { AlertMessage, Message, TextOptions } from '../../message.ts'
 import { capital } from '../../../text/format.ts'
 import { oneLine } from '../../text/bounded.ts'
 import { bulletinOf, type Bulletin } from '../../text/bulletin.ts'
-import { groupTitle, improvementOf, isRecovering, unroutedText, withWhatFires } from '../../text/group-text.ts'
+import { groupTitle, improvementOf, unroutedText, withWhatFires } from '../../text/group-text.ts'
+import { isRecovering } from '../../../alerts/text/incident-text.ts'
 import { groupParts, partsOf, type AlertLine, type Link } from '../../text/message-parts.ts'
-import { endOf, flappedText, resultOf, titleOf } from '../../text/notification-text.ts'
+import { endOf, flappedText } from '../../text/flapped-text.ts'
+import { resultOf, titleOf } from '../../../alerts/text/alert-text.ts'
 import { reportCsv } from '../../../views/report.ts'
 import { firstDayOf } from '../../../views/report-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
@@ -24,14 +26,11 @@ const MAX_SUBJECT = 200
 const MAX_LEAD = 400
 
 /** A message as an e-mail, with enough to decide without opening anything else: subject, body as plain text and as HTML, and a report as CSV. */
-export function emailMessage(
-  message: Message,
-  { now, dashboardUrl, timezone }: TextOptions & { timezone?: string | undefined },
-) {
+export function emailMessage(message: Message, { now, timezone }: TextOptions & { timezone?: string | undefined }) {
   const { subject, lead, parts, notes = [], links = [] } = contentOf(message, now)
   const zoned = (text: string) => (timezone === undefined ? text : withZone(text, now, timezone))
   const first: Section[] = lead === undefined ? [] : [{ title: oneLine(lead, MAX_LEAD), lines: [] }]
-  const all = [...first, ...parts, { lines: notes, links: [...links, { name: 'Dashboard', url: dashboardUrl }] }].map(
+  const all = [...first, ...parts, { lines: notes, links }].map(
     ({ title, lines, facts, links: own }: Section): Section => ({
       ...(title !== undefined && { title: zoned(title) }),
       lines: lines.map(zoned),

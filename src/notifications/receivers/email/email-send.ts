@@ -30,7 +30,7 @@ type Failure = {
  * @param position of the recipient in `to`
  */
 export function emailSend(config: EmailConfig, position: number, { clock, name, timezone }: SendContext): Send<void> {
-  const { to, from, dashboardUrl } = config
+  const { to, from } = config
   const domain = domainOf(config)
   const options = connectionOf(config)
   const envelope = { from, to: [to[position]!] }
@@ -46,7 +46,7 @@ export function emailSend(config: EmailConfig, position: number, { clock, name, 
       ...(references.length > 0 && { references: [...references], inReplyTo: references[0] }),
       date: new Date(now * 1000),
       headers: { 'Auto-Submitted': 'auto-generated' },
-      ...emailMessage(message, { now, dashboardUrl, timezone }),
+      ...emailMessage(message, { now, timezone }),
     }
     await attempt(mail, options, clock, `to[${position}]`)
   }
@@ -88,7 +88,7 @@ function connectionOf(config: EmailConfig) {
   return {
     host,
     // In a container the library would greet with `[127.0.0.1]`, which mail servers refuse.
-    name: config.hello ?? domainOf(config),
+    name: domainOf(config),
     port,
     secure: tls === 'tls',
     requireTLS: tls === 'starttls',

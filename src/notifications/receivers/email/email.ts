@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { z } from 'zod'
 import { oneByOne } from '../../../clock/one-by-one.ts'
 import { isLoopback } from '../../../network/loopback.ts'
-import { eachOnce, link, oneOf, text, wholeNumber } from '../../../schema/scalars.ts'
+import { eachOnce, oneOf, text, wholeNumber } from '../../../schema/scalars.ts'
 import { password, reportLogin } from '../../../schema/secret.ts'
 import { completed, section } from '../../../schema/section.ts'
 import { hashOf } from '../../hash.ts'
@@ -26,13 +26,8 @@ const emailKeys = section(
     port: wholeNumber(1, 65_535)
       .optional()
       .describe('Its port; default: 587 with starttls, 465 with tls, 25 with none'),
-    hello: text('a host name, such as `host.example.com`', (name) => /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i.test(name))
-      .meta({ pattern: '^[\\w.-]+$' })
-      .optional()
-      .describe('The host name with which callwatch greets the mail server (EHLO); default: the domain of `from`'),
     username: text('a user name').optional().describe('The user at the mail server; default: no login'),
     password: password('SMTP_PASSWORD').optional(),
-    dashboard_url: link().optional().describe('Linked in the message'),
   },
   ({ host, tls, username, password, password_file: file }, report) => {
     const hasPassword = password !== undefined || file !== undefined

@@ -1,13 +1,15 @@
 import type { z } from 'zod'
-import { duration, longestTimer } from '../../../schema/duration.ts'
 import { address } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
 import type { ReceiverType } from '../../receiver.ts'
 
 const heartbeatSection = section({
-  url: secret(address(), { of: 'the URL', about: 'Requested while rules are evaluated', example: 'HEARTBEAT_URL' }),
-  interval: duration({ max: longestTimer }).prefault('1m').describe('How often it is requested'),
+  url: secret(address(), {
+    of: 'the URL',
+    about: 'Requested once a minute while rules are evaluated',
+    example: 'HEARTBEAT_URL',
+  }),
 })
 
 export type HeartbeatConfig = z.output<typeof heartbeatSection>

@@ -4,8 +4,11 @@ import { refusalIn } from '../../refusal.ts'
 import type { Refresh } from '../../receiver.ts'
 import type { HeartbeatConfig } from './heartbeat.ts'
 
-/** Requests a URL each interval while callwatch works. The service behind it notices when the requests stop. */
-export function heartbeats({ url, interval, clock }: HeartbeatConfig & { clock: Clock }): Refresh {
+/** How often it is requested (seconds): most services expect a request a minute at the most. */
+const INTERVAL_SECONDS = 60
+
+/** Requests a URL once a minute while callwatch works. The service behind it notices when the requests stop. */
+export function heartbeats({ url, clock }: HeartbeatConfig & { clock: Clock }): Refresh {
   const deliver = httpSender({ receiver: 'the heartbeat URL', url, clock, refuses: refusalIn })
   let dueAt = -Infinity
   return ({ isWorking }) => {
@@ -14,7 +17,7 @@ export function heartbeats({ url, interval, clock }: HeartbeatConfig & { clock: 
     return async () => {
       await deliver((request) => request({}))
       // It is called each second. A request that is a little late does not delay those that follow.
-      dueAt = (now - dueAt < interval ? dueAt : now) + interval
+      dueAt = (now - dueAt < INTERVAL_SECONDS ? dueAt : now) + INTERVAL_SECONDS
     }
   }
 }

@@ -61,7 +61,7 @@ type Place = { channel: string; ts: string }
  * message, it is posted again; of one that may not be edited only the replies go on.
  */
 export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'>) {
-  const { channel, dashboardUrl } = config
+  const { channel } = config
   const postMessage = methodOf('chat.postMessage', config, clock)
   const { show, forget } = edits(methodOf('chat.update', config, clock, [GONE, ...FIXED]))
   const history = methodOf('conversations.history', config, clock, UNREADABLE)
@@ -79,11 +79,11 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
 
   /** The message of a single target lists each alert. */
   const wholeMessage = (message: AlertMessage, now: number) =>
-    slackMessage({ ...message, alerts: wholeGroup(message) }, { now, dashboardUrl })
+    slackMessage({ ...message, alerts: wholeGroup(message) }, { now })
 
   /** @returns the message; the reply, if Slack could only post it to the channel because somebody deleted the message */
   async function reply(thread: Place, message: AlertMessage): Promise<string> {
-    const said = slackMessage(message, { now: clock.wall(), dashboardUrl })
+    const said = slackMessage(message, { now: clock.wall() })
     const isWorse = message.about === 'worse'
     const { id, posted } = await post(said, { thread_ts: thread.ts, ...(isWorse && { reply_broadcast: true }) })
     return isMap(posted) && posted['thread_ts'] === undefined ? id : idOf(thread)
@@ -126,7 +126,7 @@ export function slackBot(config: BotConfig, { clock }: Pick<SendContext, 'clock'
   return {
     send: async (message: Message): Promise<string | undefined> => {
       if (message.kind === 'alerts') return sendIncident(message)
-      await post(slackMessage(message, { now: clock.wall(), dashboardUrl }))
+      await post(slackMessage(message, { now: clock.wall() }))
       return undefined
     },
     edit,

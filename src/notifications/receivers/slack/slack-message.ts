@@ -11,12 +11,13 @@ import {
   groupLines,
   groupTitle,
   improvementOf,
-  isRecovering,
   unroutedText,
   withWhatFires,
 } from '../../text/group-text.ts'
+import { isRecovering } from '../../../alerts/text/incident-text.ts'
 import { groupParts, partsOf, type AlertLine, type AlertPart } from '../../text/message-parts.ts'
-import { flappedText, resultOf, summaryOf, titleOf } from '../../text/notification-text.ts'
+import { flappedText } from '../../text/flapped-text.ts'
+import { resultOf, summaryOf, titleOf } from '../../../alerts/text/alert-text.ts'
 import { MAX_PROBLEM, storeText } from '../../text/store-text.ts'
 import {
   actions,
@@ -48,9 +49,9 @@ function plainMessage(message: Message, options: TextOptions): SlackMessage {
     case 'alerts':
       return alertsMessage(withWhatFires(message), options)
     case 'report':
-      return bulletinMessage(bulletinOf(message), options)
+      return bulletinMessage(bulletinOf(message))
     default:
-      return storeMessage(message, options)
+      return storeMessage(message)
   }
 }
 
@@ -65,24 +66,19 @@ export function slackContinued(
   return dated(titled(`➡️ ${what}: continues in another message`, '', FALLBACK, [section(where)]), seconds)
 }
 
-function bulletinMessage({ title, parts, notes }: Bulletin, { dashboardUrl }: TextOptions): SlackMessage {
+function bulletinMessage({ title, parts, notes }: Bulletin): SlackMessage {
   const texts = parts.map(({ name, lead, lines }) =>
     [`${code(name)} *${escape(lead)}*`, ...lines.map(escape)].join('\n'),
   )
   const all = parts.map(({ name, lead }) => `${name}: ${lead}`).join('; ')
-  return titled(`📊 ${title}`, `: ${all || 'no target'}`, 1000, [
-    ...sections(texts),
-    ...context(notes.map(escape)),
-    ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
-  ])
+  return titled(`📊 ${title}`, `: ${all || 'no target'}`, 1000, [...sections(texts), ...context(notes.map(escape))])
 }
 
-function storeMessage(message: StoreMessage, { dashboardUrl }: TextOptions): SlackMessage {
+function storeMessage(message: StoreMessage): SlackMessage {
   const { title, line } = storeText(message)
   const emoji = EMOJI[message.state === 'failing' ? 'critical' : 'resolved']
   return titled(`${emoji} ${title}`, `. ${line}`, 1000, [
     section(storeText(message, (problem) => code(oneLine(problem, MAX_PROBLEM))).line),
-    ...actions([{ name: 'Dashboard', url: dashboardUrl }]),
   ])
 }
 
@@ -105,19 +101,13 @@ function alertsMessage(message: AlertMessage, options: TextOptions): SlackMessag
   return titled(title, `: ${whatIn(message)}`, FALLBACK, blocks)
 }
 
-function groupBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackBlock[] {
+function groupBlocks(message: AlertMessage, { now }: TextOptions): SlackBlock[] {
   const { lines, notes, links } = groupParts(message, now)
-  const [overview, ...others] = links
-  return [
-    ...sections(lines.map(escape)),
-    ...context(notes),
-    ...actions([{ name: 'Overview', url: overview?.url ?? dashboardUrl }, ...others]),
-  ]
+  return [...sections(lines.map(escape)), ...context(notes), ...actions(links)]
 }
 
-function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions): SlackBlock[] {
+function targetBlocks(message: AlertMessage, { now }: TextOptions): SlackBlock[] {
   const { alerts, lines, more, links, inhibited, silenced, notes } = partsOf(message, now)
-  const dashboard = { name: 'Dashboard', url: dashboardUrl }
   const [alone] = message.alerts.length === 1 ? alerts : []
   const calls = { name: 'Calls', url: message.alerts[0]?.links?.calls }
   return [
@@ -126,11 +116,7 @@ function targetBlocks(message: AlertMessage, { now, dashboardUrl }: TextOptions)
     ...inhibited.map(plainContext),
     ...context(silenced.map((text) => `🔕 ${escape(text)}`)),
     ...context(notes),
-    ...actions(
-      alone === undefined
-        ? [...shortest([calls, ...links]), dashboard]
-        : alone.links.toSpliced(2, 0, ...links, dashboard),
-    ),
+    ...actions(alone === undefined ? shortest([calls, ...links]) : alone.links.toSpliced(2, 0, ...links)),
   ]
 }
 

@@ -3,17 +3,13 @@ import { httpSender } from '../../../network/http-sender.ts'
 import { reasonIn, refusalIn } from '../../refusal.ts'
 import type { Send, SendContext } from '../../receiver.ts'
 import { slackMessage } from './slack-message.ts'
-import type { SlackConfig } from './slack.ts'
 
 /** Delivers to a Slack channel. */
-export function slackSend(
-  { webhookUrl, dashboardUrl }: Pick<SlackConfig, 'dashboardUrl'> & { webhookUrl: string },
-  { clock }: Pick<SendContext, 'clock'>,
-): Send<void> {
+export function slackSend({ webhookUrl }: { webhookUrl: string }, { clock }: Pick<SendContext, 'clock'>): Send<void> {
   const deliver = httpSender({ receiver: 'Slack', url: webhookUrl, clock, accepts, refuses, reasonIn })
   return (message) =>
     deliver((request) =>
-      request({ method: 'POST', body: JSON.stringify(slackMessage(message, { now: clock.wall(), dashboardUrl })) }),
+      request({ method: 'POST', body: JSON.stringify(slackMessage(message, { now: clock.wall() })) }),
     )
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { address, headerValue, link, text } from '../../../schema/scalars.ts'
+import { address, headerValue, text } from '../../../schema/scalars.ts'
 import { secret } from '../../../schema/secret.ts'
 import { section } from '../../../schema/section.ts'
 import type { ReceiverType } from '../../receiver.ts'
@@ -22,7 +22,6 @@ const slackSection = section(
       .optional()
       .describe('Id of the channel to which the bot posts'),
     api_url: address().optional().describe('Address of the API that the bot uses; default: https://slack.com/api'),
-    dashboard_url: link().optional().describe('Linked in the message'),
   },
   ({ webhook_url: url, webhook_url_file: urlFile, token, token_file: file, channel }, report) => {
     const [hasWebhook, hasToken] = [url ?? urlFile, token ?? file].map((given) => given !== undefined)
@@ -52,6 +51,6 @@ export const slack: ReceiverType<typeof slackSection> = {
     const { token, channel, webhookUrl } = config
     if (token !== undefined && channel !== undefined)
       return (await import('./slack-bot.ts')).slackBot({ ...config, token, channel }, context)
-    return { send: (await import('./slack-send.ts')).slackSend({ ...config, webhookUrl: webhookUrl! }, context) }
+    return { send: (await import('./slack-send.ts')).slackSend({ webhookUrl: webhookUrl! }, context) }
   },
 }

@@ -1,6 +1,6 @@
 import { DeliveryError } from '../../../network/delivery-error.ts'
 import { httpSender } from '../../../network/http-sender.ts'
-import { messageView } from '../../../views/messages/message-body.ts'
+import { messageView } from './webhook-body.ts'
 import { refusalIn } from '../../refusal.ts'
 import type { SendContext, Send } from '../../receiver.ts'
 import type { WebhookConfig } from './webhook.ts'

@@ -3,7 +3,7 @@ import { formatSeconds } from '../../../text/format.ts'
 import { alertOf, failingFor } from '../model/alert-page.ts'
 import type { PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { beganAt, suppressedBy } from '../model/incidents.ts'
+import { suppressedBy } from '../model/incidents.ts'
 import { failureText } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { endOf, EpisodeTable, togetherOf } from './alerts.tsx'
@@ -15,7 +15,7 @@ type Step = readonly [at: string, what: string, more: string, tone?: string]
 export function AlertTimeline({ state }: { state: State }) {
   const { alert, live } = alertOf(state)
   const now = nowOf(state)
-  const began = live && beganAt(state, live)
+  const began = live?.began
   const steps: (Step | false)[] = [
     began !== undefined && began !== live?.since && [began, 'last successful poll', ''],
     live !== undefined && [live.since, 'pending', `: the value is ${live.breach} ${valueOf(live, live.threshold)}`],

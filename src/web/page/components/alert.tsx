@@ -20,7 +20,7 @@ import {
 } from '../model/alert-page.ts'
 import type { Alert, Call, PastAlert } from '../model/api.ts'
 import { labelText, moment, momentInZone, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { beganAt, isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
+import { isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../model/incidents.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { countOf, isUnknown, OUTCOMES, sum, toneOf, type Outcome } from '../model/totals.ts'
 import { AlertNext } from './alert-next.tsx'
@@ -137,7 +137,7 @@ function alertFacts(state: State, shown: PastAlert | Alert) {
   const { alert, live } = alertOf(state)
   const now = nowOf(state)
   const { signal, severity, breach, threshold } = shown
-  const since = live ? beganAt(state, live) : shown.since
+  const since = live ? live.began : shown.since
   const until = alert?.until ?? null
   // What is loaded is older than what the stream says.
   const worst = valueOf(shown, (live ?? shown).peak)

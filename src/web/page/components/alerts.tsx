@@ -5,7 +5,7 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import { alertRows, selectedAlerts, type AlertRow } from '../model/alert-rows.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
-import { beganAt, callsOf, ownWaits, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
+import { callsOf, ownWaits, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { searched, WINDOW } from '../model/steady.ts'
 import { shownTargets, toneOf } from '../model/totals.ts'
@@ -79,7 +79,7 @@ const worstText = ([worst, ...others]: AlertRow) =>
 /** When the first one began. */
 function sinceOf(group: AlertRow, state: State) {
   const now = nowOf(state)
-  const [since = now] = group.map((one) => beganAt(state, one)).toSorted()
+  const [since = now] = group.map(({ began }) => began).toSorted()
   return [moment(since, now), ' ', soft(formatSeconds(secondsBetween(since, now)))]
 }
 

@@ -84,7 +84,7 @@ function failedTile(state: State, targets: Target[]): Parameters<typeof tile> {
 
 /** @param all the share of all calls; false of a single target */
 function incidentTile(state: State, shown: ShownIncident, all: string | false): Parameters<typeof tile> {
-  const { incident, lead, isQuiet } = shown
+  const { incident, lead, isQuiet, isBeyond } = shown
   const { total, failed } = incident.calls!
   const on = all === false ? '' : `, ${plural(incident.targets.firing, 'target')}`
   const { match, window_seconds: window = 0 } = ruleOf(state, lead)
@@ -92,7 +92,7 @@ function incidentTile(state: State, shown: ShownIncident, all: string | false): 
   const calls = `${plural(total ?? 0, 'finished call')}${only && ` (${only})`}`
   const about = `${all === false ? `${lead.alert}: ` : ''}${calls}${all || ''}`
   const title = `Failed in ${formatSeconds(window)}${on}`
-  return ['failing', title, share(failed! / total!), about, isQuiet || incident.worst.length === 0 ? '' : 'bad']
+  return ['failing', title, share(failed! / total!), about, isBeyond && !isQuiet ? 'bad' : '']
 }
 
 const share = (ratio: number | undefined) => (ratio === undefined ? '–' : formatShare(ratio))

@@ -71,10 +71,10 @@ function failedText(targets: Target[]) {
 
 /** @param list of the incident's targets; absent above a table of them */
 function incidentCard({ snapshot }: State, shown: ShownIncident, list?: ComponentChildren) {
-  const { incident, lead, lines, targets, waits, isQuiet, match } = shown
-  const { severity, summary, details, group, worst } = incident
+  const { incident, lead, lines, targets, waits, isQuiet, isBeyond, match } = shown
+  const { severity, summary, details, group } = incident
   const reasons = list === undefined ? [] : shown.reasons
-  const tone = !isQuiet && worst.length > 0 ? severity : ''
+  const tone = !isQuiet && isBeyond ? severity : ''
   return (
     <article key={JSON.stringify(group)} class={`card incident ${tone}`}>
       <div class="title">

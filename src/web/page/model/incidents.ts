@@ -53,9 +53,10 @@ export function shownIncidents(state: State) {
       targets: new Set(own.map(targetName)),
       /** On how many other targets it is, where one is selected. */
       others,
-      /** Of which of its alerts nobody is notified, and why; and whether that is all of them. */
+      /** Of which of its alerts nobody is notified, and why; whether that is all of them, and whether any is beyond its threshold. */
       waits: waitsText(waits),
       isQuiet: waits.length > 0 && waits.every(Boolean),
+      isBeyond: own.some((one) => toneOf(one) !== ''),
       /** Selects all that fires of it. */
       match: matchOfAll(whole.group, [first, ...rest, ...causes]),
     }
@@ -103,22 +104,16 @@ const isOfRequests = ({ signal }: Alert) => signal === 'request_errors'
 
 /** An incident on several targets as it is on one of them. */
 function onTarget(state: State, whole: Incident, [alert, ...others]: [Alert, ...Alert[]]): Incident {
-  const [since] = [alert, ...others].map((one) => beganAt(state, one)).toSorted()
-  const text = `Since ${momentInZone(since!, nowOf(state))}`
+  const [began] = [alert, ...others].map((one) => one.began).toSorted()
+  const text = `Since ${momentInZone(began!, nowOf(state))}`
   const { total, failed } = callsOf(alert)
-  const { target, key, value, calls, held } = alert
-  const asOf = held?.since ?? null
-  const isWorst = toneOf(alert) !== ''
-  const own = whole.worst.filter((one) => one.target === target)
-  // It may be none of the ten worst of all targets.
-  const first = { target, alert: alert.alert, key, value, calls, failed: total > 0 ? failed : null, as_of: asOf }
   return {
     ...whole,
     severity: alert.severity,
     summary: alert.summary,
     details: [{ about: 'since', text }, ...whole.details.filter(({ about }) => about === 'rule')],
-    calls: total > 0 ? { total, failed, outcome: null, as_of: asOf } : null,
-    worst: isWorst ? (own.length > 0 ? own : [first]) : [],
+    calls: total > 0 ? { total, failed, outcome: null, as_of: alert.held?.since ?? null } : null,
+    worst: whole.worst.filter(({ target }) => target === alert.target),
   }
 }
 
@@ -127,10 +122,6 @@ const targetOf = ({ snapshot }: State, { target }: Pick<Alert, 'target'>) =>
 
 export const ruleOf = (state: State, alert: Pick<Alert, 'target' | 'alert'>): Partial<Rule> =>
   targetOf(state, alert)?.rules.find(({ name }) => name === alert.alert) ?? {}
-
-/** Since when it is so what an alert says: of missing polls, since the last successful one. */
-export const beganAt = (state: State, alert: Alert) =>
-  (isOfPolls(alert) && targetOf(state, alert)?.last_success) || alert.since
 
 /** The calls whose share of failed ones the value of an alert is; none of any other value. */
 export function callsOf({ signal, value, calls, compared }: Alert) {

@@ -41,6 +41,7 @@ const nothing = {
   incidents: [],
   silences: [],
   read_only: false,
+  can_find: false,
   needs_config: false,
   webhooks: [],
   receivers: undefined,

@@ -38,7 +38,7 @@ export function messageLog(clock: { monotonic: () => number; wall: () => number 
     knownTo: (receiver: string): string[] => [...knownTo(receiver)].toSorted(),
     forget: (receiver: string): void => void known.delete(receiver),
     arrived: (receiver: string, message: Message): void => {
-      const { text } = slackMessage(message, { now: clock.wall(), dashboardUrl: undefined })
+      const { text } = slackMessage(message, { now: clock.wall() })
       const of = { at: clock.monotonic(), receiver, title: text, message }
       if (message.kind !== 'alerts') {
         const nothing = { group: {}, isEdit: false, posted: undefined, begins: [], ends: [], was: [], fires: 0 }

@@ -1,9 +1,10 @@
 import { callNotFound, callReply, type Asked } from '../../../../src/simulator/answers/answer.ts'
+import { takesPart } from '../../../../src/simulator/calls/call.ts'
 import { header, jsonReply, type Reply } from '../../../../src/simulator/answers/http.ts'
 import type { WorldService } from '../start-world.ts'
 import { withPrefix } from '../../../../src/simulator/calls/session-id.ts'
 import { reach } from '../state.ts'
-import { entryBefore, takesPart } from './list-views.ts'
+import { entryBefore } from './list-views.ts'
 import { showCall } from './show-call.ts'
 
 export function getCall(service: WorldService, { id, request, at }: Asked): Reply {

@@ -2,17 +2,19 @@ import type { Asked } from '../../../../src/simulator/answers/answer.ts'
 import { errorReply, header, jsonReply, type Reply } from '../../../../src/simulator/answers/http.ts'
 import {
   listReply,
+  ofPeople,
   pageOf,
   paginationOf as plainPagination,
   type Page,
 } from '../../../../src/simulator/answers/list-calls.ts'
+import { takesPart } from '../../../../src/simulator/calls/call.ts'
 import { chance, whole } from '../../../../src/simulator/random.ts'
 import type { Entry } from '../../../../src/simulator/calls/world.ts'
 import type { WorldService } from '../start-world.ts'
 import { besideOf, reach } from '../state.ts'
 import type { Switches } from '../switches.ts'
 import { cutInOrder, nextOrder } from './list-order.ts'
-import { entryBefore, filtered, indexedOf, takesPart } from './list-views.ts'
+import { entryBefore, filtered, indexedOf } from './list-views.ts'
 import { cached } from './respond.ts'
 import { showCall } from './show-call.ts'
 
@@ -67,7 +69,9 @@ function pageOfCalls(service: WorldService, { query, at }: Asked, visible: Entry
   if (isFirst) reach(state, 'list.first_page_again')
   const page = beyond === 'repeated' ? deepest : isFirst ? 1 : asked.page
   const repeated = repeatedCalls(service, page, perPage)
-  const listing = filtered(visible, query)
+  const wanted = ofPeople(visible, query, switches)
+  if ('status' in wanted) return wanted
+  const listing = filtered(wanted, query)
   const from = (page - 1) * perPage
   if (from >= listing.length && page > 1 && pastLast !== 'empty') {
     reach(state, `list.past_last_${pastLast}`)

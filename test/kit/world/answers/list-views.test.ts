@@ -7,6 +7,7 @@ import { serviceOf, START } from '../request-service.ts'
 const service = serviceOf({ history: 260, historySeconds: 40_000, open: 3 })
 const all = callsOf('')
 const someone = all[0]!.participants[1]!.uid
+const group = all.find(({ receiverType }) => receiverType === 'group')!.receiver
 
 function ask(path: string, onbehalfof?: string) {
   const [name = '', query = ''] = path.split('?')
@@ -31,12 +32,27 @@ test.each<[string, (call: Call) => boolean]>([
   ['participantsCount=2', (call) => call.totalParticipants === 2],
   ['type=audio&status=ended', (call) => call.type === 'audio' && call.status === 'ended'],
   [`uid=${someone}`, takesPart],
+  [`guid=${group}`, ({ receiver }) => receiver === group],
+  [`uid=${someone}&status=ended`, (call) => takesPart(call) && call.status === 'ended'],
 ])('List Calls filters by %s', (query, passes) => {
   const expected = all.filter(passes)
   expect(expected.length).toBeGreaterThan(0)
   expect(expected.length).toBeLessThan(263)
   expect(callsOf(query)).toEqual(expected)
 })
+
+test.each(['ignored', 'refused'] as const)(
+  'where filters by user and group are %s, nothing is filtered',
+  (peopleFilters) => {
+    const other = serviceOf({ history: 20, historySeconds: 4000, switches: { peopleFilters } })
+    const counts = ['', `uid=${someone}`, `guid=${group}`].map((query) => {
+      const headers = { apikey: other.keys.fullAccess }
+      const { reply } = answer(other, { method: 'GET', path: '/v3/calls', query, headers }, START)
+      return reply.status === 200 ? JSON.parse(reply.body).data.length : reply.status
+    })
+    expect(counts).toEqual(peopleFilters === 'ignored' ? [20, 20, 20] : [20, 400, 400])
+  },
+)
 
 test('on behalf of a user List Calls gives only the calls of this user', () => {
   const expected = all.filter(takesPart)

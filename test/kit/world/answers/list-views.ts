@@ -9,7 +9,7 @@ const GOLDEN_RATIO = 0.618033988749895
 
 type Filter = (call: Call, value: string) => boolean
 
-/** List Calls' filters. Whether the times mean equal or not-before is not published: here they mean not-before. */
+/** List Calls' filters besides those by user and group. Whether the times mean equal or not-before is not published: here they mean not-before. */
 const filters: Record<string, Filter> = {
   type: (call, value) => call.type === value,
   mode: (call, value) => call.mode === value,
@@ -19,7 +19,6 @@ const filters: Record<string, Filter> = {
   endedAt: (call, value) => call.endedAt !== undefined && call.endedAt >= Number(value),
   hasRecording: (call, value) => call.hasRecording === ['true', '1'].includes(value),
   participantsCount: (call, value) => call.totalParticipants === Number(value),
-  uid: (call, value) => takesPart(call, value),
 }
 
 /** The calls that pass every filter of the query; parameters that are no filter are ignored. */
@@ -29,11 +28,6 @@ export function filtered(listing: Entry[], query: URLSearchParams): Entry[] {
     return filter ? [(call: Call) => filter(call, value)] : []
   })
   return asked.length === 0 ? listing : listing.filter(({ call }) => asked.every((passes) => passes(call)))
-}
-
-/** True for the caller, the receiver and everyone who is listed in the call. */
-export function takesPart(call: Call, uid: string): boolean {
-  return call.initiator === uid || call.receiver === uid || call.participants.some((entry) => entry.uid === uid)
 }
 
 /** The same share of the calls at every request, spread over the whole list. */

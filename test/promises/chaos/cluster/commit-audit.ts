@@ -15,7 +15,7 @@ export type CommitAudit = {
 
 type Entry = { epoch: number; at: string }
 
-/** @param connected a connection to the server that takes commits now; undefined while none does */
+/** @param connected a connection to the server that takes commits now and logs them; undefined while none does */
 export function auditCommits(connected: () => Promise<Connection | undefined>): CommitAudit {
   const byTarget = new Map<string, Map<number, Entry>>()
   const doubles: string[] = []
@@ -31,7 +31,7 @@ export function auditCommits(connected: () => Promise<Connection | undefined>): 
       // The last ones again: what a fail-over took back, and what came in its place, would be there twice.
       const from = Math.max(0, known.size - OVERLAP)
       const rows = await connection.run(
-        'SELECT seq, epoch, at::text AS at FROM callwatch.commits WHERE target = $1::int AND seq > $2::bigint ORDER BY seq',
+        'SELECT seq, epoch, at::text AS at FROM public.commits WHERE target = $1::int AND seq > $2::bigint ORDER BY seq',
         [Number(number), from],
       )
       for (const row of rows) note(String(name), known, row)

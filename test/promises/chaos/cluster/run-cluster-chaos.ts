@@ -30,6 +30,7 @@ import { reportProblems } from '../../../kit/store/report-problems.ts'
 import { rollupProblems } from '../../../kit/store/rollup-problems.ts'
 import { eventsRow } from '../compare-events.ts'
 import { startEventReader } from '../event-reader.ts'
+import { logCommits } from '../../../kit/postgres/log-commits.ts'
 import { auditCommits } from './commit-audit.ts'
 import { databaseProxy } from '../../../kit/cluster/database-proxy.ts'
 import { settleCluster, statusAt } from '../../../kit/cluster/settle-cluster.ts'
@@ -122,9 +123,10 @@ export async function runClusterChaos({
     closing.push(() => {
       for (const child of running) child.kill('SIGKILL')
     })
-    for (let i = 0; i < daemons; i++) await startOne(run)
     const database = latestConnection(run)
     closing.push(database.close)
+    await logCommits((await database.get())!)
+    for (let i = 0; i < daemons; i++) await startOne(run)
     const audit = auditCommits(database.get)
     closing.push(audit.stop)
     // Another daemon each time.

@@ -29,7 +29,7 @@ async function threeFire() {
 }
 
 const textOf = ({ message, at }: Told, d: NotifyingDaemon) =>
-  JSON.stringify(slackMessage(message, { now: d.clock.wall() - d.clock.monotonic() + at, dashboardUrl: undefined }))
+  JSON.stringify(slackMessage(message, { now: d.clock.wall() - d.clock.monotonic() + at }))
 
 describe('one target that flaps', () => {
   test('does not hide the outage of thirty others', async () => {

@@ -134,10 +134,10 @@ describe('file and environment together', () => {
   })
 
   test('SLACK_WEBHOOK_URL completes a section of the file', () => {
-    const yaml = `${target('x')}notify: { slack: { dashboard_url: https://grafana.example } }\n`
+    const yaml = `${target('x')}notify: { slack: { api_url: https://slack.example } }\n`
     expect(load(yaml, { SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x' }).notify.receivers[0]?.config).toEqual({
       webhookUrl: 'https://hooks.slack.example/x',
-      dashboardUrl: 'https://grafana.example',
+      apiUrl: 'https://slack.example',
     })
   })
 

@@ -22,13 +22,12 @@ describe('a webhook gets', () => {
     expect(start.subjects()).toEqual(['call 0', 'call 1', 'later'])
   })
 
-  test('what it wants: of types, targets and labels, and what was found late only if it asks for that', async () => {
+  test('what it wants: of types, targets and labels, also what was found late', async () => {
     const { append, run, clock, subjects } = delivering({
       from: 'start',
       types: ['call.ended', 'alert.firing'],
       targets: ['a'],
       match: { mode: 'call' },
-      backfilled: false,
     })
     await append(['begun'], { mode: 'call' })
     await append(['ended'], { mode: 'call' }, 'call.ended')
@@ -38,7 +37,7 @@ describe('a webhook gets', () => {
     await append(['an alert of all'], { labels: {} }, 'alert.firing')
     run()
     await clock.advance(1)
-    expect(subjects()).toEqual(['ended', 'an alert'])
+    expect(subjects()).toEqual(['ended', 'late', 'an alert'])
     const other = delivering({ from: 'start', targets: ['b'] })
     await other.append(['of a'])
     other.run()

@@ -20,7 +20,7 @@ test.each([
 })
 
 test('Slack shows each reader the times of a message in the own zone, but in its title', () => {
-  const { blocks, text } = slackMessage(messageOf([FIRING]), { now: AT, dashboardUrl: undefined })
+  const { blocks, text } = slackMessage(messageOf([FIRING]), { now: AT })
   expect(JSON.stringify(blocks)).toContain(
     `*Since*\\n<!date^${AT - 120}^{date_num} {time_secs}|2026-11-20 08:13:30 UTC> (2m)`,
   )
@@ -31,7 +31,7 @@ test('a mail has the times of a zone beside those in UTC, with the date where th
   expect(withZone('since 08:15:30 UTC', AT, 'Europe/Berlin')).toBe('since 08:15:30 UTC (09:15:30 Europe/Berlin)')
   const late = '2026-11-20 23:30:00 UTC'
   expect(withZone(late, AT, 'Asia/Kolkata')).toBe(`${late} (2026-11-21 05:00:00 Asia/Kolkata)`)
-  const options = { now: AT, dashboardUrl: undefined }
+  const options = { now: AT }
   const mail = emailMessage(messageOf([FIRING]), { ...options, timezone: 'Asia/Kolkata' })
   expect(mail.text).toContain('Since: 2026-11-20 08:13:30 UTC (13:43:30 Asia/Kolkata) (2m)')
   expect(emailMessage(messageOf([FIRING]), options).text).not.toContain('Kolkata')

@@ -4,6 +4,7 @@ import { connect } from '../../../../src/store/postgres/connection.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
 import { contents } from '../../../kit/ledger/seen.ts'
 import { inPostgres } from '../../../kit/postgres/in-postgres.ts'
+import { logCommits } from '../../../kit/postgres/log-commits.ts'
 import { DAY, episodesIn, instance, NO_ALERTS, notification } from '../../../kit/store/place.ts'
 import { emptied, endLease, joined, owner, replicaOf } from '../../../kit/store/postgres/daemon.ts'
 
@@ -29,6 +30,8 @@ inPostgres('a commit to a target', (postgres) => {
 
   test('of an owner that was dead for a while writes nothing and enqueues nothing', async () => {
     const url = await newDatabase()
+    const connection = await connect(url)
+    await logCommits(connection)
     const stalled = await owner(url, 'stalled')
     await stalled.sees('first')
     await endLease(url, 'stalled')
@@ -43,7 +46,8 @@ inPostgres('a commit to a target', (postgres) => {
     expect(contents(stored.ledger)).toEqual(contents(heir.ledger))
     expect([...stored.ledger.calls.values()].map(({ id }) => id)).toEqual(['first'])
     expect([stored.alerts.size, await episodesIn(heir.store)]).toEqual([0, []])
-    const log = await heir.store.rows('SELECT seq FROM callwatch.commits', [])
+    const log = await connection.run('SELECT seq FROM public.commits')
+    await connection.close()
     expect(log.map(({ seq }) => Number(seq))).toEqual([1])
     await heir.sees('second')
   })
@@ -51,6 +55,7 @@ inPostgres('a commit to a target', (postgres) => {
   test('of two owners that race, epoch after epoch, is kept of one of them only', async () => {
     const url = await newDatabase()
     const connection = await connect(url)
+    await logCommits(connection)
     const daemons = [await joined(url, 'one'), await joined(url, 'two')]
     let last = 0
     let kept = 0
@@ -74,7 +79,7 @@ inPostgres('a commit to a target', (postgres) => {
       await before!.join(name, '{}', {})
     }
     expect(last).toBe(kept)
-    const log = await connection.run('SELECT seq, epoch FROM callwatch.commits ORDER BY seq')
+    const log = await connection.run('SELECT seq, epoch FROM public.commits ORDER BY seq')
     expect(log.map(({ seq }) => Number(seq))).toEqual(Array.from({ length: kept }, (_, i) => i + 1))
     const epochs = log.map(({ epoch }) => Number(epoch))
     expect(epochs).toEqual(epochs.toSorted((a, b) => a - b))

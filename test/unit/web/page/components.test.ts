@@ -308,7 +308,7 @@ test('the tile of failed calls is that of the incident while one is about them, 
     'big bad',
   ])
   expect(tile({ ...state, target: 'c' })).toEqual(['Failed in 15m', '60%', '5 finished calls', 'big '])
-  state.snapshot!.incidents.at(0)!.worst = []
+  for (const one of state.snapshot!.alerts) one.value = one.threshold
   expect(tile(state).at(-1)).toBe('big ')
 })
 

@@ -5,7 +5,7 @@ import { slackMessage } from '../../../../src/notifications/receivers/slack/slac
 import { reportMaker } from '../../../../src/notifications/report-maker.ts'
 import { formatNumber, formatShare } from '../../../../src/text/format.ts'
 import { withoutNoise } from '../../../../src/text/without-noise.ts'
-import { messageView } from '../../../../src/views/messages/message-body.ts'
+import { messageView } from '../../../../src/notifications/receivers/webhook/webhook-body.ts'
 import type { Report } from '../../../../src/views/report.ts'
 import { Usage } from '../../../../src/web/page/components/usage.tsx'
 import { callwatch } from '../../../kit/commands/callwatch.ts'
@@ -83,7 +83,7 @@ describe('a report has one figure in each place', () => {
     const make = reportMaker({ clock: systemClock, store, targets: () => NAMES, rules: () => [] })
     const [from, to] = [unix(period.since), unix(period.until)]
     const message = (await make({ every, due: to + 1, csv: true, from, to, timezone: ZONE }))!
-    const mail = emailMessage(message, { now: NOW, dashboardUrl: undefined })
+    const mail = emailMessage(message, { now: NOW })
     const body = messageView(message, NOW)
     const [sql] = await store.rows(
       `SELECT count(*) AS calls, avg(CASE WHEN status = 'ended' THEN 0.0 ELSE 1.0 END) AS failed,
@@ -99,7 +99,7 @@ describe('a report has one figure in each place', () => {
       command: inLine(text),
       csv: inCsv(csv),
       page: inPage(report),
-      slack: inLine(JSON.stringify(slackMessage(message, { now: NOW, dashboardUrl: undefined }))),
+      slack: inLine(JSON.stringify(slackMessage(message, { now: NOW }))),
       mail: inLine(mail.text),
       attachment: inCsv(String(mail.attachments?.[0]?.content)),
       webhook: inLine(body.kind === 'report' ? body.summary : ''),

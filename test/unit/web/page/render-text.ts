@@ -64,6 +64,7 @@ export function stateOf(
       incidents: [],
       silences: [],
       read_only: false,
+      can_find: false,
       needs_config: false,
       webhooks: [],
       receivers: [{ name: 'slack', pending: 0 }],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { notificationOf } from '../../../../../src/alerts/notification.ts'
 import { alertKey } from '../../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerAlert } from '../../../../../src/views/messages/alertmanager.ts'
-import { descriptionOf, summaryOf } from '../../../../../src/notifications/text/notification-text.ts'
+import { alertmanagerAlert } from '../../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
+import { descriptionOf, summaryOf } from '../../../../../src/alerts/text/alert-text.ts'
 import { FAILURES, firingSince } from '../../../../kit/notifications/receivers/alertmanager/alertmanager-sample.ts'
 import { AT } from '../../../../kit/notifications/sample.ts'
 

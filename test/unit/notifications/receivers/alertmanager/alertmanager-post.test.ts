@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { alertmanagerPost } from '../../../../../src/notifications/receivers/alertmanager/alertmanager-refresh.ts'
-import { alertmanagerAlert } from '../../../../../src/views/messages/alertmanager.ts'
+import { alertmanagerAlert } from '../../../../../src/notifications/receivers/alertmanager/alertmanager-alert.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
 import { read, withReceivers, type Received } from '../../../../kit/notifications/receiver.ts'
 import { AT } from '../../../../kit/notifications/sample.ts'

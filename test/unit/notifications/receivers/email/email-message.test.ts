@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { emailMessage } from '../../../../../src/notifications/receivers/email/email-message.ts'
-import { anyDashboard, anyMessage } from '../../any-message.ts'
+import { anyMessage } from '../../any-message.ts'
 import { reportCsv } from '../../../../../src/views/report.ts'
 import { longestMessage, WIDE } from '../../longest-message.ts'
 import {
@@ -16,8 +16,7 @@ import {
   TOO_FEW,
 } from '../../../../kit/notifications/sample.ts'
 
-const of = (message: Parameters<typeof emailMessage>[0], dashboardUrl?: string) =>
-  emailMessage(message, { now: AT, dashboardUrl })
+const of = (message: Parameters<typeof emailMessage>[0]) => emailMessage(message, { now: AT })
 
 describe('the first line of an e-mail, or the subject of a report', () => {
   const other = { ...FIRING, key: 'Other', alert: 'Other' }
@@ -67,7 +66,7 @@ test('a mail does not say resolved while something else of the same targets fire
 })
 
 test('an alert has its facts, its description while it fires, and links, as text and as HTML', () => {
-  const { text, html } = of(messageOf([FIRING]), 'https://grafana.test/d?a=1&b=2')
+  const { text, html } = of(messageOf([{ ...FIRING, runbookUrl: 'https://runbooks.test/failures?a=1&b=2' }]))
   expect(text.split('\n').slice(1, 5)).toEqual([
     '',
     '[firing] HighFailureRate',
@@ -77,9 +76,8 @@ test('an alert has its facts, its description while it fires, and links, as text
   expect(text).toMatch(/^Outcomes: rejected 12, unanswered 5, canceled 0, ended 23$/m)
   expect(text).toMatch(/^Since: .* \(2m\)$/m)
   expect(text).toMatch(/^Trend: .* last 8 × 15m; /m)
-  expect(text).toMatch(/^Runbook: https:\/\/runbooks\.test\/failures$/m)
-  expect(text).toMatch(/^Dashboard: https:\/\/grafana\.test\/d\?a=1&b=2$/m)
-  expect(html).toContain('<a href="https://grafana.test/d?a=1&amp;b=2">Dashboard</a>')
+  expect(text).toMatch(/^Runbook: https:\/\/runbooks\.test\/failures\?a=1&b=2$/m)
+  expect(html).toContain('<a href="https://runbooks.test/failures?a=1&amp;b=2">Runbook</a>')
   expect(html).toContain('<h3>[firing] HighFailureRate</h3>')
   expect(of(messageOf([RESOLVED])).text).not.toContain('Ask the carrier.')
 })
@@ -139,14 +137,14 @@ test('a report is attached as CSV, unless that is not wanted', () => {
 })
 
 test('a message that was delivered late says so', () => {
-  const late = emailMessage(messageOf([FIRING], { failingSince: AT }), { now: AT + 600, dashboardUrl: undefined })
+  const late = emailMessage(messageOf([FIRING], { failingSince: AT }), { now: AT + 600 })
   expect(late.text).toMatch(/^First tried .*, delivered 10m later\.$/m)
 })
 
 test('no text of a configuration adds a line to the subject, a tag to the HTML, or a link of another kind', () => {
   fc.assert(
-    fc.property(anyMessage, anyDashboard, (message, dashboardUrl) => {
-      const { subject, text, html } = of(message, dashboardUrl)
+    fc.property(anyMessage, (message) => {
+      const { subject, text, html } = of(message)
       expect(subject.length).toBeLessThanOrEqual(200)
       expect(subject).not.toMatch(/[\r\n]|\p{Cc}|(?![\u200C\u200D])\p{Cf}/u)
       expect(subject.isWellFormed() && text.isWellFormed() && html.isWellFormed()).toBe(true)

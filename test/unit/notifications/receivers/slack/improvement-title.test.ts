@@ -19,7 +19,7 @@ test('the title of an improvement is within the limits of Slack, whatever the na
     breach: one.breach,
   }
   const message = messageOf([one, other], { target, severity: 'warning', incident: incidentOf([one], 1) })
-  const made = slackMessage(message, { now: AT + 11, dashboardUrl: undefined })
+  const made = slackMessage(message, { now: AT + 11 })
   expect(slackProblems(made)).toEqual([])
   expect(made.text).toContain(' improves: ')
 })

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../../../../src/alerts/notification.ts'
 import type { Message } from '../../../../../src/notifications/message.ts'
 import { slackMessage } from '../../../../../src/notifications/receivers/slack/slack-message.ts'
-import { anyDashboard, anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts'
+import { anyMessage, SLACK_ALERT_LINK } from '../../any-message.ts'
 import {
   AT,
   DAILY,
@@ -28,15 +28,13 @@ import {
 import { longestMessage, WIDE } from '../../longest-message.ts'
 import { slackProblems, textsOf } from './slack-limits.ts'
 
-const DASHBOARD = 'https://grafana.test/d/callwatch'
-
-function render(message: Message, now = AT + 11, dashboardUrl: string | undefined = DASHBOARD) {
-  return slackMessage(message, { now, dashboardUrl })
+function render(message: Message, now = AT + 11) {
+  return slackMessage(message, { now })
 }
 
 /** As Slack gets it. */
-function sent(message: Message, now?: number, dashboardUrl?: string): unknown {
-  return JSON.parse(JSON.stringify(render(message, now, dashboardUrl)))
+function sent(message: Message, now?: number): unknown {
+  return JSON.parse(JSON.stringify(render(message, now)))
 }
 
 const SIXTY = Array.from({ length: 60 }, (_, i) => ({ ...FIRING, alert: `HighFailureRate${i}` }))
@@ -120,10 +118,7 @@ const parameters = { numRuns: 100 }
 
 describe.each(WIDE)('the longest message of %j', (character) => {
   test.each([1, 100])('with %d alerts is accepted by Slack', (count) => {
-    const dashboard = 'https://grafana.test/'.padEnd(600, 'x')
-    const message = sent(longestMessage(character.repeat(5000), count), AT + 1e7, dashboard)
-    expect(slackProblems(message)).toEqual([])
-    expect(JSON.stringify(message)).toContain(dashboard)
+    expect(slackProblems(sent(longestMessage(character.repeat(5000), count), AT + 1e7))).toEqual([])
   })
 })
 
@@ -153,8 +148,8 @@ test('the longest report is accepted by Slack', () => {
 describe('whatever a message is made of', () => {
   test('Slack accepts it', () => {
     fc.assert(
-      fc.property(anyMessage, anyDashboard, (message, dashboardUrl) => {
-        expect(slackProblems(sent(message, AT, dashboardUrl))).toEqual([])
+      fc.property(anyMessage, (message) => {
+        expect(slackProblems(sent(message, AT))).toEqual([])
       }),
       parameters,
     )
@@ -245,7 +240,6 @@ describe('of more alerts than there is room for', () => {
       elements: [
         { text: { text: 'Overview' }, url: pages.overview },
         { text: { text: 'Silence all' }, url: pages.silence },
-        { url: DASHBOARD },
       ],
     })
   })
@@ -353,7 +347,7 @@ describe('buttons', () => {
     (runbookUrl) => {
       const message = render(messageOf([{ ...FIRING, runbookUrl }]))
       expect(JSON.stringify(message)).not.toContain('Runbook')
-      expect(message.blocks.at(-1)).toMatchObject({ type: 'actions', elements: [{ url: DASHBOARD }] })
+      expect(message.blocks.map(({ type }) => type)).not.toContain('actions')
     },
   )
 
@@ -406,7 +400,6 @@ describe('buttons', () => {
         'Alert',
         'Calls',
         'Overview',
-        'Dashboard',
         'Runbook',
         'Silence all',
       ])
@@ -438,7 +431,7 @@ describe('buttons', () => {
   })
 
   test('are not there without addresses', () => {
-    const { blocks } = slackMessage(messageOf([bare]), { now: AT, dashboardUrl: undefined })
+    const { blocks } = slackMessage(messageOf([bare]), { now: AT })
     expect(blocks.map(({ type }) => type)).toEqual(['header', 'section', 'section', 'section', 'context'])
   })
 })

@@ -23,14 +23,13 @@ async function strictSlack() {
       else response.writeHead(400).end('invalid_blocks')
     })
   })
-  const config = { webhookUrl: url, dashboardUrl: 'https://grafana.test/' }
-  return { send: slackSend(config, { clock: virtualClock(AT) }), received }
+  return { send: slackSend({ webhookUrl: url }, { clock: virtualClock(AT) }), received }
 }
 
 test('a message to Slack is posted as JSON', async () => {
   const { send, received } = await strictSlack()
   await send(MESSAGE)
-  const message = slackMessage(MESSAGE, { now: AT, dashboardUrl: 'https://grafana.test/' })
+  const message = slackMessage(MESSAGE, { now: AT })
   expect(received).toMatchObject([
     { method: 'POST', path: `/services/${SECRET}`, headers: { 'content-type': 'application/json' } },
   ])

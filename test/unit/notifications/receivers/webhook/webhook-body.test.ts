@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Message } from '../../../../../src/notifications/message.ts'
-import { messageView } from '../../../../../src/views/messages/message-body.ts'
+import { messageView } from '../../../../../src/notifications/receivers/webhook/webhook-body.ts'
 import { anyMessage } from '../../any-message.ts'
 import {
   AT,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { webhookSend } from '../../../../../src/notifications/receivers/webhook/webhook-send.ts'
-import { messageView } from '../../../../../src/views/messages/message-body.ts'
+import { messageView } from '../../../../../src/notifications/receivers/webhook/webhook-body.ts'
 import { virtualClock } from '../../../../kit/virtual-clock.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../../../kit/notifications/receiver.ts'
 import { AT, DAILY, FIRING, messageOf, RESOLVED, STORE_FAILING } from '../../../../kit/notifications/sample.ts'

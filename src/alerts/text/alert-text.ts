@@ -1,13 +1,12 @@
-import type { Rule } from '../../alerts/rule.ts'
-import { definitionOf } from '../../alerts/definition-of.ts'
-import type { Alert } from '../../alerts/alert.ts'
-import type { Notification } from '../../alerts/notification.ts'
+import type { Rule } from '../rule.ts'
+import { definitionOf } from '../definition-of.ts'
+import type { Alert } from '../alert.ts'
+import type { Notification } from '../notification.ts'
 import { FAILURES } from '../../ledger/failure-ratio.ts'
-import { RULE_LABELS, type RuleLabels } from '../../alerts/groups.ts'
-import { relativeTo } from '../../alerts/relative.ts'
-import { describedWindow, formatIn, isBeyond, withinText } from '../../alerts/signal.ts'
+import { RULE_LABELS, type RuleLabels } from '../groups.ts'
+import { relativeTo } from '../relative.ts'
+import { describedWindow, formatIn, isBeyond, withinText } from '../signal.ts'
 import { formatNumber, formatSeconds, formatTime, plural } from '../../text/format.ts'
-import type { FlappedAlert } from '../message.ts'
 
 /** A value of the notification's signal, as people read it: `37.5%`, `12 calls`, `5m 30s`. */
 export function formatValue({ signal }: Pick<Notification, 'signal'>, value: number): string {
@@ -152,15 +151,4 @@ function needsNoThreshold(notification: Told): boolean {
   const definition = definitionOf(signal)
   if (definition.unit === 'calls' && breach === 'below' && value === 0 && threshold <= 1) return true
   return definition.needsNoThreshold?.(notification) === true
-}
-
-/** How an alert ended last that fired and ended between deliveries. */
-export const endOf = ({ hasExpired }: FlappedAlert) => (hasExpired ? 'expired' : 'resolved')
-
-/** How often an alert fired and resolved between deliveries: `fired and resolved 3 times, worst 62%, last at …`. */
-export function flappedText(flapped: FlappedAlert): string {
-  const { notification, times, peak, endedAt } = flapped
-  const [worst, ended] = [formatValue(notification, peak), endOf(flapped)]
-  if (times === 1) return `fired and ${ended} at ${formatTime(endedAt)}, worst ${worst}`
-  return `fired and ended ${times} times, worst ${worst}, last ${ended} at ${formatTime(endedAt)}`
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Position } from '../../history/calls-pages.ts'
+import type { Position } from '../calls-pages.ts'
 import { parseMap } from '../../schema/path.ts'
 
 /** PostgreSQL has no text with a NUL. */

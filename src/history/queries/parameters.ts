@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../ledger/call.ts'
 import { isTimezone } from '../../schema/timezone.ts'
-import { MOMENT, MOMENT_IN_UTC, parseMoment } from '../../history/moment.ts'
+import { MOMENT, MOMENT_IN_UTC, parseMoment } from '../moment.ts'
 import { QueryError } from '../../schema/query-error.ts'
 
 /** Names, separated by commas or given several times. */

@@ -1,21 +1,17 @@
-import * as z from 'zod'
-import type { LiveAlert } from '../../alerts/alert.ts'
-import { notificationOf, type Notification } from '../../alerts/notification.ts'
-import { isoTime } from '../../clock/times.ts'
-import { linksOf, withRunbook } from '../../notifications/text/links.ts'
-import { descriptionOf, summaryOf } from '../../notifications/text/notification-text.ts'
-
-const texts = z.record(z.string(), z.string())
+import type { LiveAlert } from '../../../alerts/alert.ts'
+import { notificationOf, type Notification } from '../../../alerts/notification.ts'
+import { isoTime } from '../../../clock/times.ts'
+import { linksOf, withRunbook } from '../../text/links.ts'
+import { descriptionOf, summaryOf } from '../../../alerts/text/alert-text.ts'
 
 /** An alert as Alertmanager takes it (`POST /api/v2/alerts`). Alertmanager identifies an alert by its labels. */
-const postedAlert = z.object({
-  labels: texts,
-  annotations: texts,
-  startsAt: z.string(),
-  endsAt: z.string(),
-  generatorURL: z.string().exactOptional(),
-})
-export type AlertmanagerAlert = z.output<typeof postedAlert>
+export type AlertmanagerAlert = {
+  labels: Readonly<Record<string, string>>
+  annotations: Readonly<Record<string, string>>
+  startsAt: string
+  endsAt: string
+  generatorURL?: string
+}
 
 /** The labels by which Alertmanager, and receivers of its webhooks, identify an alert. */
 function labelsOf({ alert, severity, target, labels }: Notification): Record<string, string> {

@@ -11,7 +11,7 @@ import {
   splitOf,
   summaryOf,
   titleOf,
-} from '../../../../src/notifications/text/notification-text.ts'
+} from '../../../../src/alerts/text/alert-text.ts'
 import {
   AT,
   FIRING,

@@ -1,0 +1,68 @@
+import { systemClock } from '../clock/clock.ts'
+import type { PollConfig } from '../polling/poll-section.ts'
+import { findCalls } from '../pipeline/find-calls.ts'
+import { type Found, type Wanted } from '../ledger/found-calls.ts'
+import type { TargetConfig } from '../service/target-section.ts'
+import { undiciTransport } from '../service/undici-transport.ts'
+import { foundCallsView, foundNotes, type FoundCall } from '../views/found-call.ts'
+import { givenTime } from '../history/queries/parameters.ts'
+import { besideDaemon } from './audit/beside-daemon.ts'
+import type { Declare } from './command.ts'
+import { UsageError } from './explain-error.ts'
+import { targetOf } from './service.ts'
+
+/** Asks the service for the calls of a user, a group or a session, and prints what became of each, newest first. */
+export const declare: Declare = (command, { configured, print, warn }) =>
+  void command
+    .argument('[user]', 'ID of the user')
+    .option('--group <id>', 'calls to this group')
+    .option('--session-id <id>', 'the calls of this session, whenever they began')
+    .option('--since <time>', 'calls that began since this time, or this long ago', '1d')
+    .option('--target <name>', 'ask the service of this target; required with several targets')
+    .option('--json', 'print them as JSON', false)
+    .action(async (user, { group, sessionId, json, ...options }) => {
+      const wanted = wantedOf(user, group, sessionId)
+      const { poll, ...config } = await configured(options)
+      const now = systemClock.wall()
+      const since = givenTime('--since', options.since, 'UTC', now)
+      const target = targetOf(config, options.target)
+      const found = await find(wanted, { target, poll, since, onPage: (page, of) => warn(progress(page, of)) })
+      const document = foundCallsView(target.name, found, wanted, now)
+      if (json) return print(JSON.stringify(document, undefined, 2))
+      for (const note of foundNotes(document)) warn(note)
+      for (const call of document.calls) print(lineOf(call))
+    })
+
+const progress = (page: number, of: number | undefined) =>
+  of === undefined ? `reading page ${page}` : `reading page ${page} of at most ${of}`
+
+/** @throws {UsageError} */
+function wantedOf(uid?: string, guid?: string, session?: string): Wanted {
+  const given = [uid !== undefined && { uid }, guid !== undefined && { guid }, session !== undefined && { session }]
+  const [one, another] = given.filter((each) => each !== false)
+  if (one === undefined || another !== undefined)
+    throw new UsageError('name one of: a user, --group or --session-id, such as `callwatch find alice --since 2d`')
+  return one
+}
+
+type Asked = { target: TargetConfig; poll: PollConfig; since: number; onPage: (page: number, of?: number) => void }
+
+function find(wanted: Wanted, { target, poll, ...options }: Asked): Promise<Found> {
+  return findCalls(wanted, {
+    ...options,
+    send: undiciTransport(target.baseUrl, poll.maxAnswerBytes),
+    client: { ...target, ...poll, wall: systemClock.wall },
+    asking: {
+      ...poll,
+      clock: systemClock,
+      rateLimiter: besideDaemon(poll),
+      random: Math.random,
+      onRequest: () => undefined,
+    },
+  })
+}
+
+/** `2026-11-20 21:56:25 UTC audio, to bob: rang 44s, nobody answered` */
+function lineOf({ began, text }: FoundCall): string {
+  return `${began === null ? 'at an unknown time' : `${began.slice(0, 19).replace('T', ' ')} UTC`} ${text}`
+}

@@ -1,0 +1,148 @@
+import * as z from 'zod'
+import { isoTime } from '../clock/times.ts'
+import { CALL_STATUSES, PARTICIPANT_STATES, RECEIVER_TYPES, TYPES, type SeenCall } from '../ledger/call.ts'
+import type { Found, Wanted } from '../ledger/found-calls.ts'
+import { formatSeconds } from '../text/format.ts'
+import { count, namedObject, seconds, time } from './shapes.ts'
+
+/** A call as the service shows it now. Who took part is in no store, log or event. */
+const foundCall = z.object({
+  session_id: z.string(),
+  began: time.nullable(),
+  type: z.enum(TYPES).nullable(),
+  receiver_type: z.enum(RECEIVER_TYPES).nullable(),
+  status: z.enum(CALL_STATUSES),
+  initiator: z.string().nullable().describe('Id of the user who began it'),
+  receiver: z.string().nullable().describe('Id of the user or group'),
+  rang_seconds: seconds.nullable().describe('Until it was answered, or until it ended or now'),
+  connected_seconds: seconds.nullable(),
+  user: z
+    .object({ joined: z.boolean(), state: z.enum(PARTICIPANT_STATES).nullable() })
+    .nullable()
+    .describe('The user whose calls are searched for, in this call; null if the service does not list the user'),
+  invited: count.describe('The people whom the call lists, without who began it'),
+  joined: count.describe('How many of them joined'),
+  text: z.string().describe('What became of it, in a sentence without the time'),
+})
+export type FoundCall = z.output<typeof foundCall>
+
+export const foundCalls = namedObject('FoundCalls', {
+  target: z.string(),
+  calls: z.array(foundCall).describe('Newest first'),
+  filter: z
+    .enum(['honoured', 'ignored', 'refused', 'none'])
+    .describe(
+      'What the service made of the filter by user or group, `none` for a session; if it ignored or refused the filter, callwatch filtered the list itself',
+    ),
+  unclear: count.describe('Calls of such a list that do not say who took part, which are left out'),
+  complete: z.boolean().describe('False if only a part of the list could be read'),
+})
+export type FoundCalls = z.output<typeof foundCalls>
+
+/** @param now the service's clock (UNIX seconds) */
+export function foundCallsView(target: string, found: Found, wanted: Wanted, now: number): FoundCalls {
+  const { calls, filter, unclear, isWhole } = found
+  const uid = 'uid' in wanted ? wanted.uid : undefined
+  return { target, calls: calls.map((call) => foundCallView(call, uid, now)), filter, unclear, complete: isWhole }
+}
+
+/** What a reader must know of the list besides its calls, in sentences. */
+export function foundNotes({ calls, filter, unclear, complete }: FoundCalls): string[] {
+  const left = unclear === 1 ? '1 call does' : `${unclear} calls do`
+  const notes: [isSo: boolean, text: string][] = [
+    [filter === 'ignored', 'The service ignored the filter: callwatch filtered the list itself.'],
+    [filter === 'refused', 'The service refused the filter: callwatch filtered the list itself.'],
+    [unclear > 0, `${left} not say who took part, and cannot be told.`],
+    [!complete, 'Only a part of the list was read: there may be further calls.'],
+    [calls.length === 0, 'No such call was found.'],
+  ]
+  return notes.flatMap(([isSo, text]) => (isSo ? text : []))
+}
+
+function foundCallView(call: SeenCall, uid: string | undefined, now: number): FoundCall {
+  const { session, type = null, receiverType = null, status, parties } = call
+  const { initiator = null, receiver = null } = parties ?? {}
+  const people = peopleIn(call)
+  const invited = people.filter((person) => person.uid !== initiator)
+  const user = people.find((person) => person.uid === uid)
+  const began = call.initiatedAt ?? call.startedAt ?? call.endedAt
+  const view = {
+    session_id: session,
+    began: began === undefined ? null : isoTime(began),
+    type,
+    receiver_type: receiverType,
+    status,
+    initiator,
+    receiver,
+    ...durationsOf(call, now),
+    user: user === undefined ? null : { joined: user.joined, state: user.state ?? null },
+    invited: invited.length,
+    joined: invited.filter(({ joined }) => joined).length,
+  }
+  return { ...view, text: `${headOf(view, uid)}: ${[outcomeOf(view), ...joinsOf(view, people, uid)].join('; ')}` }
+}
+
+/** How long it rang, and how long it has been connected. */
+function durationsOf({ status, initiatedAt, startedAt, endedAt, end }: SeenCall, now: number) {
+  const isConnected = status === 'ended' || status === 'ongoing'
+  const until = status === 'initiated' || status === 'ongoing' ? now : (endedAt ?? end)
+  const between = (from = NaN, to = NaN) => (to >= from ? to - from : null)
+  return {
+    rang_seconds: between(initiatedAt, isConnected ? startedAt : until),
+    connected_seconds: isConnected ? between(startedAt, until) : null,
+  }
+}
+
+type Person = { uid: string; joined: boolean; state: FoundState | undefined }
+type FoundState = (typeof PARTICIPANT_STATES)[number]
+
+/** Everybody whom the call lists. A person has an entry for each time and device: one that joined counts. */
+function peopleIn({ participants = [] }: SeenCall): Person[] {
+  const people = new Map<string, Person>()
+  for (const { uid, joined, state } of participants)
+    if (uid !== undefined && people.get(uid)?.joined !== true) people.set(uid, { uid, joined, state })
+  return [...people.values()]
+}
+
+type Told = Omit<FoundCall, 'text'>
+
+/** `audio, from alice to group lobby` */
+function headOf({ type, initiator, receiver, receiver_type }: Told, uid: string | undefined): string {
+  const from = initiator === null || initiator === uid ? '' : `from ${initiator}`
+  const to = receiver === null || receiver === uid ? '' : `to ${receiver_type === 'group' ? 'group ' : ''}${receiver}`
+  return [type ?? 'call', [from, to].filter(Boolean).join(' ')].filter(Boolean).join(', ')
+}
+
+/** `rang 44s, nobody answered` */
+function outcomeOf({ status, rang_seconds: rang, connected_seconds: connected }: Told): string {
+  const ringing = rang === null || (rang === 0 && connected !== null) ? [] : `rang ${formatSeconds(rang)}`
+  const connection = status === 'ongoing' ? 'connected so far' : 'connected for'
+  const outcome = connected === null ? OUTCOMES[status] : `${connection} ${formatSeconds(connected)}`
+  return [ringing, outcome].flat().join(', ')
+}
+
+const OUTCOMES: Record<FoundCall['status'], string> = {
+  initiated: 'nobody has answered yet',
+  ongoing: 'is connected',
+  ended: 'ended',
+  unanswered: 'nobody answered',
+  rejected: 'rejected',
+  canceled: 'canceled by the caller',
+  other: 'has a status that is not documented',
+}
+
+/** Who joined a group's call, and who is missing in a call of two. */
+function joinsOf(call: Told, people: readonly Person[], uid: string | undefined): string[] {
+  const { receiver_type, status, initiator, connected_seconds } = call
+  if (receiver_type === 'group') {
+    const own = people.filter((person) => person.uid === uid)
+    const all = call.invited === 0 ? [] : `${call.joined} of ${call.invited} invited people joined`
+    return [all, own.map((person) => (person.joined ? `${person.uid} joined` : absenceOf(person)))].flat()
+  }
+  // Before a call is connected, who began it has not joined either.
+  const isMissing = (person: Person) => !person.joined && (person.uid !== initiator || connected_seconds !== null)
+  return status === 'rejected' ? [] : people.filter(isMissing).map(absenceOf)
+}
+
+const absenceOf = ({ uid, state }: Person) =>
+  state === 'rejected' ? `${uid} rejected it` : `${uid}'s device did not join`

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest'
+import type { SeenCall } from '../../../src/ledger/call.ts'
+import { foundCallsView, foundNotes } from '../../../src/views/found-call.ts'
+import { seen } from '../../kit/ledger/seen.ts'
+
+const NOW = 1_790_000_600
+const BEGAN = 1_790_000_000
+const found = (...calls: SeenCall[]) => ({ calls, filter: 'honoured', unclear: 0, isWhole: true }) as const
+const person = (uid: string, joined: boolean, state?: 'unanswered' | 'rejected' | 'ended' | 'ongoing') => ({
+  uid,
+  joined,
+  state,
+  joinedAt: undefined,
+  leftAt: undefined,
+  minutes: { audio: undefined, video: undefined, total: undefined },
+})
+const times = { initiatedAt: BEGAN, startedAt: BEGAN + 9, endedAt: BEGAN + 201 }
+const failed = { initiatedAt: BEGAN, endedAt: BEGAN + 44 }
+const toBob = { parties: { initiator: 'alice', receiver: 'bob' } }
+const toLobby = { parties: { initiator: 'alice', receiver: 'lobby' }, receiverType: 'group' } as const
+const absent = [person('alice', false, 'ended'), person('bob', false, 'unanswered')]
+const both = [person('alice', true, 'ended'), person('bob', true, 'ended')]
+const three = [...both, person('bob', false, 'ended'), person('carol', false, 'rejected'), person('dan', false)]
+
+test.each<[string, string, SeenCall]>([
+  [
+    "audio, to bob: rang 44s, nobody answered; bob's device did not join",
+    'alice',
+    seen('a', 'unanswered', { ...toBob, ...failed, participants: absent }),
+  ],
+  [
+    "audio, from alice: rang 44s, nobody answered; bob's device did not join",
+    'bob',
+    seen('a', 'unanswered', { ...toBob, ...failed, participants: absent }),
+  ],
+  ['audio, to bob: nobody answered', 'alice', seen('a', 'unanswered', { ...toBob, initiatedAt: BEGAN })],
+  [
+    'audio, to bob: rang 44s, rejected',
+    'alice',
+    seen('a', 'rejected', {
+      ...toBob,
+      ...failed,
+      participants: [person('alice', false), person('bob', false, 'rejected')],
+    }),
+  ],
+  [
+    "audio, to bob: rang 44s, canceled by the caller; bob's device did not join",
+    'alice',
+    seen('a', 'canceled', { ...toBob, ...failed, participants: absent }),
+  ],
+  [
+    'audio, to bob: rang 9s, connected for 3m 12s',
+    'alice',
+    seen('a', 'ended', { ...toBob, ...times, participants: both }),
+  ],
+  [
+    "audio, to bob: connected for 3m 21s; alice's device did not join",
+    'alice',
+    seen('a', 'ended', {
+      ...toBob,
+      startedAt: BEGAN,
+      endedAt: BEGAN + 201,
+      participants: [person('alice', false), person('bob', true)],
+    }),
+  ],
+  [
+    'audio, to bob: rang 9s, connected so far 9m 51s',
+    'alice',
+    seen('a', 'ongoing', { ...toBob, ...times, endedAt: undefined }),
+  ],
+  [
+    'audio, to bob: rang 10m, nobody has answered yet',
+    'alice',
+    seen('a', 'initiated', { ...toBob, initiatedAt: BEGAN }),
+  ],
+  [
+    'video, from alice to group lobby: rang 9s, connected for 3m 12s; 1 of 3 invited people joined; carol rejected it',
+    'carol',
+    seen('a', 'ended', { ...toLobby, ...times, type: 'video', participants: three }),
+  ],
+  [
+    "audio, from alice to group lobby: rang 9s, connected for 3m 12s; 1 of 3 invited people joined; dan's device did not join",
+    'dan',
+    seen('a', 'ended', { ...toLobby, ...times, participants: three }),
+  ],
+  [
+    'audio, from alice to group lobby: rang 9s, connected for 3m 12s; 1 of 3 invited people joined; bob joined',
+    'bob',
+    seen('a', 'ended', { ...toLobby, ...times, participants: three }),
+  ],
+  [
+    'audio, from alice to group lobby: connected for 3m 12s',
+    'bob',
+    seen('a', 'ended', { ...toLobby, ...times, initiatedAt: BEGAN + 9 }),
+  ],
+  [
+    'call: has a status that is not documented',
+    'alice',
+    seen('a', 'other', { type: undefined, receiverType: undefined }),
+  ],
+])('%s (searched for %s)', (text, uid, call) => {
+  expect(foundCallsView('production', found(call), { uid }, NOW).calls).toMatchObject([{ text }])
+})
+
+test('the state of the user is that of an entry that joined, and null where the service does not list the user', () => {
+  const call = seen('a', 'ended', { ...toLobby, ...times, participants: three })
+  const of = (uid: string) => foundCallsView('production', found(call), { uid }, NOW).calls[0]
+  expect(of('bob')).toMatchObject({ user: { joined: true, state: 'ended' }, invited: 3, joined: 1 })
+  expect(of('dan')).toMatchObject({ user: { joined: false, state: null } })
+  expect(of('eve')).toMatchObject({
+    user: null,
+    began: '2026-09-21T14:13:20.000Z',
+    rang_seconds: 9,
+    connected_seconds: 192,
+  })
+})
+
+test('notes say what a reader must know of the list', () => {
+  const notes = (more: object) => foundNotes(foundCallsView('production', { ...found(), ...more }, { uid: 'a' }, NOW))
+  expect(notes({ calls: [seen('a', 'ended')] })).toEqual([])
+  expect(notes({ filter: 'ignored', unclear: 1 })).toEqual([
+    'The service ignored the filter: callwatch filtered the list itself.',
+    '1 call does not say who took part, and cannot be told.',
+    'No such call was found.',
+  ])
+  expect(notes({ filter: 'refused', unclear: 2, isWhole: false })).toEqual([
+    'The service refused the filter: callwatch filtered the list itself.',
+    '2 calls do not say who took part, and cannot be told.',
+    'Only a part of the list was read: there may be further calls.',
+    'No such call was found.',
+  ])
+})
