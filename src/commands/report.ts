@@ -134,8 +134,9 @@ async function openSource(config: Config, { targets, since = LAST_DAY, zone, war
   return { reader: store, targets: read, isStored: false, failed, [Symbol.asyncDispose]: store.close }
 }
 
+const OF_INVITED = ['invited_joined', 'invited_absent', 'invited_unknown', 'not_joined_ratio']
 /** Columns that a table omits if no row has any. */
-const SELDOM = ['other', 'lost', 'noticed_late', 'blind_seconds']
+const SELDOM = ['other', 'lost', ...OF_INVITED, 'noticed_late', 'blind_seconds']
 
 /** The header of a column: durations have their unit in each cell. */
 const headerOf = (name: string) =>
@@ -144,11 +145,15 @@ const headerOf = (name: string) =>
     .replace('_duration_seconds', '')
     .replace('minutes', 'min')
     .replace('failure_ratio', 'failed')
+    .replace('_ratio', '')
     .replace('noticed_', '')
     .replaceAll('_', ' ')
 
 /** The least important first. */
 const GIVES_WAY = [
+  'invited unknown',
+  'invited absent',
+  'invited joined',
   'participant audio min',
   'participant video min',
   'late',
@@ -158,6 +163,7 @@ const GIVES_WAY = [
   'p95',
   'p50',
   'not covered',
+  'not joined',
   'canceled',
   'rejected',
   'unanswered',
@@ -170,7 +176,7 @@ function tableOf({ by, rows, total }: Report, width: number): string[] {
   if (by.length === 0 || rows.length === 0) return []
   const all: (ReportTotal | ReportRow)[] = rows.length === 1 ? rows : [...rows, total]
   const shown = REPORT_COLUMNS.filter(
-    (column) => !SELDOM.includes(column.name) || all.some((row) => cellOf(row, column) !== 0),
+    (column) => !SELDOM.includes(column.name) || all.some((row) => (cellOf(row, column) ?? 0) !== 0),
   )
   const header = [...by, ...shown.map(({ name }) => headerOf(name))]
   const lines = all.map((row) => [
@@ -182,7 +188,7 @@ function tableOf({ by, rows, total }: Report, width: number): string[] {
 
 function cellText(name: string, value: Cell): string {
   if (typeof value !== 'number') return String(value ?? '-')
-  if (name === 'failure_ratio') return formatShare(value)
+  if (name.endsWith('_ratio')) return formatShare(value)
   if (name.endsWith('_seconds')) return formatSeconds(value)
   return formatNumber(value)
 }

@@ -1,14 +1,15 @@
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureCount } from '../ledger/failure-ratio.ts'
 import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
+import { INVITED } from '../ledger/series.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { computedColumns } from '../store/call-columns.ts'
 import type { Row } from '../store/sql.ts'
 
 /**
  * The sums of finished calls, by key. Keys below those in {@link KEYS} are amounts for each status, by its code
- * (call-codes.ts). Then come the user minutes, the numbers of calls in each class of durations and of answer delays, and the
- * numbers of calls that began in each earlier quarter of an hour.
+ * (call-codes.ts). Then come the user minutes, the invited people, the numbers of calls in each class of durations and of answer delays,
+ * and the numbers of calls that began in each earlier quarter of an hour.
  */
 export type Sums = Map<number, number>
 
@@ -16,13 +17,16 @@ export type Sums = Map<number, number>
 export type AddToSum = (labels: number, key: number, n: number) => void
 
 /**
- * The key of the user minutes, and the first key of each histogram. To this, `began` adds the number of the quarter of an hour since
- * 1970.
+ * The key of the user minutes, the first key of {@link INVITED}, and that of each histogram. To this, `began` adds the number of the
+ * quarter of an hour since 1970.
  */
-export const KEYS = { userMinutes: 56, duration: 64, answerDelay: 576, began: 1088 } as const
+export const KEYS = { userMinutes: 56, invited: 57, duration: 64, answerDelay: 576, began: 1088 } as const
 
 /** In the order of their keys. Minutes, and the duration in seconds. */
 const AMOUNTS = ['calls', 'late', 'audio', 'video', 'participant_audio', 'participant_video', 'duration'] as const
+
+/** What is summed over all statuses, in the order of the keys. */
+const OTHERS = ['user_minutes', ...INVITED.map((outcome) => `invited_${outcome}`)]
 
 const COUNTED = [...FINAL_STATUSES, 'other'] as const
 const USAGE_STATUSES = [...COUNTED, 'lost'] as const
@@ -39,7 +43,7 @@ export function addAll(to: Sums, sums: Sums): void {
 
 /** The columns of a call's row that sums need. */
 export const SUMMED_COLUMNS = `finished, status, labels, audio, video, participant_audio, participant_video,
-  ${computedColumns('began', 'noticed', 'duration', 'answer_delay', 'user_minutes')}`
+  invited_joined, invited_absent, ${computedColumns('began', 'noticed', 'duration', 'answer_delay', 'user_minutes', 'invited_unknown')}`
 
 /**
  * Passes the amounts of a call to `addToSum`.
@@ -56,7 +60,7 @@ export function sumCall(addToSum: AddToSum, row: Row, unit: number = QUARTER_HOU
     const amount = name === 'calls' ? 1 : name === 'late' ? late : number(name)
     if (amount !== 0) addToSum(labels, first + i, amount)
   }
-  if (number('user_minutes') !== 0) addToSum(labels, KEYS.userMinutes, number('user_minutes'))
+  for (const [i, name] of OTHERS.entries()) if (number(name) !== 0) addToSum(labels, KEYS.userMinutes + i, number(name))
   if (duration !== null) addToSum(labels, KEYS.duration + classOf(Number(duration)), 1)
   if (delay !== null) addToSum(labels, KEYS.answerDelay + classOf(Number(delay)), 1)
   const began = Math.floor(number('began') / unit)
@@ -71,6 +75,12 @@ export function callsOf(sums: Sums, status: (typeof USAGE_STATUSES)[number]): nu
 /** The vendor's published formula: the duration of each call × who joined. */
 export function userMinutesOf(sums: Sums): number {
   return sums.get(KEYS.userMinutes) ?? 0
+}
+
+/** The people whom the calls invited; and, as unknown, the calls of which that is not known. */
+export function invitedOf(sums: Sums) {
+  const [joined, absent, unknown] = INVITED.map((_, i) => sums.get(KEYS.invited + i) ?? 0)
+  return { joined: joined!, absent: absent!, unknown: unknown! }
 }
 
 /** An amount, summed over all statuses. */

@@ -30,6 +30,8 @@ export const CALL_VALUES = {
   answer_delay: between('initiated', 'started'),
   /** The vendor's published formula, in minutes: the duration × who joined. 0 where either is unknown. */
   user_minutes: `coalesce((${between('started', 'ended')}) / 60 * total_participants, 0)`,
+  /** 1 for a finished call of which nobody knows who was invited, as in ledger/delta/invited.ts. */
+  invited_unknown: `CASE WHEN finish_at IS NOT NULL AND invited_joined IS NULL AND (marks & ${MARK.detailsWanted}) = 0 THEN 1 ELSE 0 END`,
   participants: 'CASE WHEN finish_at IS NULL THEN joined ELSE total_participants END',
 } as const
 

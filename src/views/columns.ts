@@ -7,6 +7,7 @@ const PARTS: Readonly<Record<string, (part: string) => string>> = {
   calls: (status) => (status === 'total' ? 'calls' : status),
   minutes: (media) => `${media}_minutes`,
   participant_minutes: (media) => (media === 'total' ? 'participant_minutes' : `participant_${media}_minutes`),
+  invited: (outcome) => `invited_${outcome}`,
   duration_seconds: (figure) => `${figure}_duration_seconds`,
 }
 

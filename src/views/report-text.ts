@@ -18,6 +18,7 @@ export function textOfReport(report: Report): ReportText {
     lead: rowText(total),
     lines: [
       outcomesText(total),
+      invitedText(total),
       forecastText(report),
       worstHourText(report),
       firedText(report),
@@ -118,6 +119,15 @@ function outcomesText({ calls: { total, ...outcomes } }: ReportTotal): string {
   return Object.entries(shown)
     .map(([status, n]) => `${status} ${formatNumber(n)}`)
     .join(', ')
+}
+
+/** `41 of 340 invited people did not join, 12.1%, not known of 3 calls`; empty if it is not known of any. */
+export function invitedText({ invited, not_joined_ratio: ratio }: ReportTotal): string {
+  const { joined, absent, unknown } = invited
+  if (joined + absent === 0) return ''
+  const share = ratio === null ? '' : `, ${formatShare(ratio)}`
+  const others = unknown === 0 ? '' : `, not known of ${plural(unknown, 'call')}`
+  return `${formatNumber(absent)} of ${formatNumber(joined + absent)} invited people did not join${share}${others}`
 }
 
 /** What the month will have at its end. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isoTime, wholeMilliseconds } from '../clock/times.ts'
 import { BLIND_KINDS, type Coverage } from '../history/coverage.ts'
 import type { PeriodReport, Reported } from '../history/report.ts'
-import { amountOf, amountsOf, callsOf, histogram, userMinutesOf, type Sums } from '../history/sums.ts'
+import { amountOf, amountsOf, callsOf, histogram, invitedOf, userMinutesOf, type Sums } from '../history/sums.ts'
 import { USAGE_KEYS } from '../history/usage.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import type { CsvFormat } from '../text/csv.ts'
@@ -21,6 +21,10 @@ export const figures = z.object({
   participant_minutes: minutes,
   user_minutes: z.number().describe('The formula that the vendor publishes: the duration of each call × who joined'),
   failure_ratio: ratio.nullable().describe('Null below five calls'),
+  invited: z
+    .object({ joined: count, absent: count, unknown: count })
+    .describe('People invited, without the initiator; unknown: calls of which that is not known'),
+  not_joined_ratio: ratio.nullable().describe('Share of the invited people who did not join; null below five people'),
   /** For calls that ended. */
   duration_seconds: z.object({ mean: percentile, ...percentiles.shape }).describe('The percentiles are exact to 2%'),
 })
@@ -29,12 +33,16 @@ export function figuresView(sums: Sums): z.output<typeof figures> {
   const finished = byOutcome((status) => callsOf(sums, status))
   const total = Object.values(finished).reduce((all, n) => all + n, 0)
   const { known, percentiles } = histogram(sums, 'duration')
+  const invited = invitedOf(sums)
+  const people = invited.joined + invited.absent
   return {
     calls: { ...finished, lost: callsOf(sums, 'lost') },
     minutes: { audio: amountOf(sums, 'audio'), video: amountOf(sums, 'video') },
     participant_minutes: { audio: amountOf(sums, 'participant_audio'), video: amountOf(sums, 'participant_video') },
     user_minutes: userMinutesOf(sums),
     failure_ratio: total < MIN_EXPORTED_CALLS ? null : failureRatio({ ...finished, total }, 'any'),
+    invited,
+    not_joined_ratio: people < MIN_EXPORTED_CALLS ? null : invited.absent / people,
     duration_seconds: {
       mean: known === 0 ? null : wholeMilliseconds(amountOf(sums, 'duration') / known),
       ...percentiles,

@@ -30,7 +30,9 @@ export function reportContract(newPlace: NewPlace): void {
       failure_ratio: ratio,
       participant_minutes: minutes,
       user_minutes: users,
+      invited,
     }: ReportTotal) => ({
+      invited,
       calls: calls.total,
       failed: Math.round((ratio ?? 0) * calls.total),
       participantMinutes: minutes.total,

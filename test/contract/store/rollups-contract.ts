@@ -16,6 +16,7 @@ import { USAGE_KEYS } from '../../../src/history/usage.ts'
 import { usageOf } from '../../kit/history/as-shown.ts'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
+import { COUNTERS, INVITED, sumOf } from '../../../src/ledger/series.ts'
 import { quarterHourOf } from '../../../src/ledger/usage.ts'
 import { MODES, TYPES } from '../../../src/ledger/call.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -181,6 +182,27 @@ export function rollupsContract(newPlace: NewPlace, numRuns = 25): void {
         { numRuns },
       )
       expect(await userMinutesSince(store, 'target 1', LATER, 0)).toEqual(new Map())
+    })
+
+    test('invited people are those that the commits have counted, less corrections, whatever was observed', async () => {
+      const store = await (await newPlace()).open()
+      let targets = 0
+      await fc.assert(
+        fc.asyncProperty(anyObservations, fc.boolean(), async (observations, addsUp) => {
+          const name = `target ${++targets}`
+          const target = await openIn(store, { ...A, name })
+          for (const observation of observations) {
+            await observe(target, name, observation)
+            if (addsUp) await updateAll(store)
+          }
+          const counted = (outcome: string) =>
+            sumOf(target.ledger, COUNTERS.invited, (labels) => labels.at(-1) === outcome) -
+            sumOf(target.ledger, COUNTERS.invitedCorrections, ([of]) => of === outcome)
+          const [row] = await usageOf(store, { from: 0, to: 4e9, zone: 'UTC', by: [], targets: [name] })
+          expect(row!.invited).toEqual(Object.fromEntries(INVITED.map((outcome) => [outcome, counted(outcome)])))
+        }),
+        { numRuns },
+      )
     })
 
     test('are of quarters that are over, and are read instead of the calls', async () => {

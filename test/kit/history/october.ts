@@ -84,10 +84,15 @@ function seenOf({ endedAt, status, minutes, seconds }: Call, i: number): SeenCal
     startedAt,
     endedAt,
     totalParticipants: status === 'ended' ? 3 : 0,
+    invited: invitedTo(status),
     callMinutes: { audio: seconds / 60, video: 0, total: undefined },
     participantMinutes: { audio: minutes / 2, video: minutes / 2, total: undefined },
   })
 }
+
+/** Nobody joins a call that fails; of some statuses it is not known. */
+const invitedTo = (status: FinalStatus) =>
+  status === 'canceled' ? undefined : status === 'ended' ? { joined: 2, absent: 1 } : { joined: 0, absent: 3 }
 
 /** What these calls are in a report: the plain way. */
 export function plainOf(calls: readonly Call[]) {
@@ -96,6 +101,11 @@ export function plainOf(calls: readonly Call[]) {
   return {
     calls: calls.length,
     failed,
+    invited: {
+      joined: 2 * of('ended'),
+      absent: of('ended') + 3 * (of('unanswered') + of('rejected')),
+      unknown: of('canceled'),
+    },
     participantMinutes: calls.reduce((sum, { minutes }) => sum + minutes, 0),
     userMinutes: calls.reduce((sum, { seconds }) => sum + (3 * seconds) / 60, 0),
   }

@@ -13,6 +13,8 @@ export const REPORT_ROW: ReportRow = {
   participant_minutes: { audio: 6000, video: 2310.4, total: 8310.4 },
   user_minutes: 9008,
   failure_ratio: 0.042,
+  invited: { joined: 2990, absent: 410, unknown: 3 },
+  not_joined_ratio: 0.1206,
   ...durations,
   noticed_late: 3,
   blind_seconds: 3000,

@@ -28,6 +28,7 @@ const anySeen: fc.Arbitrary<SeenCall> = fc
       hasParticipantList: fc.boolean(),
       totalParticipants: fc.option(fc.nat(60), { nil: undefined }),
       joined: fc.option(fc.nat(60), { nil: undefined }),
+      invited: fc.option(fc.record({ joined: fc.nat(50), absent: fc.nat(50) }), { nil: undefined, freq: 1 }),
       hasRecording: fc.boolean(),
       badValue: fc.boolean(),
     }),

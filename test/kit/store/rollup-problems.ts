@@ -10,7 +10,7 @@ import type { RowReader } from '../../../src/store/sql.ts'
  */
 export async function rollupProblems(reader: RowReader, targets: readonly string[]): Promise<string[]> {
   const rows = await reader.rows(
-    `SELECT name, ${computedColumns('began', 'user_minutes')}, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
+    `SELECT name, ${computedColumns('began', 'user_minutes', 'invited_unknown')}, invited_joined, invited_absent, finished, status, audio, participant_video FROM callwatch.targets CROSS JOIN callwatch.calls
     WHERE target = number AND status <> ${BASELINE_CODE}`,
     [],
   )
@@ -22,6 +22,9 @@ export async function rollupProblems(reader: RowReader, targets: readonly string
     audio: Number(row['audio']),
     participantVideo: Number(row['participant_video']),
     userMinutes: Number(row['user_minutes']),
+    joined: Number(row['invited_joined']),
+    absent: Number(row['invited_absent']),
+    unknown: Number(row['invited_unknown']),
   }))
   const finishes = calls.map(({ finished }) => finished).filter(Number.isFinite)
   if (finishes.length === 0) return []
@@ -43,6 +46,7 @@ export async function rollupProblems(reader: RowReader, targets: readonly string
         sum(({ audio }) => audio),
         sum(({ participantVideo }) => participantVideo),
         sum(({ userMinutes }) => userMinutes),
+        ...(['joined', 'absent', 'unknown'] as const).map((outcome) => sum((call) => call[outcome])),
         own.filter(({ began, finished }) => began < at && finished >= at).length,
       ]
       const found = [
@@ -50,6 +54,7 @@ export async function rollupProblems(reader: RowReader, targets: readonly string
         point.minutes.audio,
         point.participant_minutes.video,
         point.user_minutes,
+        ...Object.values(point.invited),
         point.in_progress,
       ]
       if (found.every((value, i) => Math.abs(value! - expected[i]!) < 1e-6)) continue

@@ -97,6 +97,8 @@ function pointAt(at: number, step: number, share: number): SeriesPoint {
     participant_minutes: { audio: minutes.audio * 2, video: minutes.video * 2 },
     user_minutes: (minutes.audio + minutes.video) * 2.2,
     failure_ratio: all === 0 ? null : failed / all,
+    invited: { joined: 3 * ended, absent: Math.round(ended * 0.6 * noise(12)) + failed, unknown: 0 },
+    not_joined_ratio: all === 0 ? null : 0.1 + 0.2 * noise(12),
     duration_seconds:
       all === 0
         ? { mean: null, p50: null, p95: null }

@@ -25,6 +25,7 @@ async function reportIn(columns: number | undefined, ...args: string[]) {
         totalParticipants: 2,
         callMinutes: { audio: 0, video: 1, total: undefined },
         participantMinutes: { audio: 0, video: 2, total: undefined },
+        invited: { joined: 2, absent: 1 },
       })
     await see(completePoll(3600, ended('a', 0.5)))
     if (name === 'production') {
@@ -47,13 +48,14 @@ test('report prints a table, and what it does not cover', async () => {
       'Calls from 2026-09-21 14:13 to 2026-09-21 20:13 (UTC)',
       '6 calls, 6 participant minutes, 6 user minutes, 50% failed',
       'ended 3, unanswered 0, rejected 3, canceled 0',
+      '3 of 9 invited people did not join, 33.3%, not known of 3 calls',
       'Not covered: 5h (not polled, so that calls were noticed late: production)',
       'Not compared: not all calls of 2026-09-14 14:13 to 2026-09-14 20:13 are known',
-      'target      type   calls  ended  unanswered  rejected  canceled  audio min  video min  participant audio min  participant video min  participant min  user min  failed  mean  p50  p95  late  not covered',
-      'production  audio      3      0           0         3         0          0          0                      0                      0                0         0       -     -    -    -     3           5h',
-      'production  video      2      2           0         0         0          0          2                      0                      4                4         4       -    1m   1m   1m     2           5h',
-      'staging     video      1      1           0         0         0          0          1                      0                      2                2         2       -    1m   1m   1m     1           0s',
-      'total                  6      3           0         3         0          0          3                      0                      6                6         6     50%    1m   1m   1m     6           5h',
+      'target      type   calls  ended  unanswered  rejected  canceled  audio min  video min  participant audio min  participant video min  participant min  user min  failed  invited joined  invited absent  invited unknown  not joined  mean  p50  p95  late  not covered',
+      'production  audio      3      0           0         3         0          0          0                      0                      0                0         0       -               0               0                3           -     -    -    -     3           5h',
+      'production  video      2      2           0         0         0          0          2                      0                      4                4         4       -               4               2                0       33.3%    1m   1m   1m     2           5h',
+      'staging     video      1      1           0         0         0          0          1                      0                      2                2         2       -               2               1                0           -    1m   1m   1m     1           0s',
+      'total                  6      3           0         3         0          0          3                      0                      6                6         6     50%               6               3                3       33.3%    1m   1m   1m     6           5h',
       '',
     ].join('\n'),
   )
@@ -92,7 +94,7 @@ test('report prints JSON with the days of a time zone', async () => {
 
 test('report --by none has only the total, also where nothing finished', async () => {
   const { stdout } = await report('--since', '2026-09-01', '--until', '2026-09-02', '--by', 'none', '--format', 'csv')
-  expect(stdout.split('\n').slice(1)).toEqual(['total,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,0,86400', ''])
+  expect(stdout.split('\n').slice(1)).toEqual(['total,0,0,0,0,0,0,0,0,0,0,0,0,0,,0,0,0,,,,,0,86400', ''])
 })
 
 test('report --format excel begins with a byte order mark, and has semicolons and decimal commas', async () => {

@@ -28,6 +28,7 @@ test('a report has its numbers in a line, then what else there is to say, and it
     lead: '1,206 calls (+12%), 8,314 participant minutes (-3%), 9,012 user minutes (±0%), 4.2% failed (+0.9 points), known of 2 of 3 target-days',
     lines: [
       'ended 1,154, unanswered 30, rejected 15, canceled 6, other 1',
+      '410 of 3,400 invited people did not join, 12.1%, not known of 3 calls',
       'Worst hour, from Thu 2026-11-19 14:00: 21 of 80 calls failed, 26.3%',
       'Fired: HighFailureRate (critical) 3 times on 2 targets, for 1h 20m; NoGoodPoll (warning) once, for 5m',
       'Not covered: 50m (not polled, so that calls were noticed late: production)',
@@ -53,6 +54,15 @@ test('what was not known before is compared with nothing', () => {
   const { lead, lines } = textOfReport({ ...REPORT, by: [], rows: [], total })
   expect(lead).toBe('1,206 calls, 8,314 participant minutes, 9,012 user minutes, 4.2% failed')
   expect(lines.at(-1)).toBe('Not compared: not all calls of Thursday, 2026-11-12 are known')
+})
+
+test.each([
+  [{ joined: 3, absent: 1, unknown: 0 }, null, '1 of 4 invited people did not join'],
+  [{ joined: 8, absent: 0, unknown: 1 }, 0, '0 of 8 invited people did not join, 0%, not known of 1 call'],
+  [{ joined: 0, absent: 0, unknown: 9 }, null, undefined],
+])('of invited people %j the report says %s: %s', (invited, ratio, line) => {
+  const { lines } = textOfReport({ ...REPORT, total: { ...REPORT.total, invited, not_joined_ratio: ratio } })
+  expect(lines.find((each) => each.includes('invited'))).toBe(line)
 })
 
 test('the forecast of a month is a line', () => {

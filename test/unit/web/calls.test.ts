@@ -298,9 +298,9 @@ describe('/api/v1/report', () => {
   test('report as CSV', async () => {
     const { text } = await ask(`report?since=${NOW - 172_800}&until=${NOW}&format=csv`)
     expect(text.split('\r\n').slice(0, 3)).toEqual([
-      'row,target,calls,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,participant_minutes,user_minutes,failure_ratio,mean_duration_seconds,p50_duration_seconds,p95_duration_seconds,noticed_late,blind_seconds',
-      'part,production,2,2,0,0,0,0,0,1,0,1.5,0,1.5,1,,15,15.05,15.05,0,172800',
-      'part,staging,1,1,0,0,0,0,0,0.5,0,0.75,0,0.75,0.5,,15,15.05,15.05,0,0',
+      'row,target,calls,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,participant_minutes,user_minutes,failure_ratio,invited_joined,invited_absent,invited_unknown,not_joined_ratio,mean_duration_seconds,p50_duration_seconds,p95_duration_seconds,noticed_late,blind_seconds',
+      'part,production,2,2,0,0,0,0,0,1,0,1.5,0,1.5,1,,0,0,2,,15,15.05,15.05,0,172800',
+      'part,staging,1,1,0,0,0,0,0,0.5,0,0.75,0,0.75,0.5,,0,0,1,,15,15.05,15.05,0,0',
     ])
   })
 
@@ -328,7 +328,7 @@ describe('/api/v1/report', () => {
     const { text } = await ask(`report?since=${NOW - 172_800}&until=${NOW}&by=day,target&format=excel`)
     const [names, row] = text.split('\r\n')
     expect(names).toMatch(/^row;day;target;calls;ended;.*;blind_seconds$/)
-    expect(row).toMatch(/^part;2026-09-20;production;1;1;.*;0,5;0;0,75;0;0,75;0,5;;15;15,05;15,05;0;86400$/)
+    expect(row).toMatch(/^part;2026-09-20;production;1;1;.*;0,5;0;0,75;0;0,75;0,5;;0;0;1;;15;15,05;15,05;0;86400$/)
   })
 
   test.each(['csv', 'json'])('lengths of a report as %s are whole milliseconds', async (format) => {

@@ -23,10 +23,12 @@ function drawingsOf(media: 'minutes' | 'participant_minutes'): Drawing[] {
     ['video', 'second', 'bar', (point) => point[media].video],
   ]
   const ratio: Line = ['ratio', 'first', 'line', (point) => point.failure_ratio]
+  const absent: Line = ['share', 'first', 'line', (point) => point.not_joined_ratio]
   const open: Line = ['calls', 'first', 'line', (point) => point.in_progress]
   return [
     { id: 'calls', title: 'Calls by outcome', unit: 'calls', lines: outcomes },
     { id: 'failure-ratio', title: 'Failure ratio', unit: 'ratio', lines: [ratio] },
+    { id: 'not-joined', title: 'Invited who did not join', unit: 'ratio', lines: [absent] },
     { id: 'minutes', title: capital(media.replace('_', ' ')), unit: 'number', lines: minutes },
     { id: 'in-progress', title: 'Calls in progress', unit: 'calls', isInstant: true, lines: [open] },
     { id: 'duration', title: 'Duration', unit: 'seconds', lines: percentiles('duration_seconds') },
@@ -82,7 +84,7 @@ export function chartsOf(options: {
         step,
         complete: times.filter((at) => at + step <= now).length,
         series: [...lines.map((line) => lineOf(line)), ...lastWeek.filter(isKnown)],
-        ...(chart.unit === 'ratio' && { thresholds: thresholdsOf(targets, query) }),
+        ...(id === 'failure-ratio' && { thresholds: thresholdsOf(targets, query) }),
         bands,
       }
     },

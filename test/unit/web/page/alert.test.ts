@@ -72,6 +72,8 @@ const row = (type: string, ended: number, rejected: number): Row => ({
   participant_minutes: { audio: 0, video: 0, total: 0 },
   duration_seconds: { mean: null, p50: null, p95: null },
   failure_ratio: rejected / (ended + rejected),
+  invited: { joined: ended, absent: rejected, unknown: 0 },
+  not_joined_ratio: rejected / (ended + rejected),
   noticed_late: 0,
   blind_seconds: 0,
   compared: { targets: 0, days: 0, known_days: 0, now: NO_AMOUNTS, before: NO_AMOUNTS },

@@ -41,6 +41,8 @@ const point = (at: number, differing: Partial<SeriesPoint> = {}): SeriesPoint =>
   participant_minutes: { audio: 20, video: 8 },
   user_minutes: 30,
   failure_ratio: 0.25,
+  invited: { joined: 12, absent: 8, unknown: 1 },
+  not_joined_ratio: 0.4,
   duration_seconds: { mean: 90, p50: 60, p95: 300 },
   answer_delay_seconds: { p50: 5, p95: null },
   in_progress: 7,
@@ -78,6 +80,14 @@ function charts(given: Partial<Parameters<typeof chartsOf>[0]> = {}): Record<str
 }
 const values = (chart: Chart | undefined) =>
   Object.fromEntries(chart?.series.map(({ name, values }) => [name, [...values]]) ?? [])
+
+test('a chart has the share of the invited people who did not join, without the thresholds of the failure ratio', () => {
+  const earlier = seriesFrom(LAST - 2 * HOUR - WEEK, three({ not_joined_ratio: 0.1 }, LAST - 2 * HOUR - WEEK))
+  const { rules } = targetView(shownTarget({ rules: [RATIO_RULE], sync: POLLED }))
+  const { 'not-joined': chart, 'failure-ratio': failed } = charts({ earlier, targets: [target('production', rules)] })
+  expect(values(chart)).toEqual({ share: [0.4, 0.4, 0.4], 'last week': [0.1, 0.1, 0.1] })
+  expect([failed?.thresholds?.length, chart?.thresholds]).toEqual([1, undefined])
+})
 
 describe('the request of the charts', () => {
   const requestOf = (query: string) =>
