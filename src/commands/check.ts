@@ -9,7 +9,7 @@ import { readAddress } from '../store/postgres/address.ts'
 import { onlyStoreErrors, RefusedByOthers, StoreError } from '../store/store-error.ts'
 import type { Exchange } from '../service/exchange.ts'
 import { Option, type CommandContext, type Declare } from './command.ts'
-import type { CheckView, Probe } from '../views/check.ts'
+import type { CheckView, Probe } from '../views/commands/check.ts'
 
 type CheckOptions = { probe: boolean; store: boolean; json: boolean; target?: string; record?: string }
 

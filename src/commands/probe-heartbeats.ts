@@ -2,7 +2,7 @@ import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { configuredReceivers } from '../notifications/configured-receivers.ts'
-import type { HeartbeatProbe } from '../views/check.ts'
+import type { HeartbeatProbe } from '../views/commands/check.ts'
 
 /** Requests each heartbeat once, as a daemon that works does. */
 export async function probeHeartbeats({ notify }: Pick<Config, 'notify'>): Promise<HeartbeatProbe[]> {

@@ -8,7 +8,7 @@ import { ServiceError, type ServiceErrorKind } from '../service/service-error.ts
 import { undiciTransport } from '../service/undici-transport.ts'
 import { unreadTime } from '../service/wire-call.ts'
 import { formatUnreadTime } from '../text/format.ts'
-import { NO_CALL_LOGS, type Probe, type ProbeKind } from '../views/check.ts'
+import { NO_CALL_LOGS, type Probe, type ProbeKind } from '../views/commands/check.ts'
 import { MAX_SKEW_SECONDS, survey } from './survey.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { anonymize } from './anonymize.ts'
 import type { Exchange } from '../service/exchange.ts'
-import type { Probe } from '../views/check.ts'
+import type { Probe } from '../views/commands/check.ts'
 import { UsageError } from './explain-error.ts'
 
 /**

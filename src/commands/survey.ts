@@ -10,7 +10,7 @@ import { isEnvelope, type Exchange } from '../service/exchange.ts'
 import { ServiceError } from '../service/service-error.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import type { Transport } from '../service/transport.ts'
-import { MEANINGS, type Finding } from '../views/check.ts'
+import { MEANINGS, type Finding } from '../views/commands/check.ts'
 
 type Check = Finding['check']
 

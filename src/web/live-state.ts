@@ -14,7 +14,7 @@ import {
   type Observable,
 } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import type { StateChange } from '../views/state.ts'
+import type { StateChange } from '../views/state/state.ts'
 import { countPerMinute } from './finished-per-minute.ts'
 import type { WebOptions } from './server.ts'
 import { lasting, withVersions, type Part, type Parts, type StateReading } from './state.ts'

@@ -6,8 +6,8 @@ import { incidentsOf } from '../alerts/incidents.ts'
 import { webhookViews } from '../events/webhooks/webhook-views.ts'
 import { readNotifiedAlerts, withMessages } from '../notifications/notified-incidents.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
-import { stateView, type State, type StateChange } from '../views/state.ts'
-import type { TargetView } from '../views/target.ts'
+import { stateView, type State, type StateChange } from '../views/state/state.ts'
+import type { TargetView } from '../views/state/target.ts'
 import type { WebOptions } from './server.ts'
 
 /**

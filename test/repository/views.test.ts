@@ -13,7 +13,7 @@ const sourceOf = (name: string) => readFileSync(join(SRC, name), 'utf8')
 
 /** What the modules of src/views export. */
 const views = await Promise.all(
-  globSync('views/*.ts', { cwd: SRC }).map(async (name) => Object.values<unknown>(await import(join(SRC, name)))),
+  globSync('views/**/*.ts', { cwd: SRC }).map(async (name) => Object.values<unknown>(await import(join(SRC, name)))),
 )
 const schemas = new Set(views.flat().filter((value) => value instanceof z.ZodType))
 

@@ -1,6 +1,6 @@
 import { isEqual } from '../../ledger/delta/minutes.ts'
 import { inOneLine } from '../../text/plain-text.ts'
-import type { AuditReport, AuditSums, ReportedCall } from '../../views/audit.ts'
+import type { AuditReport, AuditSums, ReportedCall } from '../../views/commands/audit.ts'
 import { idsOf } from '../../views/call.ts'
 
 /** The most calls of each kind that are listed. `--json` lists all. */

@@ -8,7 +8,7 @@ import { openReader } from '../../store/open-store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
 import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
-import { targetAuditView, type AuditReport, type TargetAudit } from '../../views/audit.ts'
+import { targetAuditView, type AuditReport, type TargetAudit } from '../../views/commands/audit.ts'
 import { besideDaemon } from './beside-daemon.ts'
 import { auditTarget } from './target.ts'
 

@@ -18,7 +18,7 @@ import { readList } from '../../polling/list/read-list.ts'
 import type { CallsClient, CallsClientOptions } from '../../service/calls-client.ts'
 import { ServiceError } from '../../service/service-error.ts'
 import type { StoreReader } from '../../store/reader.ts'
-import type { ComparedCall, TargetAudit } from '../../views/audit.ts'
+import type { ComparedCall, TargetAudit } from '../../views/commands/audit.ts'
 import { confirmSuspects } from './confirm-suspects.ts'
 import { rowCounter } from './count-rows.ts'
 

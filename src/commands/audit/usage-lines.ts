@@ -1,5 +1,5 @@
 import { formatNumber } from '../../text/format.ts'
-import type { UsageAudit } from '../../views/audit-usage.ts'
+import type { UsageAudit } from '../../views/commands/audit-usage.ts'
 import { coverageText } from '../../views/report-text.ts'
 
 /** The vendor's count of the minutes of a target beside callwatch's, as lines for people. */

@@ -1,7 +1,7 @@
 import { daemonUrl } from '../../config/daemon-url.ts'
 import type { Config } from '../../config/config.ts'
 import { parseMap } from '../../schema/path.ts'
-import { state, type State } from '../../views/state.ts'
+import { state, type State } from '../../views/state/state.ts'
 import type { CommandContext } from '../command.ts'
 
 /** How long the daemon may take (milliseconds). The image allows its health check ten seconds. */

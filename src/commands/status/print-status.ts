@@ -11,7 +11,7 @@ import {
   plural,
   withoutNumbers,
 } from '../../text/format.ts'
-import type { State } from '../../views/state.ts'
+import type { State } from '../../views/state/state.ts'
 import { shellQuoted } from '../alerts/alert-calls.ts'
 import { tableLines, type CommandContext } from '../command.ts'
 

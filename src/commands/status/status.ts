@@ -1,7 +1,7 @@
 import { openReader } from '../../store/open-store.ts'
 import { formatTime } from '../../text/format.ts'
 import type { Config } from '../../config/config.ts'
-import type { State } from '../../views/state.ts'
+import type { State } from '../../views/state/state.ts'
 import { WIDE, widthOf, type CommandContext, type Declare } from '../command.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { daemonOf, hear, type Daemon } from './ask-daemon.ts'

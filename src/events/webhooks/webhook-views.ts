@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts'
-import { webhookView, type WebhookView } from '../../views/webhook-status.ts'
+import { webhookView, type WebhookView } from '../../views/state/webhook-status.ts'
 import { readCursor, START } from '../cursor.ts'
 
 /**

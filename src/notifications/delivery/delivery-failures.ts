@@ -1,4 +1,4 @@
-import type { Failure } from '../../views/receiver-status.ts'
+import type { Failure } from '../../views/state/receiver-status.ts'
 import { keyOf } from '../receiver.ts'
 
 /** A receiver, of which there may be several of one name. */

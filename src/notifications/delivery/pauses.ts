@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock/clock.ts'
-import type { Failure } from '../../views/receiver-status.ts'
+import type { Failure } from '../../views/state/receiver-status.ts'
 import type { AlertMessage } from '../message.ts'
 import { backOff, type BackOff } from './back-off.ts'
 

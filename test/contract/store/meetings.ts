@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { filter, firstValueFrom, Subject } from 'rxjs'
 import { usageOf } from '../../kit/history/as-shown.ts'
-import { targetAuditView } from '../../../src/views/audit.ts'
+import { targetAuditView } from '../../../src/views/commands/audit.ts'
 import { auditTarget } from '../../../src/commands/audit/target.ts'
 import { partsOf } from '../../../src/commands/calls/listing.ts'
 import { COUNTERS } from '../../../src/ledger/series.ts'

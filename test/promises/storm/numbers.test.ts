@@ -9,7 +9,7 @@ import { keptFinishes } from '../../../src/ledger/finished-calls.ts'
 import { incidentLines, incidentSentence } from '../../../src/alerts/text/incident-text.ts'
 import { resultOf } from '../../../src/alerts/text/alert-text.ts'
 import { printProblems } from '../../../src/commands/status/print-status.ts'
-import { stateView } from '../../../src/views/state.ts'
+import { stateView } from '../../../src/views/state/state.ts'
 import { shownTarget } from '../../kit/web/serve.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { TargetView } from '../../../src/views/target.ts'
+import type { TargetView } from '../../../src/views/state/target.ts'
 import { inChromium, shown, WAIT, type Opened } from './chromium.ts'
 import { pageWorld, type PageWorld } from './page-world.ts'
 

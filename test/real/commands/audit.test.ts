@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import type { AuditReport } from '../../../src/views/audit.ts'
+import type { AuditReport } from '../../../src/views/commands/audit.ts'
 import { loadConfig } from '../../../src/config/load-config.ts'
 import { targetFingerprint } from '../../../src/pipeline/target.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'

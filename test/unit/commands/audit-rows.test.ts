@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { rowCounter } from '../../../src/commands/audit/count-rows.ts'
 import { auditLines } from '../../../src/commands/audit/report.ts'
-import { auditView, targetAuditView, type ComparedCall } from '../../../src/views/audit.ts'
+import { auditView, targetAuditView, type ComparedCall } from '../../../src/views/commands/audit.ts'
 import { CREATED, seen } from '../../kit/ledger/seen.ts'
 
 const over = (id: string, endedAt: number) => seen(id, 'ended', { session: 'room', startedAt: CREATED, endedAt })

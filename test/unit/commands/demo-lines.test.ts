@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { targetAuditView, type AuditReport } from '../../../src/views/audit.ts'
-import type { ComparedCall } from '../../../src/views/audit.ts'
+import { targetAuditView, type AuditReport } from '../../../src/views/commands/audit.ts'
+import type { ComparedCall } from '../../../src/views/commands/audit.ts'
 import { areDelivered, demoSummary, slackLines } from '../../../src/commands/demo/lines.ts'
 import { link, section } from '../../../src/notifications/receivers/slack/slack-blocks.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
@@ -10,7 +10,7 @@ import { AT, FIRING, messageOf, update } from '../../kit/notifications/sample.ts
 import { shownTarget } from '../../kit/web/serve.ts'
 
 test('a message to Slack is shown as its text, with the addresses of its buttons', () => {
-  const { blocks } = slackMessage(messageOf([{ ...update(FIRING), runbookUrl: 'https://x.example/?a&b' }]), {
+  const { blocks } = slackMessage(messageOf([update({ ...FIRING, runbookUrl: 'https://x.example/?a&b' })]), {
     now: AT + 22,
   })
   const [, head, ...lines] = slackLines([

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { MEANINGS, NO_CALL_LOGS } from '../../../src/views/check.ts'
+import { MEANINGS, NO_CALL_LOGS } from '../../../src/views/commands/check.ts'
 import { SECRET } from '../../kit/events/webhooks/any-webhook.ts'
 import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 

@@ -1,6 +1,6 @@
 import { configOf } from '../../../src/config/config.ts'
 import { survey } from '../../../src/commands/survey.ts'
-import type { Finding } from '../../../src/views/check.ts'
+import type { Finding } from '../../../src/views/commands/check.ts'
 import { collecting, type Exchange } from '../../../src/service/exchange.ts'
 import type { Transport, TransportResponse } from '../../../src/service/transport.ts'
 

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
-import type { ReceiverView } from '../../../src/views/receiver-status.ts'
+import type { ReceiverView } from '../../../src/views/state/receiver-status.ts'
 import { localServer } from '../../kit/commands/local-server.ts'
 import { ANY_CALL } from '../../kit/daemon/any-call.ts'
 import { daemonInProcess, KEY, WAIT } from '../../kit/daemon/daemon-in-process.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isoTime } from '../../../src/clock/times.ts'
-import { receiverView } from '../../../src/views/receiver-status.ts'
+import { receiverView } from '../../../src/views/state/receiver-status.ts'
 import { NOW } from '../../kit/metrics/hand-made-target.ts'
 import { serve } from '../../kit/web/serve.ts'
 

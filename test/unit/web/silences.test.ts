@@ -4,7 +4,7 @@ import { matchOfAll } from '../../../src/alerts/match-keys.ts'
 import { parseDuration } from '../../../src/schema/duration-text.ts'
 import { silenceBody } from '../../../src/web/api/silences.ts'
 import { ruleOn } from '../../kit/alerts/sample-rules.ts'
-import type { State } from '../../../src/views/state.ts'
+import type { State } from '../../../src/views/state/state.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 import { statusFor } from './status-for.ts'
 

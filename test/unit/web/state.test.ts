@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { labelsOf } from '../../../src/ledger/call.ts'
 import { finish, finishedCall, POLLED, NOW, openCall, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { readExposition, type Family } from '../../kit/metrics/read-exposition.ts'
-import { usedMinutes } from '../../../src/views/target.ts'
+import { usedMinutes } from '../../../src/views/state/target.ts'
 import { KNOWN_LIST } from '../../kit/ledger/seen.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StateChange } from '../../../src/views/state.ts'
+import type { StateChange } from '../../../src/views/state/state.ts'
 import { firing, openCall, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { eventClient } from '../../kit/web/event-client.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'

@@ -5,18 +5,18 @@ import type { FoundCalls } from '../../../views/found-call.ts'
 import type { Report } from '../../../views/report.ts'
 import type { SeriesView as CallSeries } from '../../../views/series.ts'
 import type { SilenceView as Silence } from '../../../views/silence.ts'
-import type { State as CallwatchState } from '../../../views/state.ts'
+import type { State as CallwatchState } from '../../../views/state/state.ts'
 
 /* The answers of the API, by the types of the server. */
 
 export type { Alert, AlertHistory, Call, CallSeries, FoundCalls, Report, Silence }
 export type { IncidentView as Incident } from '../../../views/incident.ts'
 export type { PastAlert } from '../../../views/alert.ts'
-export type { ReceiverView as Receiver } from '../../../views/receiver-status.ts'
+export type { ReceiverView as Receiver } from '../../../views/state/receiver-status.ts'
 export type { RuleView as Rule } from '../../../views/rule.ts'
 export type { FinishedPerMinute as PerMinute, SeriesPoint as Point } from '../../../views/series.ts'
-export type { TargetView as Target } from '../../../views/target.ts'
-export type { WebhookView as Webhook } from '../../../views/webhook-status.ts'
+export type { TargetView as Target } from '../../../views/state/target.ts'
+export type { WebhookView as Webhook } from '../../../views/state/webhook-status.ts'
 
 type Change = Details['events'][number]['data']
 export type CallEvent = { type: string; time: string; data: Exclude<Change, { alert: string }> }

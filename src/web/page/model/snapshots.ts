@@ -1,4 +1,4 @@
-import type { StateChange } from '../../../views/state.ts'
+import type { StateChange } from '../../../views/state/state.ts'
 import { showAddress } from './address.ts'
 import { refreshAlert } from './alert-page.ts'
 import { getPastAlerts, type Target } from './api.ts'

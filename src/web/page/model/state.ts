@@ -1,6 +1,6 @@
 import type { AlertPage } from './alert-page.ts'
 import type { AlertChange } from '../../../views/alert.ts'
-import type { StateChange } from '../../../views/state.ts'
+import type { StateChange } from '../../../views/state/state.ts'
 import type { Alert, Call, CallDetails, FoundCalls, PastAlert, PerMinute, Receiver, Target } from './api.ts'
 import type { ShownCharts } from './charts.ts'
 import { momentInZone } from './format.ts'

@@ -208,7 +208,7 @@ describe('the page of an alert', () => {
     const found = steps(shown(fired({ match: { mode: 'call' } }), besides(rows)))
     expect(found.map(([text]) => text)).toEqual([
       'See most of its failed calls video call user: 6 of 10 failed',
-      'See its charts next to last week',
+      'See its charts before and after',
       'Open production its polls, alerts and calls now',
       'Follow the runbook what it means, and what helps',
     ])

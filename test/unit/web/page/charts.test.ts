@@ -8,14 +8,13 @@ import { chooseZone, span, weekBefore } from '../../../../src/web/page/model/for
 import { isoTime } from '../../../../src/clock/times.ts'
 import { RATIO } from '../../../kit/alerts/sample-rules.ts'
 import { NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
-import { targetView } from '../../../../src/views/target.ts'
+import { targetView } from '../../../../src/views/state/target.ts'
 import { stepText } from '../../../../src/web/page/components/chart.tsx'
 import { shownTarget } from '../../../kit/web/serve.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
 
-const WEEK = 7 * 86_400
 const HOUR = 3600
 /** 14:00, and an hour that ends after now, which is 14:13:20. */
 const LAST = NOW - 800
@@ -56,7 +55,6 @@ function charts(given: Partial<Parameters<typeof chartsOf>[0]> = {}): Record<str
   const all = chartsOf({
     series: seriesFrom(LAST - 2 * HOUR, three()),
     targets: [target('production')],
-    episodes: [],
     query: new URLSearchParams(),
     now: NOW,
     ...given,

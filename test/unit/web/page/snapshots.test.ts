@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StateChange } from '../../../../src/views/state.ts'
-import { targetView } from '../../../../src/views/target.ts'
+import type { StateChange } from '../../../../src/views/state/state.ts'
+import { targetView } from '../../../../src/views/state/target.ts'
 import { ageOfTargets } from '../../../../src/web/page/model/notices.ts'
 import { changedSnapshot } from '../../../../src/web/page/model/snapshots.ts'
 import { POLLED } from '../../../kit/metrics/hand-made-target.ts'

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { STATES, type AlertInstance } from '../alerts/alert-instance.ts'
-import { wholeMilliseconds } from '../clock/times.ts'
-import { isMap, parseMap } from '../schema/path.ts'
-import { withoutNoise } from '../text/without-noise.ts'
+import { STATES, type AlertInstance } from '../../alerts/alert-instance.ts'
+import { wholeMilliseconds } from '../../clock/times.ts'
+import { isMap, parseMap } from '../../schema/path.ts'
+import { withoutNoise } from '../../text/without-noise.ts'
 import type { ShownTarget } from './shown-target.ts'
 import {
   committedView,

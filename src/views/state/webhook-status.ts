@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { isoTime } from '../clock/times.ts'
-import { count, namedObject, seconds, time } from './shapes.ts'
+import { isoTime } from '../../clock/times.ts'
+import { count, namedObject, seconds, time } from '../shapes.ts'
 
 /** A webhook of events, and how far it is. */
 export const webhook = namedObject('Webhook', {

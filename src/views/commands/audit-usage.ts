@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { ROUNDED, type MinuteSum } from '../history/minute-sums.ts'
-import { USAGE_FORMULAS } from '../ledger/usage.ts'
-import { coverage, type Report } from './report.ts'
-import { time } from './shapes.ts'
+import { ROUNDED, type MinuteSum } from '../../history/minute-sums.ts'
+import { USAGE_FORMULAS } from '../../ledger/usage.ts'
+import { coverage, type Report } from '../report.ts'
+import { time } from '../shapes.ts'
 
 const sum = z.object({ audio: z.number(), video: z.number(), total: z.number() })
 

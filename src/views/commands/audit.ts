@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { QUANTITIES, type Imbalance } from '../ledger/balance.ts'
+import { QUANTITIES, type Imbalance } from '../../ledger/balance.ts'
 import {
   DIFFERENCES,
   KNOWN_DIFFERENCES,
@@ -7,10 +7,10 @@ import {
   servedLabels,
   spell,
   type Verdict,
-} from '../ledger/delta/compare-call.ts'
-import type { SeenCall } from '../ledger/call.ts'
-import type { TrackedCall } from '../ledger/tracked-call.ts'
-import { byName, count, time, timeOrNull } from './shapes.ts'
+} from '../../ledger/delta/compare-call.ts'
+import type { SeenCall } from '../../ledger/call.ts'
+import type { TrackedCall } from '../../ledger/tracked-call.ts'
+import { byName, count, time, timeOrNull } from '../shapes.ts'
 
 /** A listed call, its row in the ledger, and how they compare; `gone` if it was open, and the service no longer knows it. */
 export type ComparedCall = {

@@ -1,6 +1,6 @@
-import type { AlertInstance } from '../alerts/alert-instance.ts'
-import type { Rule } from '../alerts/rule.ts'
-import type { LedgerState } from '../ledger/state.ts'
+import type { AlertInstance } from '../../alerts/alert-instance.ts'
+import type { Rule } from '../../alerts/rule.ts'
+import type { LedgerState } from '../../ledger/state.ts'
 
 /** What a view shows of a target. Ages are in seconds. */
 export type ShownTarget = {

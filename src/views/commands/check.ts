@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { count } from './shapes.ts'
+import { count } from '../shapes.ts'
 
 /** What a probe checks of a service, if it works, and what it means for the counts if the service does not do what callwatch prefers. */
 export const MEANINGS = {

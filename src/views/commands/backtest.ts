@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import type { Notification } from '../alerts/notification.ts'
-import type { EvaluatedValue } from '../alerts/replay.ts'
-import type { Rule } from '../alerts/rule.ts'
-import { withUsual } from '../alerts/usual.ts'
-import { isoTime } from '../clock/times.ts'
-import { pastAlert } from './alert.ts'
-import { breach, labels } from './rule.ts'
-import { count, time, timeOrNull } from './shapes.ts'
+import type { Notification } from '../../alerts/notification.ts'
+import type { EvaluatedValue } from '../../alerts/replay.ts'
+import type { Rule } from '../../alerts/rule.ts'
+import { withUsual } from '../../alerts/usual.ts'
+import { isoTime } from '../../clock/times.ts'
+import { pastAlert } from '../alert.ts'
+import { breach, labels } from '../rule.ts'
+import { count, time, timeOrNull } from '../shapes.ts'
 
 /** A period in which an alert would have fired; `end` is undefined if it would still fire. */
 export type Incident = { fired: Notification; end: Notification | undefined; peak: number }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { isoTime } from '../clock/times.ts'
-import { count, namedObject, seconds, time } from './shapes.ts'
+import { isoTime } from '../../clock/times.ts'
+import { count, namedObject, seconds, time } from '../shapes.ts'
 
 /** A receiver of notifications. Of several daemons, the one that delivers knows what fails. */
 export const receiver = namedObject('Receiver', {
