@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
-import { anonymize } from '../service/anonymize.ts'
+import { anonymize } from './anonymize.ts'
 import type { Exchange } from '../service/exchange.ts'
 import type { Probe } from '../views/check.ts'
 import { UsageError } from './explain-error.ts'

@@ -1,7 +1,7 @@
 import { defer, lastValueFrom, repeat, takeUntil, takeWhile, tap, timer } from 'rxjs'
 import { systemClock, type Clock } from '../clock/clock.ts'
 import { StoreError } from '../store/store-error.ts'
-import { storeRetried } from '../rx/store-retried.ts'
+import { storeRetried } from '../store/store-retried.ts'
 import type { CommandContext } from './command.ts'
 import { stopSignal } from './stop-signal.ts'
 

@@ -1,7 +1,7 @@
 import { EMPTY, ignoreElements, switchMap, takeUntil, timer, type Observable } from 'rxjs'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
-import type { DaemonParts } from './open-parts.ts'
+import type { DaemonParts } from './parts.ts'
 
 /** When the check begins, after the first polls (seconds). */
 const AFTER_SECONDS = 60

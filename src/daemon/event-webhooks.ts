@@ -6,7 +6,7 @@ import { shownLog } from '../events/read-events.ts'
 import { runWhile } from '../rx/run-while.ts'
 import { runJobs, type Job } from './jobs.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import type { DaemonParts } from './open-parts.ts'
+import type { DaemonParts } from './parts.ts'
 
 /** An event that is dated further ahead has the time of a wrong clock (seconds). */
 const MOST_AHEAD_SECONDS = 86_400

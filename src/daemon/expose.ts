@@ -5,7 +5,7 @@ import { onlyStoreErrors } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import type { ActiveReceivers } from './active-receivers.ts'
-import type { DaemonParts } from './open-parts.ts'
+import type { DaemonParts } from './parts.ts'
 
 type ExposeOptions = Pick<DaemonParts, 'metrics' | 'clock' | 'droppedLines' | 'failures'> & {
   store: Pick<Store, 'size' | 'webhooks' | 'events' | 'latestEvents'>

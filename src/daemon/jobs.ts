@@ -1,9 +1,9 @@
 import { defer, exhaustMap, filter, finalize, ignoreElements, merge, mergeMap, take, takeUntil, tap, timer } from 'rxjs'
 import type { Observable } from 'rxjs'
+import type { Clock } from '../clock/clock.ts'
 import type { Ownership } from '../cluster/ownership.ts'
 import { onlyStoreErrors } from '../store/store-error.ts'
 import type { DaemonEvent } from './daemon-event.ts'
-import type { DaemonParts } from './open-parts.ts'
 
 /** Recurring work besides the polls. If a problem of the store prevents a run, the next run does the work. */
 export type Job = {
@@ -21,7 +21,7 @@ export type Job = {
   run: (draining: AbortSignal) => Promise<readonly DaemonEvent[] | void>
 }
 
-type RunOptions = Pick<DaemonParts, 'clock' | 'draining$'> & { ownership: Pick<Ownership, 'isLeader'> }
+type RunOptions = { clock: Clock; draining$: Observable<unknown>; ownership: Pick<Ownership, 'isLeader'> }
 
 /** Runs jobs until `draining$`. A job in progress is completed. Errors only after a bug. */
 export function runJobs(jobs: readonly Job[], { clock, ownership, draining$ }: RunOptions): Observable<DaemonEvent> {

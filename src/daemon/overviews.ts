@@ -3,7 +3,7 @@ import type { Ownership } from '../cluster/ownership.ts'
 import type { ClusterStore } from '../store/cluster-store.ts'
 import type { Targets } from '../pipeline/lifecycle.ts'
 import type { Target } from '../pipeline/target.ts'
-import { readOverview, writeOverview, type OtherTarget, type Overview } from '../views/target.ts'
+import { readOverview, writeOverview, type OtherTarget, type Overview } from '../views/overview.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { Job } from './jobs.ts'
 

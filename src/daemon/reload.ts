@@ -4,24 +4,13 @@ import type { Config } from '../config/config.ts'
 import type { Problem } from '../config/config-error.ts'
 import { secretsOf } from '../config/secrets.ts'
 import { onlyStoreErrors, StoreError } from '../store/store-error.ts'
-import { storeRetried } from '../rx/store-retried.ts'
+import { storeRetried } from '../store/store-retried.ts'
 import type { ConfigReading } from './config-readings.ts'
 import { logRenamed } from './reporting/log-renamed.ts'
 import { misfits, needsRestart, withoutRestart } from './fixed-settings.ts'
+import type { Reload } from './daemon-event.ts'
 import type { OpenDaemon } from './open-parts.ts'
 import { sharedSettings } from './shared-settings.ts'
-
-/** The result of reading a configuration while the daemon runs. */
-export type Reload = {
-  /** The active configuration: the new one, or the old one if the new one was refused. */
-  config: Config
-  /** Why the new configuration was refused; empty if it is active. */
-  problems: readonly Problem[]
-  /** The settings that need a restart, and stay as they were; the others of the new configuration are active. */
-  kept: readonly Problem[]
-  /** The sections of the file that changed. */
-  changed: readonly string[]
-}
 
 /**
  * The active configuration, first the initial one, then the result of each reading. Of a configuration, all is taken but what needs a

@@ -3,7 +3,7 @@ import type { Clock } from '../clock/clock.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { RetentionStore } from '../store/store.ts'
 import type { Job } from './jobs.ts'
-import type { DaemonParts } from './open-parts.ts'
+import type { DaemonParts } from './parts.ts'
 
 /**
  * The time from which the ages of stored rows are counted (UNIX seconds). It is the end of the latest successful poll of any

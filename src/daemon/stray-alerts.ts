@@ -3,7 +3,7 @@ import { expiry } from '../pipeline/expiry.ts'
 import type { Store } from '../store/store.ts'
 import { changeLog } from './reporting/change-log.ts'
 import { logNotified } from './reporting/log-alerts.ts'
-import type { DaemonOptions } from './open-parts.ts'
+import type { DaemonOptions } from './daemon-options.ts'
 
 type Options = DaemonOptions & { store: Store }
 

@@ -1,7 +1,7 @@
 import { defer, lastValueFrom, merge, takeUntil, timer, type Observable } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
 import { leftOfPause, newRateLimiter, type AdjustableRateLimiter, type RateLimiter } from '../polling/rate-limiter.ts'
-import { storeRetried } from '../rx/store-retried.ts'
+import { storeRetried } from '../store/store-retried.ts'
 import type { Store } from '../store/store.ts'
 import { rateLimitKey, type TargetSettings } from './target.ts'
 

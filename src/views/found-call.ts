@@ -46,19 +46,6 @@ export function foundCallsView(target: string, found: Found, wanted: Wanted, now
   return { target, calls: calls.map((call) => foundCallView(call, uid, now)), filter, unclear, complete: isWhole }
 }
 
-/** What a reader must know of the list besides its calls, in sentences. */
-export function foundNotes({ calls, filter, unclear, complete }: FoundCalls): string[] {
-  const left = unclear === 1 ? '1 call does' : `${unclear} calls do`
-  const notes: [isSo: boolean, text: string][] = [
-    [filter === 'ignored', 'The service ignored the filter: callwatch filtered the list itself.'],
-    [filter === 'refused', 'The service refused the filter: callwatch filtered the list itself.'],
-    [unclear > 0, `${left} not say who took part, and cannot be told.`],
-    [!complete, 'Only a part of the list was read: there may be further calls.'],
-    [calls.length === 0, 'No such call was found.'],
-  ]
-  return notes.flatMap(([isSo, text]) => (isSo ? text : []))
-}
-
 function foundCallView(call: SeenCall, uid: string | undefined, now: number): FoundCall {
   const { session, type = null, receiverType = null, status, parties } = call
   const { initiator = null, receiver = null } = parties ?? {}

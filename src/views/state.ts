@@ -13,7 +13,8 @@ import { finishedPerMinute } from './series.ts'
 import { namedObject, time } from './shapes.ts'
 import type { ShownTarget } from './shown-target.ts'
 import { silence, silenceView } from './silence.ts'
-import { otherTargetView, target, targetView, type OtherTarget } from './target.ts'
+import { otherTargetView, type OtherTarget } from './overview.ts'
+import { target, targetView } from './target.ts'
 import { webhook, type WebhookView } from './webhook-status.ts'
 
 /** How callwatch is now. */

@@ -24,7 +24,7 @@ export async function pageFiles(app: FastifyInstance): Promise<void> {
     cacheControl: false,
     preCompressed: true,
     extensions: ['html'],
-    setHeaders: (reply, path) => void reply.setHeader('cache-control', cacheOf(path.replace(/\.(?:br|gz)$/, ''))),
+    setHeaders: (reply, path) => void reply.header('cache-control', cacheOf(path.replace(/\.(?:br|gz)$/, ''))),
   })
 }
 

@@ -22,7 +22,7 @@ import { answerError, answerErrors, answerUnreadable, sendProblem } from './prob
 import { readiness } from './readiness.ts'
 import { stateIn, type StateReading } from './state.ts'
 import type { Failure } from '../views/receiver-status.ts'
-import type { OtherTarget } from '../views/target.ts'
+import type { OtherTarget } from '../views/overview.ts'
 import type { NamedApp } from '../ledger/session-id.ts'
 import { mount } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'

@@ -1,7 +1,7 @@
 import { OTHERS_STALE_INTERVALS, STALE_INTERVALS } from '../../clock/intervals.ts'
 import type { State } from '../../notifications/receiver.ts'
 import { livesOf } from '../../alerts/alert.ts'
-import type { DaemonParts } from '../open-parts.ts'
+import type { DaemonParts } from '../parts.ts'
 
 /** The state of all targets, including those of other daemons. */
 export function alertState({ config, clock, targets, ownership, overviews: { others } }: DaemonParts): State {

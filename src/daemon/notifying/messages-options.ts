@@ -4,7 +4,7 @@ import type { MessagesOptions } from '../../notifications/delivery/message-round
 import { suppressionNotes } from '../../notifications/delivery/suppression-notes.ts'
 import { grouping, recipientsBy, type Routable } from '../../notifications/grouping.ts'
 import type { MessageReceiver } from '../../notifications/receiver.ts'
-import type { DaemonParts } from '../open-parts.ts'
+import type { DaemonParts } from '../parts.ts'
 import type { NotifiedReceivers } from './notified-receivers.ts'
 
 /** What was evaluated before this time (UNIX seconds) is old. */

@@ -1,6 +1,6 @@
 import { readNotified, type Receivers } from '../../notifications/delivery/notified.ts'
 import { StoreError } from '../../store/store-error.ts'
-import type { DaemonParts } from '../open-parts.ts'
+import type { DaemonParts } from '../parts.ts'
 
 /** What the receivers were notified of, read again whenever another daemon may have been the leader, and after a reload. */
 export function notifiedReceivers({ clock, store, receivers, ownership }: DaemonParts) {

@@ -5,7 +5,7 @@ import { deliver } from '../../notifications/delivery/deliver.ts'
 import { keyOf } from '../../notifications/receiver.ts'
 import { runWhile } from '../../rx/run-while.ts'
 import type { DaemonEvent } from '../daemon-event.ts'
-import type { DaemonParts } from '../open-parts.ts'
+import type { DaemonParts } from '../parts.ts'
 import { notifiedReceivers } from './notified-receivers.ts'
 import { rounds } from './rounds.ts'
 

@@ -2,7 +2,7 @@ import { newPauses } from '../../notifications/delivery/pauses.ts'
 import type { Send } from '../../notifications/receiver.ts'
 import { bulletinLine } from '../../notifications/text/bulletin.ts'
 import type { ReceiverState } from '../../store/store.ts'
-import type { DaemonParts } from '../open-parts.ts'
+import type { DaemonParts } from '../parts.ts'
 
 /** The log as a receiver of reports. What it has got is not stored. */
 export function logOfReports({ clock, log }: DaemonParts) {

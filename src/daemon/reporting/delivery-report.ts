@@ -6,7 +6,7 @@ import type { Delivery } from '../../notifications/delivery/deliver.ts'
 import type { Message } from '../../notifications/message.ts'
 import { titleOf } from '../../alerts/text/alert-text.ts'
 import { formatSeconds, plural } from '../../text/format.ts'
-import type { DaemonParts } from '../open-parts.ts'
+import type { DaemonParts } from '../parts.ts'
 
 type DeliveryReportOptions = Pick<DaemonParts, 'log' | 'mask'> & { clock: Pick<Clock, 'monotonic'> }
 

@@ -7,6 +7,7 @@ import { Charts, FinishedPerMinute } from './components/charts.tsx'
 import { Feed } from './components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
 import { Head, SelectedIncident } from './components/head.tsx'
+import { ServiceSearch } from './components/service-search.tsx'
 import { Silencing } from './components/silencing.tsx'
 import { Overview, TargetFacts, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
@@ -42,7 +43,7 @@ export const VIEWS: readonly View[] = [
   OVERVIEW,
   { name: 'alerts', title: 'Alerts', parts: [SelectedIncident, Alerts, PastAlerts] },
   { name: 'charts', title: 'Charts', parts: [Charts], load: openCharts, stop: () => stopLoading('charts') },
-  { name: 'calls', title: 'Calls', parts: [CallsExplorer], load: loadCalls, stop: stopSearch },
+  { name: 'calls', title: 'Calls', parts: [ServiceSearch, CallsExplorer], load: loadCalls, stop: stopSearch },
   { name: 'call', title: 'Call', parts: [CallDetails], load: loadCall, isHidden: true },
   { name: 'alert', title: 'Alert', parts: [AlertFacts, AlertBody], load: loadAlert, isHidden: true },
   { name: 'usage', title: 'Usage', parts: [Usage], load: loadUsage },

@@ -17,7 +17,7 @@ import { startWeb } from '../../../src/web/server.ts'
 import type { PollReport } from '../../../src/polling/poll-report.ts'
 import { healthRecord, NO_POLL } from '../../../src/pipeline/health.ts'
 import type { TargetStatus } from '../../../src/pipeline/target.ts'
-import type { OtherTarget } from '../../../src/views/target.ts'
+import type { OtherTarget } from '../../../src/views/overview.ts'
 import { handMadeTarget, POLLED, NOW } from '../metrics/hand-made-target.ts'
 import { commitChanges } from '../store/place.ts'
 

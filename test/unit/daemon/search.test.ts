@@ -95,7 +95,7 @@ test('while polls read a long list, a search has few requests, and ends after 50
   await clock.advance(30)
   const search = searchFor({ uid: 'user-1' })
   await clock.advance(49)
-  expect(await Promise.race([search, 'nothing yet'])).toBe('nothing yet')
+  expect(await Promise.race([search, Promise.resolve('nothing yet')])).toBe('nothing yet')
   await clock.advance(1.1)
   expect(await search).toMatchObject({ isWhole: false })
   const count = (which: string) => sent.filter(({ at, by }) => at > 29 && by === which).length

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SeenCall } from '../../../src/ledger/call.ts'
-import { foundCallsView, foundNotes } from '../../../src/views/found-call.ts'
+import { foundCallsView } from '../../../src/views/found-call.ts'
+import { foundNotes } from '../../../src/views/found-text.ts'
 import { seen } from '../../kit/ledger/seen.ts'
 
 const NOW = 1_790_000_600

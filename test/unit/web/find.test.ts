@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Search } from '../../../src/web/server.ts'
 import { seen } from '../../kit/ledger/seen.ts'
-import { readOverview, writeOverview } from '../../../src/views/target.ts'
+import { readOverview, writeOverview } from '../../../src/views/overview.ts'
 import { finishedCall, NOW } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 

@@ -45,6 +45,7 @@ test('/api/v1/state has the documented shape', async () => {
     webhooks: [],
     silences: [],
     read_only: true,
+    can_find: false,
     needs_config: false,
     targets: [
       {

@@ -1,6 +1,7 @@
 import type { AlertHistory, AlertView as Alert } from '../../../views/alert.ts'
 import type { CallDetails as Details } from '../../../views/call-details.ts'
 import type { CallView as Call } from '../../../views/call.ts'
+import type { FoundCalls } from '../../../views/found-call.ts'
 import type { Report } from '../../../views/report.ts'
 import type { SeriesView as CallSeries } from '../../../views/series.ts'
 import type { SilenceView as Silence } from '../../../views/silence.ts'
@@ -8,7 +9,7 @@ import type { State as CallwatchState } from '../../../views/state.ts'
 
 /* The answers of the API, by the types of the server. */
 
-export type { Alert, AlertHistory, Call, CallSeries, Report, Silence }
+export type { Alert, AlertHistory, Call, CallSeries, FoundCalls, Report, Silence }
 export type { IncidentView as Incident } from '../../../views/incident.ts'
 export type { PastAlert } from '../../../views/alert.ts'
 export type { ReceiverView as Receiver } from '../../../views/receiver-status.ts'
@@ -32,6 +33,9 @@ export const getCalls = (query: string, signal?: AbortSignal) =>
   request<{ calls: Call[]; next?: string }>(`calls?${query}`, { signal })
 export const getCall = (target: string, call_id: string) =>
   request<CallDetails>(`call?${new URLSearchParams({ target, call_id })}`)
+/** The service is asked page after page, with the requests that polls leave. */
+export const findCalls = (query: string, signal?: AbortSignal) =>
+  request<FoundCalls>(`find?${query}`, { signal }, REPORT_TIMEOUT_MS)
 export const getReport = (query: string) => request<Report>(`report?${query}`, {}, REPORT_TIMEOUT_MS)
 export const getSeries = (query: string, signal?: AbortSignal) =>
   request<CallSeries>(`series?${query}`, { signal }, REPORT_TIMEOUT_MS)

@@ -1,4 +1,4 @@
-import { getCall, getCalls, type Call } from './api.ts'
+import { findCalls, getCall, getCalls, type Call } from './api.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addFilters, periodOf } from './period.ts'
 import { change, current, initialState, load, messageOf, serverTime, type CallsList } from './state.ts'
@@ -90,6 +90,14 @@ export function loadCall() {
       ? Promise.reject(new Error('the address names no call: it needs target and call_id'))
       : getCall(target, id)
   return load('callPage', `${target}|${id}`, ask, 'The call could not be loaded')
+}
+
+/** Asks the service for the calls that the form names. */
+export function findWanted() {
+  const { wanted, snapshot } = current()
+  const { target = snapshot?.targets[0]?.name ?? '', by, id, since } = { ...wanted, target: wanted.target || undefined }
+  const request = new URLSearchParams({ target, [by]: id.trim(), since }).toString()
+  return load('found', request, (signal) => findCalls(request, signal), 'The service was not searched')
 }
 
 /** Reloads the call after an event of it or of its session, if it is shown. */

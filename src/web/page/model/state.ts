@@ -1,7 +1,7 @@
 import type { AlertPage } from './alert-page.ts'
 import type { AlertChange } from '../../../views/alert.ts'
 import type { StateChange } from '../../../views/state.ts'
-import type { Alert, Call, CallDetails, PastAlert, PerMinute, Receiver, Target } from './api.ts'
+import type { Alert, Call, CallDetails, FoundCalls, PastAlert, PerMinute, Receiver, Target } from './api.ts'
 import type { ShownCharts } from './charts.ts'
 import { momentInZone } from './format.ts'
 import type { Usage } from './usage.ts'
@@ -82,6 +82,9 @@ export const initialState = {
   selected: undefined as number | undefined,
   /** The calls of the view. */
   calls: { ...nothing, calls: [], next: undefined } as CallsList,
+  /** Whose calls the service is asked for. Not in the address, which a browser keeps. */
+  wanted: { target: '', by: 'uid', id: '', since: '1d' },
+  found: nothing as Loaded<FoundCalls>,
   callPage: nothing as Loaded<CallDetails>,
   alertPage: nothing as Loaded<AlertPage>,
   usage: nothing as Loaded<Usage>,
@@ -147,7 +150,7 @@ export function serverTime() {
   return Date.parse(snapshot.now) + performance.now() - snapshot.takenAt
 }
 
-type LoadedKey = 'callPage' | 'alertPage' | 'usage' | 'charts' | 'matched'
+type LoadedKey = 'found' | 'callPage' | 'alertPage' | 'usage' | 'charts' | 'matched'
 const running: Partial<Record<LoadedKey, AbortController>> = {}
 
 /** Ends a load. */

@@ -1,6 +1,6 @@
 import { retry, throwError, timer, type MonoTypeOperatorFunction } from 'rxjs'
 import type { Clock } from '../clock/clock.ts'
-import { StoreError } from '../store/store-error.ts'
+import { StoreError } from './store-error.ts'
 
 /** Seconds. */
 const RETRY_SECONDS = 1

@@ -12,7 +12,7 @@ import {
   stringMatching,
 } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anonymize } from '../../../src/service/anonymize.ts'
+import { anonymize } from '../../../src/commands/anonymize.ts'
 import type { Exchange } from '../../../src/service/exchange.ts'
 
 const NOW = 1_790_000_000

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chartLines, type Chart } from '../../../src/text/chart.ts'
+import { chartLines, type Chart } from '../../../src/commands/alerts/text-chart.ts'
 
 const FROM = Date.UTC(2026, 8, 21, 14) / 1000
 const TO = FROM + 7200

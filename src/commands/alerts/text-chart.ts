@@ -1,4 +1,4 @@
-import { formatTime } from './format.ts'
+import { formatTime } from '../../text/format.ts'
 
 export type Chart = {
   /** Times (UNIX seconds, ascending) with their values, 0 or more. */

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { readHttpDate } from '../clock/times.ts'
 import { isMap, mapsIn } from '../schema/path.ts'
-import { header } from './answer-headers.ts'
-import { kindOf } from './answer-fields.ts'
-import { callPath, rowsOf, UNKNOWN_ID } from './calls-client.ts'
-import { isEnvelope, type Exchange } from './exchange.ts'
+import { header } from '../service/answer-headers.ts'
+import { kindOf } from '../service/answer-fields.ts'
+import { callPath, rowsOf, UNKNOWN_ID } from '../service/calls-client.ts'
+import { isEnvelope, type Exchange } from '../service/exchange.ts'
 import { standIns } from './stand-ins.ts'
 
 /** The words of documented labels and error codes. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { nameOf } from '../../../src/alerts/alert.ts'
 import { incidentsOf } from '../../../src/alerts/incidents.ts'
 import { incidentLines } from '../../../src/alerts/text/incident-text.ts'
-import { withMessages, type NotifiedAlerts } from '../../../src/history/notified-incidents.ts'
+import { withMessages, type NotifiedAlerts } from '../../../src/notifications/notified-incidents.ts'
 import { firing, NOW } from '../../kit/metrics/hand-made-target.ts'
 
 function messagesLine(targets: readonly string[], notified: NotifiedAlerts) {

@@ -1,0 +1,68 @@
+import { foundNotes } from '../../../views/found-text.ts'
+import { findWanted } from '../model/calls.ts'
+import { momentInZone } from '../model/format.ts'
+import { change, nowOf, type State } from '../model/state.ts'
+import { Form, sameNames, Select, TextInput, type Options } from './fields.tsx'
+import { Note, quiet, Section, soft, words } from './layout.tsx'
+
+const KINDS: Options = [
+  ['uid', 'a user'],
+  ['guid', 'a group'],
+  ['session_id', 'a session'],
+]
+const SINCE: Options = [
+  ['1h', '1 hour'],
+  ['1d', '1 day'],
+  ['2d', '2 days'],
+  ['7d', '7 days'],
+]
+
+/** What became of somebody's calls, asked of the service. Absent where the daemon may not ask. */
+export function ServiceSearch({ state }: { state: State }) {
+  const { snapshot, wanted, found } = state
+  if (snapshot?.can_find !== true) return false
+  const set = (changed: Partial<State['wanted']>) => change({ wanted: { ...wanted, ...changed } })
+  const { isLoading = false, answer, problem } = found
+  const names = snapshot.targets.map(({ name }) => name)
+  const target = wanted.target || (names[0] ?? '')
+  const choices = { target: sameNames(names), by: KINDS, since: SINCE }
+  const choice = (name: keyof typeof choices, label: string, value: string) => (
+    <Select
+      id={`wanted-${name}`}
+      label={label}
+      value={value}
+      options={choices[name]}
+      onSelect={(one) => set({ [name]: one })}
+    />
+  )
+  return (
+    <Section id="service-search" title="Ask the service">
+      <Form onSend={findWanted}>
+        {names.length > 1 && choice('target', 'Target', target)}
+        {choice('by', 'Calls of', wanted.by)}
+        <TextInput id="wanted-id" label="Id" value={wanted.id} onInput={(id) => set({ id })} />
+        {wanted.by !== 'session_id' && choice('since', 'Of the last', wanted.since)}
+        <button type="submit" disabled={isLoading || wanted.id.trim() === ''}>
+          {isLoading ? 'Searching…' : 'Search'}
+        </button>
+      </Form>
+      {quiet('callwatch keeps no name. The log says that you searched, not for whom.')}
+      <Note id="found-note" problem={problem}>
+        {answer !== undefined && foundNotes(answer).map((note) => <p>{note}</p>)}
+      </Note>
+      {answer !== undefined && <FoundList calls={answer.calls} now={nowOf(state)} />}
+    </Section>
+  )
+}
+
+type Calls = NonNullable<State['found']['answer']>['calls']
+
+const FoundList = ({ calls, now }: { calls: Calls; now: string }) => (
+  <ul id="found-calls" aria-label="Calls, newest first">
+    {calls.map(({ began, text }) => (
+      <li>
+        {soft(began === null ? 'at an unknown time' : momentInZone(began, now))} {words(text)}
+      </li>
+    ))}
+  </ul>
+)

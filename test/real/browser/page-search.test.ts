@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { seen } from '../../kit/ledger/seen.ts'
+import { NOW } from '../../kit/metrics/hand-made-target.ts'
+import { AUTH, serve, shownTarget } from '../../kit/web/serve.ts'
+import { inChromium, shown } from './chromium.ts'
+import { problemsInAllLooks } from './in-page.ts'
+
+const CALLS = Array.from({ length: 30 }, (_, i) =>
+  seen(`s${i}`, 'unanswered', {
+    initiatedAt: NOW - 60 * i - 100,
+    endedAt: NOW - 60 * i - 56,
+    parties: { initiator: 'alice', receiver: i === 0 ? 'b'.repeat(300) : 'bob' },
+  }),
+)
+
+inChromium('the search of the page', (open) => {
+  test('says what became of the calls, leaves no id in the address, and violates no rule of accessibility', async () => {
+    const find = () => async () => ({ calls: CALLS, filter: 'ignored', unclear: 2, isWhole: false }) as const
+    const { url, noted } = await serve([shownTarget(), shownTarget({ target: 'staging' })], { auth: AUTH, find })
+    const page = await open(`${url}/?zone=UTC#calls`, { httpCredentials: AUTH })
+    await page.locator('#wanted-target').selectOption('staging')
+    await page.getByRole('textbox', { name: 'Id', exact: true }).fill('alice')
+    await page.keyboard.press('Enter')
+    const lines = page.locator('#found-calls li')
+    await shown(() => lines.count()).toBe(30)
+    expect(await lines.nth(1).innerText()).toBe('14:10:40 UTC audio, to bob: rang 44s, nobody answered')
+    expect(await page.locator('#found-note').innerText()).toContain('The service ignored the filter')
+    expect(noted).toMatchObject([{ kind: 'calls searched', user: 'ops', target: 'staging' }])
+    expect(new URL(page.url()).search + new URL(page.url()).hash).toBe('?zone=UTC#calls')
+    expect(await problemsInAllLooks(page)).toEqual([])
+  })
+})
