@@ -189,7 +189,7 @@ inChromium('the charts', (open) => {
     // How many times four pixels each is away; the other charts have it later than the text.
     const away = `[...document.querySelectorAll('[id^=chart-] .u-cursor-x')].map((line) =>
       Math.floor(Math.abs(new DOMMatrix(line.style.transform).m41 - ${width / 4}) / 4))`
-    await shown(() => page.evaluate(away)).toEqual([0, 0, 0, 0, 0, 0])
+    await shown(() => page.evaluate(away)).toEqual([0, 0, 0, 0, 0, 0, 0])
     await page.mouse.move(x - 200, y - 300)
     await shown(() => time(page)).toBe(before)
     await page.mouse.click(x + width / 2, y + height / 2)
@@ -280,7 +280,7 @@ inChromium('the charts', (open) => {
     await shown(() => note.innerText()).toMatch(
       /^The charts could not be loaded: the store cannot be read now\. What is shown is of 14:1\d:\d\d UTC\. Try again$/,
     )
-    expect(await page.locator('[id^=chart-] canvas').count()).toBe(6)
+    expect(await page.locator('[id^=chart-] canvas').count()).toBe(7)
     // Those of all types are not those of audio calls.
     await page.getByRole('combobox', { name: 'Type' }).selectOption('audio')
     await shown(() => note.innerText()).toBe('The charts could not be loaded: the store cannot be read now. Try again')
@@ -289,7 +289,7 @@ inChromium('the charts', (open) => {
     await cannedCharts(page)
     await page.getByRole('combobox', { name: 'Type' }).selectOption('')
     await shown(() => note.innerText()).toBe('')
-    await shown(() => page.locator('[id^=chart-] canvas').count()).toBe(6)
+    await shown(() => page.locator('[id^=chart-] canvas').count()).toBe(7)
     expect(page.takeComplaints().every((complaint) => complaint.includes('503'))).toBe(true)
   })
 
