@@ -60,6 +60,8 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['semantics', /more than (\w+) minutes after they had finished/, () => constant('ledger/usage.ts', 'LATE_SECONDS') / 60],
   ['semantics', /more than ([\d,]+) calls have finished since/, () => series('MAX_CALLS_READ')],
   ['semantics', /`Retry-After`, up to (\w+) hour/, () => constant('polling/rate-limiter.ts', 'MAX_PAUSE_SECONDS') / 3600],
+  ['commands', /It reads at most (\d+) pages/, () => constant('pipeline/find-calls.ts', 'MOST_PAGES')],
+  ['api', /answers within (\d+) s/, () => constant('daemon/search.ts', 'LONGEST_SECONDS')],
   ['semantics', /at most a (\w+) of `max_requests_per_minute`/, () => constant('commands/audit/beside-daemon.ts', 'RATE_SHARE')],
   ['api', /more than (\w+) for calls with no `limit`/, () => calls('MAX_LARGE_AT_A_TIME')],
   ['api', /no `limit` or one above (\d+)/, () => calls('MAX_SMALL')],

@@ -66,7 +66,6 @@ inChromium('the page', (open) => {
       'production: 42.5% of 40 ringing calls failed in 15 minutes, mostly rejected',
       'Silence HighFailureRate, production',
       'Runbook',
-      'Chart: Finished calls per minute',
       'The chart as a table',
       'Target or alert',
       'State',
@@ -127,7 +126,7 @@ inChromium('the page', (open) => {
     for (const name of regions) {
       expect(await page.getByRole('region', { name, exact: true }).count()).toBeGreaterThan(0)
     }
-    const chart = page.getByRole('slider', { name: /^Chart: Finished calls/ })
+    const chart = page.getByRole('img', { name: /^Chart: Finished calls/ })
     expect(await chart.count()).toBe(1)
     const announced = await page.getByRole('status').textContent()
     expect(announced).toContain(`${LONG}: no successful poll since`)

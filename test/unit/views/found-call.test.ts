@@ -120,14 +120,14 @@ test('notes say what a reader must know of the list', () => {
   const notes = (more: object) => foundNotes(foundCallsView('production', { ...found(), ...more }, { uid: 'a' }, NOW))
   expect(notes({ calls: [seen('a', 'ended')] })).toEqual([])
   expect(notes({ filter: 'ignored', unclear: 1 })).toEqual([
-    'The service ignored the filter: callwatch filtered the list itself.',
-    '1 call does not say who took part, and cannot be told.',
+    'The service ignored the filter: callwatch filtered the list.',
+    'Calls that name nobody: 1.',
     'No such call was found.',
   ])
   expect(notes({ filter: 'refused', unclear: 2, isWhole: false })).toEqual([
-    'The service refused the filter: callwatch filtered the list itself.',
-    '2 calls do not say who took part, and cannot be told.',
-    'Only a part of the list was read: there may be further calls.',
+    'The service refused the filter: callwatch filtered the list.',
+    'Calls that name nobody: 2.',
+    'Only a part of the list was read.',
     'No such call was found.',
   ])
 })

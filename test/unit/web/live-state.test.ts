@@ -44,6 +44,7 @@ test('a stream has the whole state at first, then only what has changed', async 
   expect(first).toMatchObject({
     silences: [],
     read_only: true,
+    can_find: false,
     needs_config: false,
     webhooks: [],
     receivers: [{ name: 'slack' }, {}],

@@ -23,7 +23,7 @@ export function AlertNext({ state }: { state: State }) {
   const runbook = runbookOf({ name: shown.alert, runbookUrl: shown.runbook_url }, 'runbooks')
   const steps: (Step | false)[] = [
     url !== undefined && callsStep(state, url),
-    live !== undefined && [addressOf('charts', charts), 'See its charts', 'next to last week'],
+    live !== undefined && [addressOf('charts', charts), 'See its charts', 'before and after'],
     signal === 'budget_minutes' && [addressOf('usage', { target, by: 'day' }), 'See the usage of this month', 'by day'],
     [addressOf('overview', { target }), `Open ${target}`, reasonOf(state, shown) || 'its polls, alerts and calls now'],
     runbook !== undefined && [runbook, 'Follow the runbook', 'what it means, and what helps'],

@@ -1,14 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import {
-  cursorStep,
-  moveCursor,
-  movedStep,
-  shownStep,
-  valueText,
-  type Chart as Shown,
-  type Series,
-} from '../model/chart.ts'
+import { cursorStep, shownStep, valueText, type Chart as Shown, type Series } from '../model/chart.ts'
 import { isoOf, moment, span, zone } from '../model/format.ts'
 import { change, current, nowOf, type State } from '../model/state.ts'
 import { coloured, Section, soft, Table, type Column } from './layout.tsx'
@@ -20,15 +12,12 @@ export function Chart(props: {
   state: State
   /** Called with the steps over which the reader draws (UNIX seconds). */
   onZoom?: (from: number, to: number) => unknown
-  /** Called with the step that the reader opens by keyboard. */
-  onOpen?: (at: number, to: number) => unknown
 }) {
-  const { chart, state, onZoom, onOpen } = props
-  const { id, title, times, series, thresholds = [], bands } = chart
+  const { chart, state, onZoom } = props
+  const { id, title, times, series, thresholds = [], blind } = chart
   const now = nowOf(state)
   const index = shownStep(chart, state)
   const time = times.length === 0 ? '' : stepText(chart, index, now)
-  const texts = series.map(({ name, values }) => `${name} ${valueText(chart, values[index])}`)
   const isOpen = state.tables[id]
   // Rendered again when the numbers change, and not when the cursor moves.
   const table = useMemo(() => isOpen && numbers(chart, now), [chart, isOpen])
@@ -39,18 +28,9 @@ export function Chart(props: {
         {thresholds.map(({ name, about, value, severity }) =>
           entry(name, { colour: severity, shape: 'line' }, `${about} ${valueText(chart, value)}`),
         )}
-        {bands.blind.length > 0 && inLegend('not covered: calls are found later, if at all', 24, HATCH)}
+        {blind.length > 0 && inLegend('not covered: calls are found later, if at all', 24, HATCH)}
       </dl>
-      <div
-        role="slider"
-        tabindex={0}
-        aria-label={`Chart: ${title}`}
-        aria-valuemin={0}
-        aria-valuemax={Math.max(0, times.length - 1)}
-        aria-valuenow={index}
-        aria-valuetext={`${time}: ${texts.join(', ')}`}
-        onKeyDown={(event) => onKeyDown(event, chart, onOpen)}
-      >
+      <div role="img" aria-label={`Chart: ${title}. Its numbers are in the table below.`}>
         <Plot chart={chart} cursor={cursorStep(chart, state)} onZoom={onZoom} />
       </div>
       <details
@@ -62,18 +42,6 @@ export function Chart(props: {
       </details>
     </Section>
   )
-}
-
-function onKeyDown(event: KeyboardEvent, chart: Shown, onOpen?: (at: number, to: number) => unknown) {
-  const { times, step } = chart
-  // Keys may be faster than frames.
-  const before = shownStep(chart, current())
-  const [moved, opened] = [movedStep(event.key, before, times.length), times[before]]
-  if (moved !== undefined) moveCursor({ hovered: undefined, selected: times[moved] })
-  else if (event.key === 'Escape') moveCursor({ hovered: undefined, selected: undefined })
-  else if (event.key === 'Enter' && onOpen !== undefined && opened !== undefined) onOpen(opened, opened + step)
-  else return
-  event.preventDefault()
 }
 
 function numbers(chart: Shown, now: string) {
@@ -107,11 +75,11 @@ const entry = (name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>
     ? inLegend(name, 10, <rect class="fill" style={coloured(colour)} width="10" height="10" />, value)
     : inLegend(name, 24, <line class={shape} style={coloured(colour)} x1="0" x2="24" y1="5" y2="5" />, value)
 
-export function stepText({ times, step, complete, isInstant = false, bands }: Shown, index: number, now: string) {
+export function stepText({ times, step, complete, isInstant = false, blind }: Shown, index: number, now: string) {
   const at = times[index] ?? 0
   const end = isInstant ? at : at + step
-  const isBlind = bands.blind.some(({ from, to }) => from <= at && to >= end)
-  const isBlindInPart = bands.blind.some(({ from, to }) => from < end && to > at)
+  const isBlind = blind.some(({ from, to }) => from <= at && to >= end)
+  const isBlindInPart = blind.some(({ from, to }) => from < end && to > at)
   // A minute has the name of its beginning.
   const text = span(isoOf(at), isoOf(step === 60 ? at : end), now)
   return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not covered' : isBlindInPart ? ', not all covered' : ''}`

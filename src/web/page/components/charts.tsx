@@ -1,5 +1,4 @@
 import { useMemo } from 'preact/hooks'
-import { SEVERITIES } from '../../../alerts/match-keys.ts'
 import { goTo } from '../model/address.ts'
 import type { AlertHistory } from '../model/api.ts'
 import { shownStep } from '../model/chart.ts'
@@ -35,12 +34,11 @@ const MINUTES = [
   ['participant', 'of participants'],
 ] as const
 
-/** Charts of a period, compared with the same time a week earlier. */
+/** Charts of a period. */
 export function Charts({ state }: { state: State }) {
-  const { answer: shown, problem = shown?.problem } = state.charts
+  const { answer: shown, problem } = state.charts
   const now = nowOf(state)
   const zoom = (from: number, to: number) => goTo(zoomAddress(from, to))
-  const open = (from: number, to: number) => goTo(callsAddress(state.query, from, to))
   const zoomOut = () => shown && zoom(...widerPeriod(shown.series, serverTime() / 1000))
   const zoomButton = (
     <Button onClick={zoomOut} disabled={shown === undefined}>
@@ -61,7 +59,7 @@ export function Charts({ state }: { state: State }) {
       </Section>
       {shown !== undefined && cursorBar(state, shown, now)}
       {shown?.charts.map((chart) => (
-        <Chart key={chart.id} chart={chart} state={state} onZoom={zoom} onOpen={open} />
+        <Chart key={chart.id} chart={chart} state={state} onZoom={zoom} />
       ))}
       {shown !== undefined && (
         <Section id="bands" title="Alerts and coverage">
@@ -73,19 +71,11 @@ export function Charts({ state }: { state: State }) {
   )
 }
 
-/** What lines and areas mean in all charts. */
-const KEY = [
-  inLegend('the same time last week', 24, <line class="dots" style={coloured('any')} x1="0" x2="24" y1="5" y2="5" />),
-  inLegend(
-    `alerts at the top: ${SEVERITIES.join(', ')}`,
-    24,
-    SEVERITIES.map((name, row) => <rect class="fill" style={coloured(name)} width="24" height="2.6" y={row * 3.6} />),
-  ),
-  inLegend('still in progress', 24, [
-    <rect class="fill" style={coloured('ended')} width="24" height="10" />,
-    <path class="ground" d="M-2 10L8 0M4 10L14 0M10 10L20 0M16 10L26 0" />,
-  ]),
-]
+/** What hatched bars mean in all charts. */
+const KEY = inLegend('still in progress', 24, [
+  <rect class="fill" style={coloured('ended')} width="24" height="10" />,
+  <path class="ground" d="M-2 10L8 0M4 10L14 0M10 10L20 0M16 10L26 0" />,
+])
 
 /** So many alerts are named at the cursor. */
 const MOST_ALERTS = 3
@@ -108,7 +98,7 @@ function cursorBar(state: State, shown: ShownCharts, now: string) {
       ))}
       {alerts.length > MOST_ALERTS && soft(`and ${plural(alerts.length - MOST_ALERTS, 'more alert')}`)}
       {unseen.length > 0 && soft(`not covered: ${someOf(unseen, 'target')}`)}
-      <span class="soft hint">Drag over a chart to zoom, click or use the arrow keys to select a time.</span>
+      <span class="soft hint">Drag over a chart to zoom, click to select a time.</span>
     </div>
   )
 }

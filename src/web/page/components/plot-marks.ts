@@ -1,35 +1,15 @@
 import uPlot from 'uplot'
-import { SEVERITIES } from '../../../alerts/match-keys.ts'
-import type { Bands, Chart } from '../model/chart.ts'
+import type { Chart, Period } from '../model/chart.ts'
 
 /** CSS pixels. */
-const [STRIP, MIN_BAND] = [5, 3]
+const MIN_BAND = 3
 const FONT = 'system-ui, sans-serif'
 
-/**
- * Draws times that are not covered as hatching, and those of alerts as a tint below a strip, which is in a row by severity.
- */
-export function drawBands(plot: uPlot, { bands }: Chart, colour: (name: string) => string) {
-  const { ctx, bbox } = plot
-  within(plot, rectangles(plot, [{ from: plot.scales['x']?.min ?? 0, to: plot.scales['x']?.max ?? 0 }]), () => {
-    within(plot, rectangles(plot, bands.blind), () => hatch(plot, { colour: colour('other'), width: 1, distance: 9 }))
-    // In the order of their rows at the top of a chart.
-    const alerts = SEVERITIES.map((severity) => ({
-      periods: bands.alerts.filter((alert) => alert.severity === severity),
-      fill: colour(severity),
-    }))
-    ctx.globalAlpha = 0.1
-    for (const { periods, fill } of alerts) {
-      ctx.fillStyle = fill
-      ctx.fill(rectangles(plot, periods))
-    }
-    ctx.globalAlpha = 1
-    const height = STRIP * uPlot.pxRatio
-    alerts.forEach(({ periods, fill }, row) => {
-      ctx.fillStyle = fill
-      ctx.fill(rectangles(plot, periods, bbox.top + row * height * 1.2, height))
-    })
-  })
+/** Hatches times that are not covered. */
+export function drawBlind(plot: uPlot, { blind }: Chart, colour: (name: string) => string) {
+  within(plot, rectangles(plot, [{ from: plot.scales['x']?.min ?? 0, to: plot.scales['x']?.max ?? 0 }]), () =>
+    within(plot, rectangles(plot, blind), () => hatch(plot, { colour: colour('other'), width: 1, distance: 9 })),
+  )
 }
 
 /** Hatches the bars of a step that has not ended. */
@@ -64,8 +44,9 @@ export function drawThresholds(plot: uPlot, { thresholds = [] }: Chart, colour: 
   ctx.restore()
 }
 
-/** The areas of some times: as high as the plot, unless another height is given. */
-function rectangles(plot: uPlot, periods: Bands['blind'], top = plot.bbox.top, height = plot.bbox.height) {
+/** The areas of some times. */
+function rectangles(plot: uPlot, periods: readonly Period[]) {
+  const { top, height } = plot.bbox
   const path = new Path2D()
   for (const { from, to } of periods) {
     const [left, right] = [plot.valToPos(from, 'x', true), plot.valToPos(to, 'x', true)]

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { drawnData, moveCursor, UNITS, type Chart } from '../model/chart.ts'
 import { zoneName } from '../model/format.ts'
-import { drawBands, drawIncomplete, drawThresholds } from './plot-marks.ts'
+import { drawBlind, drawIncomplete, drawThresholds } from './plot-marks.ts'
 
 type Props = {
   chart: Chart
@@ -109,7 +109,7 @@ function optionsOf(latest: Latest, place: HTMLElement): Omit<uPlot.Options, 'wid
     ],
     series: seriesOf(chart, colour),
     hooks: {
-      drawAxes: [(plot) => drawBands(plot, latest.current.chart, colour)],
+      drawAxes: [(plot) => drawBlind(plot, latest.current.chart, colour)],
       draw: [
         (plot) => drawIncomplete(plot, latest.current.chart, colour('card')),
         (plot) => drawThresholds(plot, latest.current.chart, colour),

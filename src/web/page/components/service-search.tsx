@@ -10,12 +10,7 @@ const KINDS: Options = [
   ['guid', 'a group'],
   ['session_id', 'a session'],
 ]
-const SINCE: Options = [
-  ['1h', '1 hour'],
-  ['1d', '1 day'],
-  ['2d', '2 days'],
-  ['7d', '7 days'],
-]
+const SINCE = sameNames(['1h', '1d', '2d', '7d'])
 
 /** What became of somebody's calls, asked of the service. Absent where the daemon may not ask. */
 export function ServiceSearch({ state }: { state: State }) {
@@ -42,11 +37,11 @@ export function ServiceSearch({ state }: { state: State }) {
         {choice('by', 'Calls of', wanted.by)}
         <TextInput id="wanted-id" label="Id" value={wanted.id} onInput={(id) => set({ id })} />
         {wanted.by !== 'session_id' && choice('since', 'Of the last', wanted.since)}
-        <button type="submit" disabled={isLoading || wanted.id.trim() === ''}>
+        <button type="submit" disabled={isLoading || wanted.id === ''}>
           {isLoading ? 'Searching…' : 'Search'}
         </button>
       </Form>
-      {quiet('callwatch keeps no name. The log says that you searched, not for whom.')}
+      {quiet('The log says that you searched, not for whom.')}
       <Note id="found-note" problem={problem}>
         {answer !== undefined && foundNotes(answer).map((note) => <p>{note}</p>)}
       </Note>
@@ -58,7 +53,7 @@ export function ServiceSearch({ state }: { state: State }) {
 type Calls = NonNullable<State['found']['answer']>['calls']
 
 const FoundList = ({ calls, now }: { calls: Calls; now: string }) => (
-  <ul id="found-calls" aria-label="Calls, newest first">
+  <ul id="found-calls">
     {calls.map(({ began, text }) => (
       <li>
         {soft(began === null ? 'at an unknown time' : momentInZone(began, now))} {words(text)}

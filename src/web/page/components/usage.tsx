@@ -85,6 +85,7 @@ const MANY_MINUTES = 1000
 const rounded = (minutes: number) => formatNumber(minutes, minutes < MANY_MINUTES ? 1 : 0)
 /** With a tenth, so that the digits of a column are below each other. */
 const tenths = (value: number) => formatNumber(value).replace(/^[^.]+$/, '$&.0')
+const shareOf = (ratio: number | null) => (ratio === null ? '–' : `${tenths(ratio * 100)}%`)
 /** Outcomes without a column where no call has them. */
 const SELDOM = ['other', 'lost']
 
@@ -151,7 +152,8 @@ function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof key
     minutes('Participant min', (row) => row.participant_minutes.total),
     minutes('User min', (row) => row.user_minutes),
     number('Change of user min', (row) => changed(row, 'user_minutes')),
-    number('Failure ratio', ({ failure_ratio: ratio }) => (ratio === null ? '–' : `${tenths(ratio * 100)}%`)),
+    number('Failure ratio', ({ failure_ratio: ratio }) => shareOf(ratio)),
+    number('Did not join', ({ not_joined_ratio: ratio }) => shareOf(ratio)),
     number('Mean duration', ({ duration_seconds: { mean } }) => durationOf(mean)),
     number('95th percentile', ({ duration_seconds: { p95 } }) => durationOf(p95)),
     number('Noticed late', ({ noticed_late }) => formatNumber(noticed_late)),

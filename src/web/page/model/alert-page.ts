@@ -15,7 +15,7 @@ import {
   type Report,
 } from './api.ts'
 import type { Chart } from './chart.ts'
-import { bandsOf, isMissing } from './chart-series.ts'
+import { isMissing, periodsOf } from './chart-series.ts'
 import { isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, serverTime, type State } from './state.ts'
@@ -242,6 +242,6 @@ export function valueChart({ alert, around = [], live, breach, now }: Shown): Ch
       ...(clear && clear.value !== threshold ? [clear] : []),
       ...(usual === undefined ? [] : [{ name: 'expected', about: 'at', value: usual, severity: 'other' }]),
     ],
-    bands: bandsOf(alert.blind, [alert], now),
+    blind: periodsOf(alert.blind),
   }
 }

@@ -95,7 +95,8 @@ export function loadCall() {
 /** Asks the service for the calls that the form names. */
 export function findWanted() {
   const { wanted, snapshot } = current()
-  const { target = snapshot?.targets[0]?.name ?? '', by, id, since } = { ...wanted, target: wanted.target || undefined }
+  const { by, id, since } = wanted
+  const target = wanted.target || snapshot!.targets[0]!.name
   const request = new URLSearchParams({ target, [by]: id.trim(), since }).toString()
   return load('found', request, (signal) => findCalls(request, signal), 'The service was not searched')
 }

@@ -1,7 +1,7 @@
 import { capital } from '../../../text/format.ts'
 import type { CallSeries, PastAlert, PerMinute, Point, Target } from './api.ts'
-import type { Bands, Chart, Series, Threshold } from './chart.ts'
-import { isoOf, named, weekBefore } from './format.ts'
+import type { Chart, Period, Series, Threshold } from './chart.ts'
+import { isoOf, named } from './format.ts'
 import { countOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
 
 /** What the charts show of an alert. */
@@ -36,56 +36,38 @@ function drawingsOf(media: 'minutes' | 'participant_minutes'): Drawing[] {
   ]
 }
 
-/** What a chart has of the week before: the sum of its bars, or each of its lines. */
-function lastWeekOf(lines: readonly Line[]): Line[] {
-  const total: Of = (point) => sum(lines, ([, , , of]) => of(point) ?? 0)
-  if (lines.some(([, , shape]) => shape === 'bar')) return [['last week', 'any', 'dots', total]]
-  return lines.map(([name, colour, , of]) =>
-    lines.length === 1 ? ['last week', 'any', 'dots', of] : [`${name} last week`, colour, 'dots', of],
-  )
-}
-
 /** The charts of a period. */
 export function chartsOf(options: {
   series: CallSeries
-  /** The same steps a week earlier. */
-  earlier: CallSeries | undefined
   /** The selected ones. */
   targets: readonly Pick<Target, 'name' | 'rules'>[]
-  episodes: readonly Episode[]
   query: URLSearchParams
   /** UNIX seconds. */
   now: number
 }): Chart[] {
-  const { series, earlier, targets, episodes, query, now } = options
-  const bands = bandsOf(series.coverage.blind, episodes, now)
+  const { series, targets, query, now } = options
+  const blind = periodsOf(series.coverage.blind)
   const step = series.step_seconds
   const times = series.points.map(({ at }) => Date.parse(at) / 1000)
   const names = targets.map(({ name }) => name)
-  const known = (of: CallSeries) => of.points.map((point) => (isMissing(point, of, names) ? undefined : point))
-  const points = known(series)
-  const byTime = new Map(earlier && known(earlier).map((point) => [Date.parse(point?.at ?? '') / 1000, point]))
-  const past = times.map((at) => byTime.get(weekBefore(at, step)))
-  const hasPast = past.some((point) => point !== undefined && (countOf(point) > 0 || (point.in_progress ?? 0) > 0))
-  const lineOf = ([name, colour, shape, of]: Line, among = points): Series => ({
+  const points = series.points.map((point) => (isMissing(point, series, names) ? undefined : point))
+  const lineOf = ([name, colour, shape, of]: Line): Series => ({
     name,
     colour,
     shape,
-    values: among.map((point) => (point === undefined ? null : of(point))),
+    values: points.map((point) => (point === undefined ? null : of(point))),
   })
   return drawingsOf(query.get('minutes') === 'participant' ? 'participant_minutes' : 'minutes').map(
     ({ id, lines, ...chart }) => {
-      const lastWeek = lastWeekOf(lines).map((line) => lineOf(line, past))
-      const isKnown = ({ values }: Series) => hasPast && values.some((value) => value !== null)
       return {
         ...chart,
         id: `chart-${id}`,
         times,
         step,
         complete: times.filter((at) => at + step <= now).length,
-        series: [...lines.map((line) => lineOf(line)), ...lastWeek.filter(isKnown)],
+        series: lines.map(lineOf),
         ...(id === 'failure-ratio' && { thresholds: thresholdsOf(targets, query) }),
-        bands,
+        blind,
       }
     },
   )
@@ -113,7 +95,7 @@ export function perMinuteChart(perMinute: PerMinute, target: string, unpolledSin
       shape: 'bar',
       values: times.map((_, i) => (isKnown(i) ? sum(shown, (one) => one[status][i] ?? 0) : null)),
     })),
-    bands: bandsOf(blindOf(perMinute, target, unpolledSince), [], 0),
+    blind: periodsOf(blindOf(perMinute, target, unpolledSince)),
   }
 }
 
@@ -151,26 +133,12 @@ export const thresholdsOf = (...calls: Parameters<typeof rulesOfCalls>): Thresho
     .filter(({ reason }) => reason === 'any')
     .map(({ name, breach, threshold, severity }) => ({ name, about: breach, value: threshold, severity }))
 
-/**
- * @param now UNIX seconds
- */
-export function bandsOf(
-  notCovered: readonly { since: string; until: string }[],
-  episodes: readonly Episode[],
-  now: number,
-): Bands {
-  const period = (since: string, until: string | null) => ({
-    from: Date.parse(since) / 1000,
-    to: until === null ? now : Date.parse(until) / 1000,
-  })
-  return {
-    alerts: episodes.map(({ since, until, severity }) => ({ ...period(since, until), severity })),
-    blind: notCovered.map(({ since, until }) => period(since, until)),
-  }
-}
+/** The times of a coverage as a chart has them. */
+export const periodsOf = (times: readonly { since: string; until: string }[]): Period[] =>
+  times.map(({ since, until }) => ({ from: Date.parse(since) / 1000, to: Date.parse(until) / 1000 }))
 
 /**
- * What the bands say of a time, in words.
+ * What happened at a time, in words.
  *
  * @param from UNIX seconds
  * @param to UNIX seconds

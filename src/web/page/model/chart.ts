@@ -15,12 +15,6 @@ export type Threshold = { name: string; about: string; value: number; severity: 
 /** UNIX seconds */
 export type Period = { from: number; to: number }
 
-/** The times in which alerts fired, and those that are not covered. */
-export type Bands = {
-  alerts: readonly (Period & { severity: string })[]
-  blind: readonly Period[]
-}
-
 /** What a chart shows. */
 export type Chart = {
   id: string
@@ -36,7 +30,8 @@ export type Chart = {
   unit: keyof typeof UNITS
   series: readonly Series[]
   thresholds?: readonly Threshold[]
-  bands: Bands
+  /** The times that are not covered. */
+  blind: readonly Period[]
 }
 
 type Steps = Pick<Chart, 'times' | 'step'>
@@ -96,22 +91,6 @@ export const shownStep = (chart: Steps & Pick<Chart, 'complete'>, cursor: Cursor
 /** The step at the cursor: that under the pointer, otherwise the selected one. */
 export const cursorStep = (chart: Steps, { hovered, selected }: Cursor) =>
   stepAt(chart, hovered) ?? stepAt(chart, selected)
-
-/** The step to which a key moves the cursor; undefined for other keys. */
-export function movedStep(key: string, index: number, length: number) {
-  const moved: Record<string, number> = {
-    ArrowLeft: index - 1,
-    ArrowDown: index - 1,
-    ArrowRight: index + 1,
-    ArrowUp: index + 1,
-    PageDown: index - 10,
-    PageUp: index + 10,
-    Home: 0,
-    End: length - 1,
-  }
-  const step = moved[key]
-  return step === undefined ? undefined : Math.min(length - 1, Math.max(0, step))
-}
 
 /**
  * The data of uPlot: times, then the height of each stack of bars, the highest one first so that lower ones cover its lower

@@ -4,18 +4,16 @@ import { addressOf, changeAddress, changedAddress } from './address.ts'
 import { getPastAlerts, getSeries, type AlertHistory, type CallSeries, type Incident } from './api.ts'
 import type { Chart } from './chart.ts'
 import { chartsOf } from './chart-series.ts'
-import { isoOf, weekBefore } from './format.ts'
+import { isoOf } from './format.ts'
 import { shownIncidents } from './incidents.ts'
 import { addFilters, periodOf } from './period.ts'
-import { current, load, messageOf, serverTime } from './state.ts'
+import { current, load, serverTime } from './state.ts'
 
 /** What the view shows. */
 export type ShownCharts = {
   series: CallSeries
   past: AlertHistory
   charts: Chart[]
-  /** What is wrong with the rest of them */
-  problem: string | undefined
 }
 
 /** The periods that the view offers. */
@@ -59,16 +57,6 @@ export function chartsRequest(query: URLSearchParams, now: number) {
   return new URLSearchParams([...filtersOf(query), ...period]).toString()
 }
 
-/** The request of the same steps a week earlier. */
-export function earlierRequest(
-  { since, until, step_seconds: step }: Pick<CallSeries, 'since' | 'until' | 'step_seconds'>,
-  filters: URLSearchParams,
-) {
-  const [from, to] = [since, until].map((time) => isoOf(weekBefore(Date.parse(time) / 1000, step)))
-  return new URLSearchParams([...filters, ['since', from!], ['until', to!], ['step', String(step)]]).toString()
-}
-
-let earlier: { request: string; answer: CallSeries } | undefined
 /** By `performance.now()`. */
 let loadedAt = -Infinity
 
@@ -79,16 +67,9 @@ export async function loadCharts() {
   const ask = async (signal: AbortSignal): Promise<ShownCharts> => {
     const series = await getSeries(chartsRequest(query, now), signal)
     const { since, until } = series
-    const request = earlierRequest(series, filters)
     const period = addFilters(new URLSearchParams({ since, until }), query)
-    const [answer, past] = await Promise.all([
-      earlier?.request === request ? earlier.answer : getSeries(request, signal).catch(messageOf),
-      getPastAlerts(period.toString(), signal),
-    ])
-    const problem = typeof answer === 'string' ? `Last week could not be loaded: ${answer}.` : undefined
-    earlier = typeof answer === 'string' ? undefined : { request, answer }
-    const shown = { series, earlier: earlier?.answer, targets: targetsOf(query), episodes: past.alerts }
-    return { series, past, charts: chartsOf({ ...shown, query, now: now / 1000 }), problem }
+    const past = await getPastAlerts(period.toString(), signal)
+    return { series, past, charts: chartsOf({ series, targets: targetsOf(query), query, now: now / 1000 }) }
   }
   await load('charts', filters.toString(), ask, 'The charts could not be loaded')
   loadedAt = performance.now()

@@ -1,6 +1,6 @@
 import { getReport, type Report } from './api.ts'
 import type { Chart, Series } from './chart.ts'
-import { bandsOf, isUnseen } from './chart-series.ts'
+import { isUnseen, periodsOf } from './chart-series.ts'
 import { targetsOf } from './charts.ts'
 import { local, momentOf, zoneName } from './format.ts'
 import { addFilters, presetPeriod } from './period.ts'
@@ -99,6 +99,6 @@ export function daysChart(days: Report, targets: readonly string[], now: number)
         ? [{ name: 'compared with', colour: 'text', shape: 'dots' as const, values: before }]
         : []),
     ],
-    bands: bandsOf(coverage.blind, [], 0),
+    blind: periodsOf(coverage.blind),
   }
 }

@@ -1,23 +1,9 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { SeriesPoint } from '../../../../src/views/series.ts'
 import type { CallSeries, Rule } from '../../../../src/web/page/model/api.ts'
-import {
-  drawnData,
-  movedStep,
-  shownStep,
-  stepAt,
-  UNITS,
-  valueText,
-  type Chart,
-} from '../../../../src/web/page/model/chart.ts'
-import { bandsOf, blindOf, chartsOf, eventsOf, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
-import {
-  callsAddress,
-  chartsRequest,
-  earlierRequest,
-  incidentPeriod,
-  widerPeriod,
-} from '../../../../src/web/page/model/charts.ts'
+import { drawnData, shownStep, stepAt, UNITS, valueText, type Chart } from '../../../../src/web/page/model/chart.ts'
+import { blindOf, chartsOf, eventsOf, periodsOf, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
+import { callsAddress, chartsRequest, incidentPeriod, widerPeriod } from '../../../../src/web/page/model/charts.ts'
 import { chooseZone, span, weekBefore } from '../../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { RATIO } from '../../../kit/alerts/sample-rules.ts'
@@ -69,9 +55,7 @@ const target = (name: string, rules: Rule[] = []) => ({
 function charts(given: Partial<Parameters<typeof chartsOf>[0]> = {}): Record<string, Chart> {
   const all = chartsOf({
     series: seriesFrom(LAST - 2 * HOUR, three()),
-    earlier: undefined,
     targets: [target('production')],
-    episodes: [],
     query: new URLSearchParams(),
     now: NOW,
     ...given,
@@ -82,10 +66,9 @@ const values = (chart: Chart | undefined) =>
   Object.fromEntries(chart?.series.map(({ name, values }) => [name, [...values]]) ?? [])
 
 test('a chart has the share of the invited people who did not join, without the thresholds of the failure ratio', () => {
-  const earlier = seriesFrom(LAST - 2 * HOUR - WEEK, three({ not_joined_ratio: 0.1 }, LAST - 2 * HOUR - WEEK))
   const { rules } = targetView(shownTarget({ rules: [RATIO_RULE], sync: POLLED }))
-  const { 'not-joined': chart, 'failure-ratio': failed } = charts({ earlier, targets: [target('production', rules)] })
-  expect(values(chart)).toEqual({ share: [0.4, 0.4, 0.4], 'last week': [0.1, 0.1, 0.1] })
+  const { 'not-joined': chart, 'failure-ratio': failed } = charts({ targets: [target('production', rules)] })
+  expect(values(chart)).toEqual({ share: [0.4, 0.4, 0.4] })
   expect([failed?.thresholds?.length, chart?.thresholds]).toEqual([1, undefined])
 })
 
@@ -123,13 +106,6 @@ describe('the request of the charts', () => {
   test.each(['since=1h&until=2h', 'since=2027-01-01'])('is refused without a period: %s', (query) => {
     expect(() => requestOf(query)).toThrow('“From” is not before “Before”')
   })
-
-  test('of last week has the same steps and filters', () => {
-    const request = earlierRequest(seriesFrom(LAST, [point(LAST)]), new URLSearchParams('target=a&target=b&mode=meet'))
-    expect(decodeURIComponent(request)).toBe(
-      'target=a&target=b&mode=meet&since=2026-09-14T14:00:00Z&until=2026-09-14T15:00:00Z&step=3600',
-    )
-  })
 })
 
 test('last week is by the clock of the zone, also across a change of the clocks, by whole steps', () => {
@@ -140,15 +116,6 @@ test('last week is by the clock of the zone, also across a change of the clocks,
   expect(before('2026-10-26T05:50:00Z')).toBe(isoTime(at('2026-10-19T04:50:00Z')))
   expect(before('2026-10-26T06:00:00Z', 10_800)).toBe(isoTime(at('2026-10-19T06:00:00Z')))
   expect(before('2026-03-30T16:00:00Z', 3600)).toBe(isoTime(at('2026-03-23T17:00:00Z')))
-  const from = at('2026-10-26T05:00:00Z')
-  const series = seriesFrom(from, three({}, from))
-  expect(decodeURIComponent(earlierRequest(series, new URLSearchParams()))).toBe('since=2026-10-19T04:00:00Z&until=2026-10-19T07:00:00Z&step=3600') // oxfmt-ignore
-  const past = at('2026-10-19T04:00:00Z')
-  const earlier = seriesFrom(
-    past,
-    [2, 3, 4].map((ended, i) => point(past + i * HOUR, { calls: { ...NONE, ended } })),
-  )
-  expect(values(charts({ series, earlier })['calls'])['last week']).toEqual([2, 3, 4])
 })
 
 describe('the charts', () => {
@@ -188,26 +155,6 @@ describe('the charts', () => {
       '0.3',
       '0s',
     ])
-  })
-
-  test('have the same time last week, where anything is known of it', () => {
-    const from = LAST - 2 * HOUR - WEEK
-    const past = three({ calls: { ...NONE, ended: 4 }, failure_ratio: null }, from)
-    const blind = [{ target: 'production', kind: 'before' as const, since: isoTime(0), until: isoTime(from + HOUR) }]
-    const earlier = seriesFrom(from, [point(from, { calls: NONE }), ...past.slice(1)], blind)
-    const { calls, 'failure-ratio': ratio, duration, minutes } = charts({ earlier })
-    expect(values(calls)['last week']).toEqual([null, 4, 4])
-    expect(values(minutes)['last week']).toEqual([null, 14, 14])
-    expect(values(ratio)).not.toHaveProperty('last week')
-    expect(values(duration)).toMatchObject({ 'p50 last week': [null, 60, 60], 'p95 last week': [null, 300, 300] })
-  })
-
-  test('have no last week in which there was no call', () => {
-    const from = LAST - 2 * HOUR - WEEK
-    const earlier = seriesFrom(from, three({ calls: NONE, in_progress: 0 }, from))
-    for (const chart of Object.values(charts({ earlier }))) {
-      expect(chart.series.filter(({ name }) => name.includes('last week'))).toEqual([])
-    }
   })
 
   test('know nothing of a time in which no target was seen, but of one that was polled again', () => {
@@ -270,9 +217,9 @@ describe('a chart', () => {
       { name: 'a', colour: 'first', shape: 'bar', values: [1, null, 3] },
       { name: 'b', colour: 'second', shape: 'bar', values: [10, null, 30] },
       { name: 'c', colour: 'first', shape: 'line', values: [5, 6, 7] },
-      { name: 'last week', colour: 'any', shape: 'dots', values: [8, 9, 10] },
+      { name: 'compared with', colour: 'text', shape: 'dots', values: [8, 9, 10] },
     ],
-    bands: { alerts: [], blind: [] },
+    blind: [],
   }
 
   test('is drawn in the middle of its steps, the highest stack first, with lines until the last step that has ended', () => {
@@ -306,18 +253,6 @@ describe('a chart', () => {
     expect([shown(), shown(120), shown(undefined, 0), shown(120, 0), shown(999, 0)]).toEqual([1, 2, 0, 2, 0])
     expect(shownStep({ ...chart, complete: 0 }, { hovered: undefined, selected: undefined })).toBe(0)
   })
-
-  test.each([
-    ['ArrowLeft', 4],
-    ['ArrowRight', 6],
-    ['Home', 0],
-    ['End', 19],
-    ['PageUp', 15],
-    ['PageDown', 0],
-    ['a', undefined],
-  ])('moves its cursor by %s', (key, expected) => {
-    expect(movedStep(key, 5, 20)).toBe(expected)
-  })
 })
 
 describe('what happened at a time', () => {
@@ -345,13 +280,8 @@ describe('what happened at a time', () => {
     expect(at(-60, 0)).toEqual({ alerts: [{ severity: 'critical', text: 'Now (production)' }], unseen: [] })
   })
 
-  test('is a band of the charts, until now where it continues', () => {
-    const { alerts, blind } = bandsOf(coverage.blind, episodes, NOW)
-    expect(alerts).toEqual([
-      { from: NOW - 1000, to: NOW - 500, severity: 'warning' },
-      { from: NOW - 100, to: NOW, severity: 'critical' },
-    ])
-    expect(blind[0]).toEqual({ from: NOW - 1000, to: NOW - 900 })
+  test('is hatched in the charts, where a target was not seen', () => {
+    expect(periodsOf(coverage.blind)[0]).toEqual({ from: NOW - 1000, to: NOW - 900 })
   })
 })
 
@@ -400,8 +330,8 @@ test('a step of a chart is named by its time, and whether it is complete and cov
   const times = [NOW - 180, NOW - 120, NOW - 60]
   const chart = { id: '', title: '', times, step: 60, complete: 2, unit: 'calls' as const, series: [] }
   const textsWith = (from: number, isInstant = false) => {
-    const bands = bandsOf([{ since: isoTime(NOW - from), until: isoTime(NOW - 120) }], [], NOW)
-    return [0, 1, 2].map((index) => stepText({ ...chart, isInstant, bands }, index, isoTime(NOW)))
+    const blind = periodsOf([{ since: isoTime(NOW - from), until: isoTime(NOW - 120) }])
+    return [0, 1, 2].map((index) => stepText({ ...chart, isInstant, blind }, index, isoTime(NOW)))
   }
   expect(textsWith(180)).toEqual(['14:10 UTC, not covered', '14:11 UTC', '14:12 UTC, so far'])
   expect(textsWith(150)[0]).toBe('14:10 UTC, not all covered')

@@ -51,9 +51,7 @@ test('a search shows a sentence a call with its time in the zone of the reader, 
   await findWanted()
   expect(asked).toEqual(['api/v1/find?target=production&uid=alice&since=2d'])
   const shown = render(ServiceSearch, current())
-  expect(textOf(shown, { id: 'found-note' })).toBe(
-    'The service ignored the filter: callwatch filtered the list itself.',
-  )
+  expect(textOf(shown, { id: 'found-note' })).toBe('The service ignored the filter: callwatch filtered the list.')
   expect(shown.flatMap(({ type, text }) => (type === 'li' ? text : []))).toEqual([
     `16:11:40 GMT+2 ${MISSED}`,
     'at an unknown time call: ended',

@@ -269,9 +269,9 @@ describe('the usage', () => {
     const worse = { ...row, target: 'staging', failure_ratio: 0.3, compared: { ...row.compared, known_days: 5 } }
     const rows = shown({ rows: [row, worse] }).filter(({ type }) => type === 'tr')
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
-      'staging 5 4 1 0 0 1 1.0 2.0 7.3 7.5 ±0%, known of 5 of 29 days 30.0% 1m – 2',
-      'production 5 4 1 0 0 1 1.0 2.0 7.3 7.5 not known before 20.0% 1m – 2',
-      'all 5 4 1 0 0 1 1.0 2.0 7.3 15.0 +100%, known of 34 of 58 target-days 25.0% 1m – 2',
+      'staging 5 4 1 0 0 1 1.0 2.0 7.3 7.5 ±0%, known of 5 of 29 days 30.0% 30.0% 1m – 2',
+      'production 5 4 1 0 0 1 1.0 2.0 7.3 7.5 not known before 20.0% 30.0% 1m – 2',
+      'all 5 4 1 0 0 1 1.0 2.0 7.3 15.0 +100%, known of 34 of 58 target-days 25.0% 30.0% 1m – 2',
     ])
     expect(shown({ rows: [row] }).filter(({ type }) => type === 'tr')).toHaveLength(2)
     const many = { ...total, minutes: { audio: 3000.4, video: 0 }, blind_seconds: 600 }
