@@ -265,7 +265,7 @@ poll: { timeout: ${timeout} }
     expect(code).toBe(1)
     expect(verdicts).toEqual([
       expect.stringMatching(
-        /there is no host callwatch-test\.invalid; check app_id and region, domain or base_url|could not be looked up/,
+        /there is no host callwatch-test\.invalid; check app_id and region or base_url|could not be looked up/,
       ),
     ])
   })
