@@ -214,8 +214,16 @@ function recordSuccess(success: PollSuccess, computation: Computation): void {
     delta.sync = { ...delta.sync, past: { from: newHorizon, readAt: serviceTime } }
   for (const id of new Set([...state.calls.evictable(newHorizon), ...delta.calls.keys()])) {
     const call = find(id)!
-    if (evictAfter(call) < newHorizon) delta.evicted.push(call)
+    if (evictAfter(call) < newHorizon) delta.evicted.push(withoutRequest(call, draft))
   }
+}
+
+/** A call whose details are no longer requested: who was invited to it stays unknown. */
+function withoutRequest(call: TrackedCall, draft: DeltaDraft): TrackedCall {
+  if ((call.marks & MARK.detailsWanted) === 0) return call
+  const after = { ...call, marks: call.marks & ~MARK.detailsWanted }
+  recordChange(draft, call, after)
+  return after
 }
 
 /** Whether a sweep is the first confirmed one, and all calls back to its horizon are counted. */

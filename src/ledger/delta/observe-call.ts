@@ -178,8 +178,8 @@ export function userMinutesOf(call: TrackedCall | undefined): number {
 }
 
 /**
- * The first answer that shows when a finished call ended moves its finish there. Each answer that shows who was invited replaces what
- * was known of that.
+ * The first answer that shows when a finished call ended moves its finish there. Each answer that shows it as final, and who was invited,
+ * replaces what was known of that.
  */
 function changeFinish(
   call: Mutable<TrackedCall>,
@@ -190,7 +190,7 @@ function changeFinish(
 ): void {
   if (finish === undefined) return
   const isMoved = (marks & MARK.endUnknown) !== 0 && showsEnd(call, seen)
-  const { invited = finish.invited } = seen
+  const invited = (finalStatus(seen) === undefined ? undefined : seen.invited) ?? finish.invited
   if (!isMoved && isSameInvited(invited, finish.invited)) return
   if (isMoved) call.marks &= ~MARK.endUnknown
   call.finish = { ...finish, ...(isMoved && { at }), invited }

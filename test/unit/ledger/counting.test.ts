@@ -562,6 +562,15 @@ describe('the people whom a finished call invited', () => {
       [0, 1, 0],
     ],
     [
+      'nothing of answers that show it as open again',
+      [1, 2].flatMap((round) => [
+        completePoll(11 * round, call('ended', { joined: 3, absent: 2 })),
+        completePoll(11 * round + 5, call('ongoing', { joined: 1, absent: 4 })),
+      ]),
+      [3, 2, 0],
+      [0, 0, 0],
+    ],
+    [
       'an unknown one as a correction, if it becomes known',
       [completePoll(11, call('ended')), completePoll(26, call('ended', { joined: 1, absent: 1 }))],
       [1, 1, 1],
@@ -603,6 +612,16 @@ describe('the people whom a finished call invited', () => {
       return inWindow()
     })
     expect(known).toEqual([[undefined], [{ joined: 3, absent: 2 }], [{ joined: 4, absent: 1 }]])
+  })
+
+  test('are unknown of a call that is evicted before its details could be requested', () => {
+    const book = ledgerBook({ lookback: 100 })
+    book.see(completePoll(11, call('ended', undefined, { ...noList, initiatedAt: CREATED + 5 })))
+    expect(countsIn(book).added).toEqual([0, 0, 0])
+    book.settle(1000)
+    book.settle(2000)
+    expect(book.history.size).toBe(1)
+    expect(countsIn(book).added).toEqual([0, 0, 1])
   })
 
   test('continue from the row of a call that was evicted and is listed again', () => {
