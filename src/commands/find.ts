@@ -41,7 +41,7 @@ const progress = (page: number, of: number | undefined) =>
 function wantedOf(uid?: string, guid?: string, session?: string): Wanted {
   const given = [uid !== undefined && { uid }, guid !== undefined && { guid }, session !== undefined && { session }]
   const [one, another] = given.filter((each) => each !== false)
-  if (one === undefined || another !== undefined)
+  if (one === undefined || another !== undefined || Object.values(one).includes(''))
     throw new UsageError('name one of: a user, --group or --session-id, such as `callwatch find alice --since 2d`')
   return one
 }

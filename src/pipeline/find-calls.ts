@@ -2,8 +2,9 @@ import { firstValueFrom, NEVER, takeUntil } from 'rxjs'
 import { sleep, type Clock } from '../clock/clock.ts'
 import type { SeenCall } from '../ledger/call.ts'
 import type { Found, Wanted } from '../ledger/found-calls.ts'
+import { formsOf } from '../ledger/session-id.ts'
 import type { ListedCall } from '../ledger/observation.ts'
-import { addToEvidence, knownOrder, NO_EVIDENCE, ownStart } from '../polling/list/list-order.ts'
+import { addToEvidence, knownOrder, NO_EVIDENCE } from '../polling/list/list-order.ts'
 import type { RateLimiter } from '../polling/rate-limiter.ts'
 import { requestWithRetries, type Operation, type RequestOptions } from '../polling/request-with-retries.ts'
 import { whenAborted } from '../rx/abortable.ts'
@@ -23,6 +24,9 @@ export type FindOptions = {
   onPage?: (page: number, of: number | undefined) => void
 }
 
+/** A search that knows whether a request of it was sent. */
+type Search = FindOptions & { isSent: () => boolean }
+
 /** So many pages of a list are read at most. */
 const MOST_PAGES = 20
 
@@ -31,13 +35,19 @@ const MOST_PAGES = 20
  *
  * @throws {ServiceError}
  */
-export async function findCalls(wanted: Wanted, options: FindOptions): Promise<Found> {
+export async function findCalls(wanted: Wanted, given: FindOptions): Promise<Found> {
+  let isSent = false
+  const send: Transport = async (...request) => {
+    isSent = true
+    return given.send(...request)
+  }
+  const options: Search = { ...given, send, isSent: () => isSent }
   if ('session' in wanted) {
     const calls = await getCalls(wanted.session, options)
     return { calls: newestFirst(calls), filter: 'none', unclear: 0, isWhole: true }
   }
   const filtered = await readPages(wanted, options).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.kind === 'refused') return undefined
+    if (error instanceof ServiceError && error.kind === 'refused' && !error.isOfUser) return undefined
     throw error
   })
   const { calls, isWhole } = filtered ?? (await readPages({}, options))
@@ -45,7 +55,7 @@ export async function findCalls(wanted: Wanted, options: FindOptions): Promise<F
   const filter = filtered === undefined ? 'refused' : by.has(false) ? 'ignored' : 'honoured'
   const isTrusted = filter === 'honoured'
   const recent = (some: readonly SeenCall[] = []) =>
-    some.filter((call) => (ownStart(call) ?? options.since) >= options.since)
+    some.filter((call) => (startOf(call) ?? options.since) >= options.since)
   return {
     calls: newestFirst(recent(isTrusted ? calls : by.get(true))),
     filter,
@@ -73,7 +83,7 @@ const RECHECK_SECONDS = 0.5
  *
  * @throws {ServiceError} if the search ends before the first page was read
  */
-async function readPages(filter: Readonly<Record<string, string>>, options: FindOptions) {
+async function readPages(filter: Readonly<Record<string, string>>, options: Search) {
   const { send, client, since, onPage = () => undefined } = options
   const { listCalls } = callsClient(send, { ...client, ...FULL, query: { ...client.query, ...filter } })
   const calls = new Map<string, SeenCall>()
@@ -83,16 +93,20 @@ async function readPages(filter: Readonly<Record<string, string>>, options: Find
   for (let count = 1; count <= MOST_PAGES && place !== undefined; count++) {
     const { page }: Place = place
     onPage(count, pages === Infinity ? undefined : Math.min(pages, MOST_PAGES))
-    const answer = await ask('list_calls', (signal) => listCalls(page, signal), options)
+    const answer = await ask('list_calls', (signal) => listCalls(page, signal), options).catch((error: unknown) => {
+      if (place === FIRST_PLACE || !(error instanceof ServiceError)) throw error
+      // What was read before is found.
+      return undefined
+    })
     if (answer === undefined) break
     const rows = seenIn(answer.calls)
-    for (const row of rows) calls.set(JSON.stringify([row.session, row.mid, ownStart(row)]), row)
+    for (const row of rows) calls.set(JSON.stringify([row.session, row.mid, row.initiatedAt, row.startedAt]), row)
     evidence = addToEvidence(evidence, rows)
     pages = answer.totalPages ?? pages
-    const isPast = rows.length > 0 && rows.every((row) => (ownStart(row) ?? since) < since)
+    const isPast = rows.length > 0 && rows.every((row) => (startOf(row) ?? since) < since)
     place = nextPlace(place, { pages, order: knownOrder(evidence), isPast, isEmpty: answer.items === 0 })
   }
-  if (place === FIRST_PLACE) throw tooBusy()
+  if (place === FIRST_PLACE) throw tooLate(options)
   return { calls: [...calls.values()], isWhole: place === undefined }
 }
 
@@ -111,17 +125,19 @@ function nextPlace({ page, step }: Place, { pages, order, isPast, isEmpty }: Pag
   return isTurned ? { page: pages, step: -1 } : { page: page + 1, step }
 }
 
-/** The calls of a session; none if the service does not know it. */
-async function getCalls(session: string, options: FindOptions): Promise<SeenCall[]> {
+/** The calls of a session, by either form of its id; none if the service does not know it. */
+async function getCalls(session: string, options: Search): Promise<SeenCall[]> {
   const { getCall } = callsClient(options.send, { ...options.client, ...FULL })
-  try {
-    const answer = await ask('get_call', (signal) => getCall(session, signal), options)
-    if (answer === undefined) throw tooBusy()
-    return answer.calls
-  } catch (error) {
-    if (error instanceof ServiceError && error.kind === 'not_found') return []
-    throw error
+  for (const id of formsOf(session, options.client)) {
+    try {
+      const answer = await ask('get_call', (signal) => getCall(id, signal), options)
+      if (answer === undefined) throw tooLate(options)
+      return answer.calls
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.kind === 'not_found')) throw error
+    }
   }
+  return []
 }
 
 const FULL = { participants: true, parties: true } as const
@@ -137,7 +153,13 @@ function ask<T>(
   return firstValueFrom(answer$, { defaultValue: undefined })
 }
 
-const tooBusy = () => new ServiceError('timeout', 'polls left no request for this search; try again later')
+const tooLate = ({ isSent }: Search) =>
+  new ServiceError(
+    'timeout',
+    isSent()
+      ? 'the service did not answer in time; try again later'
+      : 'polls left no request for this search; try again later',
+  )
 
 /** A client that knows no calls answers no tracked ones. */
 const seenIn = (calls: readonly ListedCall[]) => calls.flatMap((call) => ('phase' in call ? [] : call))
@@ -153,4 +175,11 @@ function isOf({ parties, participants, receiverType }: SeenCall, wanted: { uid: 
   return areAllNamed ? false : undefined
 }
 
-const newestFirst = (calls: readonly SeenCall[]) => calls.toSorted((a, b) => (ownStart(b) ?? 0) - (ownStart(a) ?? 0))
+const newestFirst = (calls: readonly SeenCall[]) => calls.toSorted((a, b) => (startOf(b) ?? 0) - (startOf(a) ?? 0))
+
+/** When a call began: a room that is used again may keep the time at which it was opened first. */
+function startOf({ initiatedAt, startedAt }: SeenCall): number | undefined {
+  return initiatedAt === undefined || startedAt === undefined
+    ? (initiatedAt ?? startedAt)
+    : Math.max(initiatedAt, startedAt)
+}

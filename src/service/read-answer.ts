@@ -71,6 +71,7 @@ const DASHBOARD = "in the service's dashboard"
  * The service's documented error codes. For other codes the HTTP status decides. The message of the error begins with what a code means
  * and what to do: probe, status, log and alerts show it.
  */
+const NO_SUCH_USER = 'ERR_UID_NOT_FOUND'
 const CODES = new Map<unknown, readonly [kind: ServiceErrorKind, meaning?: string]>([
   ['AUTH_ERR_EMPTY_APIKEY', ['auth']],
   ['AUTH_ERR_APIKEY_NOT_FOUND', ['auth']],
@@ -81,7 +82,7 @@ const CODES = new Map<unknown, readonly [kind: ServiceErrorKind, meaning?: strin
   ['ERR_PLAN_RESTRICTION', ['plan', `the plan of the app does not include this; change the plan ${DASHBOARD}`]],
   ['ERR_PLAN_QUOTA_RESTRICTION', ['plan', `the quota of the app's plan is used up; raise it ${DASHBOARD}`]],
   ['ERR_CALL_SESSION_NOT_FOUND', ['not_found']],
-  ['ERR_UID_NOT_FOUND', ['refused']],
+  [NO_SUCH_USER, ['refused', 'the service has no such user; check the id']],
   ['ERR_TOO_MANY_REQUESTS', ['rate_limited']],
 ])
 
@@ -111,7 +112,7 @@ export function readAnswer(
     const code = error?.['code']
     const [kind = kindOf(code, status), meaning] = CODES.get(code) ?? []
     const message = meaning === undefined ? answered : `${meaning} (${answered})`
-    throw new ServiceError(kind, message, { status, retryAfter, serviceTime: now })
+    throw new ServiceError(kind, message, { status, retryAfter, serviceTime: now, isOfUser: code === NO_SUCH_USER })
   }
   if (body === undefined) {
     const problem = `the service answered ${status} with something that is neither a JSON object nor a list: ${describe(response.body)}`

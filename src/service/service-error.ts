@@ -33,17 +33,26 @@ export class ServiceError extends Error {
   readonly retryAfter: number | undefined
   /** The service's clock when it answered (UNIX seconds). */
   readonly serviceTime: number | undefined
+  /** Whether the service has no such user. */
+  readonly isOfUser: boolean
 
   constructor(
     kind: ServiceErrorKind,
     message: string,
-    details: { status?: number; retryAfter?: number | undefined; serviceTime?: number; cause?: unknown } = {},
+    details: {
+      status?: number
+      retryAfter?: number | undefined
+      serviceTime?: number
+      isOfUser?: boolean
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: details.cause })
     this.kind = kind
     this.status = details.status
     this.retryAfter = details.retryAfter
     this.serviceTime = details.serviceTime
+    this.isOfUser = details.isOfUser ?? false
   }
 }
 

@@ -17,11 +17,14 @@ const foundCall = z.object({
   rang_seconds: seconds.nullable().describe('Until it was answered, or until it ended or now'),
   connected_seconds: seconds.nullable(),
   user: z
-    .object({ joined: z.boolean(), state: z.enum(PARTICIPANT_STATES).nullable() })
+    .object({
+      joined: z.boolean().nullable().describe('Null if the service does not say'),
+      state: z.enum(PARTICIPANT_STATES).nullable(),
+    })
     .nullable()
     .describe('The user whose calls are searched for, in this call; null if the service does not list the user'),
-  invited: count.describe('The people whom the call lists, without who began it'),
-  joined: count.describe('How many of them joined'),
+  invited: count.nullable().describe('The people whom the call lists, without who began it; null if that is not known'),
+  joined: count.nullable().describe('How many of them joined'),
   text: z.string().describe('What became of it, in a sentence without the time'),
 })
 export type FoundCall = z.output<typeof foundCall>
@@ -50,9 +53,11 @@ function foundCallView(call: SeenCall, uid: string | undefined, now: number): Fo
   const { session, type = null, receiverType = null, status, parties } = call
   const { initiator = null, receiver = null } = parties ?? {}
   const people = peopleIn(call)
-  const invited = people.filter((person) => person.uid !== initiator)
   const user = people.find((person) => person.uid === uid)
-  const began = call.initiatedAt ?? call.startedAt ?? call.endedAt
+  const isKnown = call.invited !== undefined
+  const { initiatedAt, startedAt, endedAt } = call
+  // A room may keep the time at which it was opened first.
+  const began = rings(call) ? (initiatedAt ?? startedAt ?? endedAt) : (startedAt ?? initiatedAt ?? endedAt)
   const view = {
     session_id: session,
     began: began === undefined ? null : isoTime(began),
@@ -62,20 +67,27 @@ function foundCallView(call: SeenCall, uid: string | undefined, now: number): Fo
     initiator,
     receiver,
     ...durationsOf(call, now),
-    user: user === undefined ? null : { joined: user.joined, state: user.state ?? null },
-    invited: invited.length,
-    joined: invited.filter(({ joined }) => joined).length,
+    user: user === undefined ? null : { joined: user.joined || (isKnown ? false : null), state: user.state ?? null },
+    invited: call.invited === undefined ? null : call.invited.joined + call.invited.absent,
+    joined: call.invited?.joined ?? null,
   }
-  return { ...view, text: `${headOf(view, uid)}: ${[outcomeOf(view), ...joinsOf(view, people, uid)].join('; ')}` }
+  return {
+    ...view,
+    text: `${headOf(view, uid)}: ${[outcomeOf(view), ...joinsOf(view, isKnown ? people : [], uid)].join('; ')}`,
+  }
 }
 
+/** Meetings do not ring. */
+const rings = ({ mode }: SeenCall) => mode === undefined || mode === 'call'
+
 /** How long it rang, and how long it has been connected. */
-function durationsOf({ status, initiatedAt, startedAt, endedAt, end }: SeenCall, now: number) {
+function durationsOf(call: SeenCall, now: number) {
+  const { status, initiatedAt, startedAt, endedAt, end } = call
   const isConnected = status === 'ended' || status === 'ongoing'
   const until = status === 'initiated' || status === 'ongoing' ? now : (endedAt ?? end)
   const between = (from = NaN, to = NaN) => (to >= from ? to - from : null)
   return {
-    rang_seconds: between(initiatedAt, isConnected ? startedAt : until),
+    rang_seconds: rings(call) ? between(initiatedAt, isConnected ? startedAt : until) : null,
     connected_seconds: isConnected ? between(startedAt, until) : null,
   }
 }
@@ -121,9 +133,11 @@ const OUTCOMES: Record<FoundCall['status'], string> = {
 /** Who joined a group's call, and who is missing in a call of two. */
 function joinsOf(call: Told, people: readonly Person[], uid: string | undefined): string[] {
   const { receiver_type, status, initiator, connected_seconds } = call
+  if (status === 'initiated') return []
   if (receiver_type === 'group') {
     const own = people.filter((person) => person.uid === uid)
-    const all = call.invited === 0 ? [] : `${call.joined} of ${call.invited} invited people joined`
+    const soFar = status === 'ongoing' ? ' so far' : ''
+    const all = call.invited ? `${call.joined} of ${call.invited} invited people joined${soFar}` : []
     return [all, own.map((person) => (person.joined ? `${person.uid} joined` : absenceOf(person)))].flat()
   }
   // Before a call is connected, who began it has not joined either.

@@ -9,9 +9,9 @@ import { route } from './route.ts'
 
 const parameters = z.strictObject({
   target: z.string('is required: the name of a target').describe('Name of a target'),
-  uid: z.string().optional().describe('The calls of this user'),
-  guid: z.string().optional().describe('Instead: the calls to this group'),
-  session_id: z.string().optional().describe('Instead: the calls of this session, whenever they began'),
+  uid: z.string().min(1).optional().describe('The calls of this user'),
+  guid: z.string().min(1).optional().describe('Instead: the calls to this group'),
+  session_id: z.string().min(1).optional().describe('Instead: the calls of this session, whenever they began'),
   since: z.string().default('1d').describe('Calls that began since then: a time, or how long ago, such as 2d'),
 })
 

@@ -142,7 +142,61 @@ test('a session is requested by its id, whenever it was; one that the service do
   })
   expect(found.calls[0]!.participants).toHaveLength(participants.length)
   expect(await findCalls({ session: 'none' }, options)).toMatchObject({ calls: [], isWhole: true })
-  expect(paths).toHaveLength(2)
+  // By both forms of the id.
+  expect(paths.slice(1)).toEqual(['/calls/none', '/calls/v1.eu.app.none'])
+})
+
+describe('the other answers of the service', () => {
+  const [uid = ''] = users
+  const refusing = (from: number, status: number, code: string) => {
+    const { options } = searching({ since: 0 })
+    const { send } = options
+    let requests = 0
+    const refused: Transport = async (...request) => {
+      requests += 1
+      const answered = await send(...request)
+      return requests < from ? answered : { ...answered, status, body: JSON.stringify({ error: { code } }) }
+    }
+    return { ...options, client: { ...options.client, pageSize: 50 }, send: refused }
+  }
+
+  test.each([
+    [400, 'ERR_BAD_REQUEST'],
+    [503, 'ERR_UNAVAILABLE'],
+  ])(
+    'what was read before a page is answered with %d is found, and the search is not complete',
+    async (status, code) => {
+      behave({ peopleFilters: 'ignored' })
+      const found = await findCalls({ uid }, refusing(4, status, code))
+      const newest = calls.toSorted((a, b) => b.initiatedAt! - a.initiatedAt!).slice(0, 150)
+      expect(found).toMatchObject({ filter: 'ignored', isWhole: false })
+      expect(sessionsOf(found)).toEqual(known((call) => newest.includes(call) && takesPart(call, uid), 0))
+    },
+  )
+
+  test('a user whom the service does not have is no filter that it refuses', async () => {
+    const search = findCalls({ uid: 'nobody' }, refusing(1, 404, 'ERR_UID_NOT_FOUND'))
+    await expect(search).rejects.toThrow('the service has no such user; check the id (the service answered 404')
+  })
+
+  test('the meetings of a room that keeps the time at which it was opened first are found, each by its own start', async () => {
+    behave({ peopleFilters: 'honoured' })
+    const opened = START - 9 * 86_400
+    const room = { mode: 'meet', sessionId: 'room', initiatedAt: opened }
+    const found = await findCalls({ uid }, searching({}, (row) => ({ ...row, ...room, mid: undefined })).options)
+    expect(found.calls).toHaveLength(known((call) => takesPart(call, uid) && call.startedAt !== undefined).length)
+    expect(found.calls.length).toBeGreaterThan(1)
+  })
+
+  test('a service that does not answer is not taken for polls that leave no request', async () => {
+    const ended = new AbortController()
+    const { options } = searching({ until: ended.signal })
+    const send: Transport = async () => {
+      ended.abort()
+      return new Promise(() => undefined)
+    }
+    await expect(findCalls({ uid }, { ...options, send })).rejects.toThrow('the service did not answer in time')
+  })
 })
 
 test('what was read when a search is ended is found; a search that is ended before fails with a sentence', async () => {
