@@ -4,8 +4,8 @@ import { StoreError } from '../store-error.ts'
 import { expectReadable } from './damage.ts'
 import { inTransaction } from './engine.ts'
 
-/** Marks a file as a store of callwatch, so that databases of other programs are never written to. "cwat" in ASCII. */
-const APPLICATION_ID = 0x63776174
+/** Marks a file as a store of callwatch, so that databases of other programs are never written to. "calw" in ASCII. */
+const APPLICATION_ID = 0x63616c77
 
 /**
  * Migrates an opened database to this program's schema, completely or not at all.

@@ -42,7 +42,7 @@ function text(): string {
 }
 
 // "cwat" in ASCII.
-const ours = 'PRAGMA application_id = 0x63776174'
+const ours = 'PRAGMA application_id = 0x63616c77'
 
 test.each([
   [
