@@ -1,9 +1,8 @@
 import * as z from 'zod'
-import { isoTime } from '../clock/times.ts'
 import { CALL_STATUSES, PARTICIPANT_STATES, RECEIVER_TYPES, TYPES, type SeenCall } from '../ledger/call.ts'
 import type { Found, Wanted } from '../ledger/found-calls.ts'
 import { formatSeconds } from '../text/format.ts'
-import { count, namedObject, seconds, time } from './shapes.ts'
+import { count, namedObject, seconds, time, timeOrNull } from './shapes.ts'
 
 /** A call as the service shows it now. Who took part is in no store, log or event. */
 const foundCall = z.object({
@@ -53,32 +52,42 @@ function foundCallView(call: SeenCall, uid: string | undefined, now: number): Fo
   const { session, type = null, receiverType = null, status, parties } = call
   const { initiator = null, receiver = null } = parties ?? {}
   const people = peopleIn(call)
-  const user = people.find((person) => person.uid === uid)
-  const isKnown = call.invited !== undefined
-  const { initiatedAt, startedAt, endedAt } = call
-  // A room may keep the time at which it was opened first.
-  const began = rings(call) ? (initiatedAt ?? startedAt ?? endedAt) : (startedAt ?? initiatedAt ?? endedAt)
   const view = {
     session_id: session,
-    began: began === undefined ? null : isoTime(began),
+    began: timeOrNull(beganOf(call)),
     type,
     receiver_type: receiverType,
     status,
     initiator,
     receiver,
     ...durationsOf(call, now),
-    user: user === undefined ? null : { joined: user.joined || (isKnown ? false : null), state: user.state ?? null },
-    invited: call.invited === undefined ? null : call.invited.joined + call.invited.absent,
-    joined: call.invited?.joined ?? null,
+    ...joiningOf(call, people, uid),
   }
+  const said = call.invited === undefined ? [] : people
+  return { ...view, text: `${headOf(view, uid)}: ${[outcomeOf(view), ...joinsOf(view, said, uid)].join('; ')}` }
+}
+
+/** Who was invited and joined, as far as the service says. */
+function joiningOf({ invited }: SeenCall, people: readonly Person[], uid: string | undefined) {
+  const user = people.find((person) => person.uid === uid)
   return {
-    ...view,
-    text: `${headOf(view, uid)}: ${[outcomeOf(view), ...joinsOf(view, isKnown ? people : [], uid)].join('; ')}`,
+    user:
+      user === undefined
+        ? null
+        : { joined: user.joined || (invited === undefined ? null : false), state: user.state ?? null },
+    invited: invited === undefined ? null : invited.joined + invited.absent,
+    joined: invited?.joined ?? null,
   }
 }
 
+/** A room may keep the time at which it was opened first. */
+function beganOf({ initiatedAt, startedAt, endedAt, ...call }: SeenCall): number | undefined {
+  const times = rings(call) ? [initiatedAt, startedAt] : [startedAt, initiatedAt]
+  return [...times, endedAt].find((time) => time !== undefined)
+}
+
 /** Meetings do not ring. */
-const rings = ({ mode }: SeenCall) => mode === undefined || mode === 'call'
+const rings = ({ mode }: Pick<SeenCall, 'mode'>) => mode === undefined || mode === 'call'
 
 /** How long it rang, and how long it has been connected. */
 function durationsOf(call: SeenCall, now: number) {
