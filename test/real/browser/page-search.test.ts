@@ -20,7 +20,7 @@ inChromium('the search of the page', (open) => {
     const page = await open(`${url}/?zone=UTC#calls`, { httpCredentials: AUTH })
     await page.locator('#wanted-target').selectOption('staging')
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('alice')
-    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Search' }).click()
     const lines = page.locator('#found-calls li')
     await shown(() => lines.count()).toBe(30)
     expect(await lines.nth(1).innerText()).toBe('14:10:40 UTC audio, to bob: rang 44s, nobody answered')
