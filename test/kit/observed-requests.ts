@@ -64,8 +64,8 @@ export function mostInAMinute(requests: readonly ObservedRequest[]): number {
   return most
 }
 
-/** Seconds in which what was under way may still arrive. */
-const UNDER_WAY = 0.25
+/** Seconds in which what was under way may still arrive, also on a busy machine. A pause lasts a second at least. */
+const UNDER_WAY = 0.5
 /** A process that died within this time after an answer, or was held then, need not have read it (seconds). */
 const UNREAD = 0.5
 
