@@ -13,13 +13,14 @@ type Item = Readonly<Record<string, unknown>>
 export function invitedIn(initiator: unknown, entries: readonly Item[] = []): Invited | undefined {
   if (!isUid(initiator) || entries.length === 0) return undefined
   const people = new Map<unknown, boolean>()
+  let joined = 0
   for (const { uid, isJoined } of entries) {
     const hasJoined = flagOf(isJoined)
     if (!isUid(uid) || hasJoined === undefined) return undefined
-    people.set(uid, hasJoined || people.get(uid) === true)
+    if (uid === initiator || people.get(uid) === true) continue
+    people.set(uid, hasJoined)
+    if (hasJoined) joined += 1
   }
-  people.delete(initiator)
-  const joined = people.values().reduce((sum, hasJoined) => sum + (hasJoined ? 1 : 0), 0)
   return { joined, absent: people.size - joined }
 }
 
