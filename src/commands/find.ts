@@ -1,7 +1,7 @@
 import { systemClock } from '../clock/clock.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import { findCalls } from '../pipeline/find-calls.ts'
-import { type Found, type Wanted } from '../ledger/found-calls.ts'
+import { wantedOf, type Found, type Wanted } from '../ledger/found-calls.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { foundCallsView, type FoundCall } from '../views/found-call.ts'
@@ -22,7 +22,9 @@ export const declare: Declare = (command, { configured, print, warn }) =>
     .option('--target <name>', 'ask the service of this target; required with several targets')
     .option('--json', 'print them as JSON', false)
     .action(async (user, { group, sessionId, json, ...options }) => {
-      const wanted = wantedOf(user, group, sessionId)
+      const wanted = wantedOf({ uid: user, guid: group, session: sessionId })
+      if (wanted === undefined)
+        throw new UsageError('name one of: a user, --group or --session-id, such as `callwatch find alice --since 2d`')
       const { poll, ...config } = await configured(options)
       const now = systemClock.wall()
       const since = givenTime('--since', options.since, 'UTC', now)
@@ -36,15 +38,6 @@ export const declare: Declare = (command, { configured, print, warn }) =>
 
 const progress = (page: number, of: number | undefined) =>
   of === undefined ? `reading page ${page}` : `reading page ${page} of at most ${of}`
-
-/** @throws {UsageError} */
-function wantedOf(uid?: string, guid?: string, session?: string): Wanted {
-  const given = [uid !== undefined && { uid }, guid !== undefined && { guid }, session !== undefined && { session }]
-  const [one, another] = given.filter((each) => each !== false)
-  if (one === undefined || another !== undefined || Object.values(one).includes(''))
-    throw new UsageError('name one of: a user, --group or --session-id, such as `callwatch find alice --since 2d`')
-  return one
-}
 
 type Asked = { target: TargetConfig; poll: PollConfig; since: number; onPage: (page: number, of?: number) => void }
 

@@ -1,6 +1,6 @@
 import { OPEN_STATUSES, FINAL_STATUSES } from '../ledger/call.ts'
 import { failureCount } from '../ledger/failure-ratio.ts'
-import { countByStatus, type FinishedCounts } from '../ledger/finished-calls.ts'
+import { countByStatus } from '../ledger/finished-calls.ts'
 import { INVITED } from '../ledger/series.ts'
 import { LATE_SECONDS, QUARTER_HOUR_SECONDS } from '../ledger/usage.ts'
 import { computedColumns } from '../store/call-columns.ts'
@@ -100,16 +100,6 @@ export function amountsOf(sums: Sums): Amounts {
     failed: failureCount(counts, 'any'),
     participantMinutes: amountOf(sums, 'participant_audio') + amountOf(sums, 'participant_video'),
     userMinutes: userMinutesOf(sums),
-  }
-}
-
-/** Finished calls by status, and their participant minutes. */
-export type Figures = { counts: FinishedCounts; minutes: number }
-
-export function figuresOf(sums: Sums = new Map()): Figures {
-  return {
-    counts: countByStatus(COUNTED.map((status) => ({ status, n: callsOf(sums, status) }))),
-    minutes: amountOf(sums, 'participant_audio') + amountOf(sums, 'participant_video'),
   }
 }
 

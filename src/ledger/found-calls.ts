@@ -13,3 +13,10 @@ export type Found = {
   /** Whether all calls since the asked time were read, and not only those of some pages. */
   isWhole: boolean
 }
+
+/** What is searched for; undefined unless exactly one is named. */
+export function wantedOf(names: { uid?: string | undefined; guid?: string | undefined; session?: string | undefined }) {
+  const given = Object.entries(names).filter(([, id]) => id !== undefined)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has one of the names
+  return given.length === 1 && given[0]![1] !== '' ? (Object.fromEntries(given) as Wanted) : undefined
+}

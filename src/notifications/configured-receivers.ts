@@ -19,14 +19,13 @@ export async function configuredReceivers(
   context: ReceiverDeps,
   before: CreatedReceivers = [],
 ): Promise<CreatedReceivers> {
-  const { pageUrl } = context
   const created = notify.receivers.map(async (configured) => {
-    const from = { configured, pageUrl, timezone: notify.timezone }
+    const from = { configured, pageUrl: context.pageUrl, timezone: notify.timezone }
     const { name, config } = configured
     const type: ReceiverType = receivers[configured.type]
     const known = before.filter((one) => isDeepStrictEqual(one.from, from))
     if (known.length > 0) return known
-    const made = [await type.create(config, { ...context, pageUrl, name, timezone: notify.timezone })].flat()
+    const made = [await type.create(config, { ...context, name, timezone: notify.timezone })].flat()
     return made.map((one) => ({ from, receiver: { name, ...one } }))
   })
   return (await Promise.all(created)).flat()

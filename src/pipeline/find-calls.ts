@@ -47,7 +47,7 @@ export async function findCalls(wanted: Wanted, given: FindOptions): Promise<Fou
     return { calls: newestFirst(calls), filter: 'none', unclear: 0, isWhole: true }
   }
   const filtered = await readPages(wanted, options).catch((error: unknown) => {
-    if (error instanceof ServiceError && error.kind === 'refused' && !error.isOfUser) return undefined
+    if (error instanceof ServiceError && error.kind === 'refused' && !error.isUnknownUser) return undefined
     throw error
   })
   const { calls, isWhole } = filtered ?? (await readPages({}, options))

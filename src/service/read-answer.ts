@@ -112,7 +112,12 @@ export function readAnswer(
     const code = error?.['code']
     const [kind = kindOf(code, status), meaning] = CODES.get(code) ?? []
     const message = meaning === undefined ? answered : `${meaning} (${answered})`
-    throw new ServiceError(kind, message, { status, retryAfter, serviceTime: now, isOfUser: code === NO_SUCH_USER })
+    throw new ServiceError(kind, message, {
+      status,
+      retryAfter,
+      serviceTime: now,
+      isUnknownUser: code === NO_SUCH_USER,
+    })
   }
   if (body === undefined) {
     const problem = `the service answered ${status} with something that is neither a JSON object nor a list: ${describe(response.body)}`

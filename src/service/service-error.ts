@@ -34,7 +34,7 @@ export class ServiceError extends Error {
   /** The service's clock when it answered (UNIX seconds). */
   readonly serviceTime: number | undefined
   /** Whether the service has no such user. */
-  readonly isOfUser: boolean
+  readonly isUnknownUser: boolean
 
   constructor(
     kind: ServiceErrorKind,
@@ -43,7 +43,7 @@ export class ServiceError extends Error {
       status?: number
       retryAfter?: number | undefined
       serviceTime?: number
-      isOfUser?: boolean
+      isUnknownUser?: boolean
       cause?: unknown
     } = {},
   ) {
@@ -52,7 +52,7 @@ export class ServiceError extends Error {
     this.status = details.status
     this.retryAfter = details.retryAfter
     this.serviceTime = details.serviceTime
-    this.isOfUser = details.isOfUser ?? false
+    this.isUnknownUser = details.isUnknownUser ?? false
   }
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { wantedOf } from '../../ledger/found-calls.ts'
 import { readServiceNow } from '../../history/coverage.ts'
 import { QueryError } from '../../schema/query-error.ts'
 import { foundCalls, foundCallsView } from '../../views/found-call.ts'
@@ -29,7 +30,8 @@ export const findRoute = route(
       if (search === undefined || auth === undefined)
         return sendProblem(reply, 403, 'calls are searched for only with `http.auth` and `http.find: true`')
       const { target } = query
-      const wanted = wantedOf(query)
+      const wanted = wantedOf({ uid: query.uid, guid: query.guid, session: query.session_id })
+      if (wanted === undefined) throw new QueryError('expected one of uid, guid and session_id')
       const now = await readServiceNow(store, [target], wall())
       const since = givenTime('since', query.since, 'UTC', now)
       if (!targets.all().includes(target)) return sendProblem(reply, 404, `there is no target ${target}`)
@@ -44,11 +46,3 @@ export const findRoute = route(
       return sendProblem(reply, 409, `this daemon does not poll ${target}; ask ${owner}`)
     },
 )
-
-/** @throws {QueryError} unless exactly one is given */
-function wantedOf({ uid, guid, session_id: session }: Omit<z.output<typeof parameters>, 'since'>) {
-  const given = [uid !== undefined && { uid }, guid !== undefined && { guid }, session !== undefined && { session }]
-  const [one, another] = given.filter((each) => each !== false)
-  if (one === undefined || another !== undefined) throw new QueryError('expected one of uid, guid and session_id')
-  return one
-}
