@@ -1,5 +1,20 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { DaemonProcess } from '../../kit/daemon-process.ts'
+
 /** So few that the limit delays the daemon wherever a list has no order. */
 export const MAX_REQUESTS_PER_MINUTE = 360
+/** So many that each poll reads a long list to its end before a rule calls it late, once the run is healed. */
+const REQUESTS_PER_MINUTE_AFTER = 6000
+
+/** Lets a daemon that runs read faster from now on, by a reload. @param config its file */
+export function liftLimit(config: string, { child }: DaemonProcess): void {
+  const limit = (requests: number) => `max_requests_per_minute: ${requests}`
+  writeFileSync(
+    config,
+    readFileSync(config, 'utf8').replace(limit(MAX_REQUESTS_PER_MINUTE), limit(REQUESTS_PER_MINUTE_AFTER)),
+  )
+  child.kill('SIGHUP')
+}
 
 /** Small pages and quick sweeps, so that every kind of poll occurs within seconds, and rules that soon fire; one flaps. */
 export function chaosConfig(given: {
