@@ -70,37 +70,33 @@ export function due(group: Situation, reached: Reached): Kind | undefined {
   const { firing, quiet, heard, was, interval, now } = group
   const open = heard.filter(({ endedAt }) => endedAt === undefined)
   const { known, claimed } = claimsOf(group, open)
-  const told = new Set(claimed.map(({ name }) => name))
-  const fires = [...firing, ...quiet.filter(({ name }) => told.has(name))]
-  const live = new Set(fires.map(({ name }) => name))
+  const live = new Set([...firing, ...quiet].map(({ name }) => name))
   const isOver = claimed.some(({ name }) => !live.has(name))
+  const lasts = firing.length > 0 || claimed.some(({ name }) => live.has(name))
   const last = now - lastOf(heard)
-  if (open.length > 0 && fires.length > 0) return whileItLasts(group, { open, known, fires, isOver, last }, reached)
+  if (open.length > 0 && lasts) return whileItLasts(group, { open, known, isOver, last }, reached)
   if (open.length === 0 && firing.length > 0 && mayBegin(group, last, reached)) return 'begins'
-  if (isOver) return fires.length === 0 ? 'ended' : 'changed'
+  if (isOver) return lasts ? 'changed' : 'ended'
   return open.length === 0 && firing.length === 0 && was > 0 && reached(last, interval) ? 'was' : undefined
 }
 
-/** What is told and has not ended, what of it is certain, all that fires of it and beside it, and how long ago the last message was. */
+/** What is told and whose end is not, what of it is certain, whether any of it is over, and how long ago the last message was. */
 type Lasting = {
   open: readonly Heard[]
   known: ReadonlySet<string>
-  fires: readonly Fires[]
   isOver: boolean
   last: number
 }
 
-function whileItLasts(
-  group: Situation,
-  { open, known, fires, isOver, last }: Lasting,
-  reached: Reached,
-): Kind | undefined {
-  const { firing, interval, targets } = group
+function whileItLasts(group: Situation, { open, known, isOver, last }: Lasting, reached: Reached): Kind | undefined {
+  const { firing, quiet, interval, targets } = group
   if (isWorse(firing, open)) return 'worse'
-  const [before, now] = [targetsOf(open), targetsOf(fires)]
+  const told = new Set(open.map(({ name }) => name))
+  const [before, now] = [targetsOf(open), targetsOf([...firing, ...quiet.filter(({ name }) => told.has(name))])]
   const isMore = now > before && (now >= GROWTH * before || now === targets)
   if (isMore && reached(last, GROWTH_SECONDS)) return 'more'
-  const differs = isOver || fires.length !== open.length || fires.some(({ name }) => !known.has(name))
+  // What is suppressed needs no word that it fires, whatever an attempt without an answer has said of it.
+  const differs = isOver || firing.some(({ name }) => !known.has(name))
   if (differs) return reached(last, interval) ? 'changed' : undefined
   return atRest(group, last, reached)
 }

@@ -1,3 +1,4 @@
+import { isMoreSevere } from '../../alerts/match-keys.ts'
 import type { Rule } from '../../alerts/rule.ts'
 import type { Group, GroupOf, Routable } from '../grouping.ts'
 import { claimsOf, type Situation } from './due.ts'
@@ -186,16 +187,17 @@ export function untoldOf({
   })
 }
 
-/** What of a message is news: what begins, by name, and what ends, each once. */
+/** What of a message is news: what begins or is more severe, by name, and what ends, each once. */
 export function newsOf({ firing, quiet, heard, unanswered }: Grouped) {
   const open = heard.filter(({ endedAt }) => endedAt === undefined)
   const { claimed, mayHaveEnded } = claimsOf({ unanswered }, open)
   const told = new Map(open.map((one) => [one.name, one]))
   const live = new Set([...firing, ...quiet].map(({ name }) => name))
   return {
-    begun: firing.filter(({ name, episode }) => {
-      const before = told.get(name)
-      return before === undefined || (mayHaveEnded.has(before.episode) && before.episode !== episode)
+    begun: firing.filter((one) => {
+      const before = told.get(one.name)
+      if (before === undefined || isMoreSevere(one, before)) return true
+      return mayHaveEnded.has(before.episode) && before.episode !== one.episode
     }),
     ended: claimed.filter(({ name }) => !live.has(name)),
     open,

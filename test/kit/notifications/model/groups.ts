@@ -1,5 +1,5 @@
 import type { Alerts, Episode } from './alerts.ts'
-import type { Firing, Group, Notified } from './table.ts'
+import { rankOf, type Firing, type Group, type Notified } from './table.ts'
 
 /** An attempt without an answer: what it may have said. */
 export type Attempt = { begun: Firing[]; ended: Firing[] }
@@ -66,7 +66,12 @@ export function newsOf({ firing, quiet, notified, attempts, was }: Group) {
   const maybeEnded = new Set(attempts.flatMap(({ ended }) => [...ended]))
   const open = notified.filter(({ end }) => end === undefined)
   const isKnown = (one: Firing) =>
-    open.some((each) => each.key === one.key && !(maybeEnded.has(each.episode.id) && each.episode !== one.episode))
+    open.some(
+      (each) =>
+        each.key === one.key &&
+        rankOf([one]) <= rankOf([each]) &&
+        !(maybeEnded.has(each.episode.id) && each.episode !== one.episode),
+    )
   const live = new Set([...firing, ...quiet].map((one) => one.key))
   const closing: Firing[] = [...attempts.flatMap(({ begun }) => begun), ...open]
   const ends = [...new Map(closing.map((one) => [one.key, one])).values()].filter((one) => !live.has(one.key))

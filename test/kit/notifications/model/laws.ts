@@ -83,9 +83,10 @@ export function modelLaws(alerts: Alerts, config: () => Config) {
   }
 
   function newsIn({ news, kind }: Sent, receiver: string): void {
-    for (const { key, episode } of news) {
+    for (const { key, episode, severity } of news) {
       const before = personOf(receiver).known.get(key)
-      if (before !== undefined && !excuses(before.episode, receiver) && !excuses(episode, receiver))
+      const isTold = before !== undefined && rankOf([before]) >= rankOf([{ severity }])
+      if (isTold && !excuses(before.episode, receiver) && !excuses(episode, receiver))
         breach('L3', receiver, `${key} is told twice as new (${kind})`)
       if ((episode.free.get(receiver) ?? 0) === 0 && alerts.isSuppressed(episode, receiver))
         breach('L7', receiver, `${key} is told, and was suppressed all the time`)

@@ -106,10 +106,10 @@ function begins({ firing, notified, last }: State, { wait, interval, isPending }
 function later(state: State, { interval, repeat, targets }: Settings): Kind | undefined {
   const { open, firing, all, known, over, was, last } = state
   if (rankOf(firing) > rankOf(open)) return 'worse'
-  const [before, after] = [targetsOf(open), targetsOf(all)]
+  const told = all.filter((one) => firing.includes(one) || open.some(({ key }) => key === one.key))
+  const [before, after] = [targetsOf(open), targetsOf(told)]
   if (last >= MORE_AFTER_SECONDS && after > before && (after >= GROWTH * before || after === targets)) return 'more'
-  if (over.length > 0 || all.length !== open.length || all.some(({ key }) => !known.has(key)))
-    return last >= interval ? 'changed' : undefined
+  if (over.length > 0 || firing.some(({ key }) => !known.has(key))) return last >= interval ? 'changed' : undefined
   if (was > 0 && last >= interval) return 'was'
   return firing.length > 0 && last >= repeat ? 'reminder' : undefined
 }

@@ -117,7 +117,7 @@ export const WRITTEN: readonly Written[] = [
     shows: 'a severity that rises is told at once',
     history: [fire(1, 0, 'B'), [100, { do: 'reload', change: { sevB: 'critical' } }]],
     length: 400,
-    told: ['21 begins +t0/B - ~', '100 worse + - ~'],
+    told: ['21 begins +t0/B - ~', '100 worse +t0/B - ~'],
   },
   {
     shows: 'a severity that falls ends nothing',

@@ -270,6 +270,19 @@ test.each<[string, Given]>([
   ['what fires is suppressed', { quiet: [named('A')] }],
   ['all that was told is suppressed', { quiet: [named('A')], heard: [heard('A', LONG)] }],
   [
+    'what fires is suppressed, and its end may have been told',
+    { quiet: [named('A')], heard: [heard('A', LONG)], unanswered: unanswered({ ended: [heard('A', 0)] }) },
+  ],
+  [
+    'what may have been told is suppressed',
+    {
+      quiet: [named('A'), named('B')],
+      heard: [heard('A', LONG)],
+      unanswered: unanswered({ begun: [heard('B', 0)] }),
+      targets: 2,
+    },
+  ],
+  [
     'what may have been told is suppressed',
     { quiet: [named('A')], unanswered: unanswered({ begun: [heard('A', 0)] }) },
   ],
