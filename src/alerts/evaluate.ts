@@ -4,7 +4,7 @@ import { notificationOf, type Notification } from './notification.ts'
 import { evidenceOf } from './evidence.ts'
 import { isOf } from './groups.ts'
 import type { Rule } from './rule.ts'
-import { ruleValues, type RuleValue } from './rule-value.ts'
+import { couldBreach, ruleValues, worstOf, type RuleValue, type WorstValue } from './rule-value.ts'
 import { windowOf, type Change } from './signal.ts'
 import { wrongShare, type Tick, type Trigger } from './trigger.ts'
 
@@ -14,6 +14,9 @@ export type AlertDelta = {
   ended: AlertInstance[]
   notifications: Notification[]
 }
+
+/** The worst value of each rule that was evaluated, among those that could be a breach. */
+export type WorstValues = ReadonlyMap<Rule, WorstValue>
 
 /** The codes of failed requests that are no status (service/service-error.ts). */
 const ERRORS: Readonly<Record<string, string>> = {
@@ -32,8 +35,6 @@ export type EvaluateOptions = {
   now: number
   /** The intended time between two evaluations (seconds). */
   interval: number
-  /** Called with the values of each rule that was evaluated. */
-  onValues?: (rule: Rule, values: ReadonlyMap<string, RuleValue>) => void
 }
 
 /**
@@ -44,9 +45,10 @@ export type EvaluateOptions = {
 export function evaluate(
   instances: ReadonlyMap<string, AlertInstance>,
   trigger: Trigger,
-  { target, rules, now, interval, onValues }: EvaluateOptions,
-): AlertDelta {
+  { target, rules, now, interval }: EvaluateOptions,
+): AlertDelta & { worst: WorstValues } {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
+  const worst = new Map<Rule, WorstValue>()
   const evaluated = new Set<string>()
   const evaluation = { now, interval, sincePoll: sincePrevious(trigger) }
   for (const rule of rules) {
@@ -55,7 +57,8 @@ export function evaluate(
     const values = ruleValues(rule, trigger, groups)
     for (const key of values?.keys() ?? known.map((one) => one.key)) evaluated.add(key)
     if (values === undefined) continue
-    onValues?.(rule, values)
+    const value = worstOf(rule, values.values().filter(couldBreach))
+    if (value !== undefined) worst.set(rule, value)
     for (const [key, latest] of values) {
       const before = instances.get(key)
       record(rule, before, advance(before, { key, rule }, latest, evaluation), latest)
@@ -67,7 +70,7 @@ export function evaluate(
     delta.ended.push(orphan)
     delta.notifications.push(...expiredNotifications(target, [orphan], isThere ? 'rule changed' : 'rule removed', now))
   }
-  return delta
+  return { ...delta, worst }
 
   /** Records the next state of an instance; `latest` is the value that led to it. */
   function record(rule: Rule, before: AlertInstance | undefined, next: NextState, latest: Measured): void {

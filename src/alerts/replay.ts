@@ -7,8 +7,7 @@ import { definitionOf } from './definition-of.ts'
 import { evaluate } from './evaluate.ts'
 import type { Notification } from './notification.ts'
 import type { Rule } from './rule.ts'
-import type { RuleValue } from './rule-value.ts'
-import { isBeyond } from './signal.ts'
+import type { WorstValue } from './rule-value.ts'
 import type { EvaluationRecord, Trigger } from './trigger.ts'
 import { usualPeriods } from './usual.ts'
 
@@ -33,7 +32,7 @@ export type History = {
 export type ReplayOptions = { target: string; rules: readonly Rule[]; interval: number }
 
 /** The worst value among the rule's groups that could have been a breach, and when it was evaluated. */
-export type EvaluatedValue = { at: number } & Pick<RuleValue, 'value' | 'calls' | 'usual' | 'labels'>
+export type EvaluatedValue = { at: number } & WorstValue
 
 /** Times are stored in whole milliseconds, so they may be off by this much (seconds). */
 const ROUNDING_SECONDS = 0.0006
@@ -66,13 +65,9 @@ export function replay(
       ...options,
       rules: replayable,
       now: evaluated.at,
-      onValues: (rule, latest) => {
-        const worst = worstOf(rule, latest.values().filter(isResult))
-        if (worst === undefined) return
-        const { value, calls, usual, labels } = worst
-        values.get(rule.name)?.push({ at: evaluated.at, value, calls, usual, labels })
-      },
     })
+    for (const [rule, { value, calls, usual, labels }] of delta.worst)
+      values.get(rule.name)?.push({ at: evaluated.at, value, calls, usual, labels })
     for (const instance of delta.changed) instances.set(instance.key, instance)
     for (const { key } of delta.ended) instances.delete(key)
     notifications.push(...delta.notifications)
@@ -90,17 +85,6 @@ function usualOf(
   if (evaluated.kind === 'tick') return summed
   return usualPeriods(rules, evaluated).map(
     (period) => summed.find(({ to }) => to === period.to) ?? summedWith({ ...period, tallies: [] }, known()),
-  )
-}
-
-/** Whether a value could be a breach. It is not one with too few calls, or without calls to compare with. */
-const isResult = ({ tooFew, mayBreach, value }: RuleValue) => !tooFew && mayBreach && Number.isFinite(value)
-
-/** The first of the worst values. */
-export function worstOf<One extends { value: number }>(rule: Rule, values: Iterable<One>): One | undefined {
-  return [...values].reduce<One | undefined>(
-    (worst, each) => (worst === undefined || isBeyond(rule, each.value, worst.value) ? each : worst),
-    undefined,
   )
 }
 

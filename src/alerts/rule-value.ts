@@ -6,7 +6,7 @@ import { definitionOf } from './definition-of.ts'
 import { documentedGroups, groupCalls, instanceKey, type RuleLabels } from './groups.ts'
 import { comparedWith, windowOfOnlyIf, windowsThen, type Compared } from './relative.ts'
 import type { Rule } from './rule.ts'
-import { numberOf, offsetOf, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
+import { isBeyond, numberOf, offsetOf, windowOf, type AnySignal, type Measurement, type Window } from './signal.ts'
 import type { Signal } from './signals.ts'
 import type { Poll, Trigger } from './trigger.ts'
 import { usualPeriod, usualShare, withUsual } from './usual.ts'
@@ -24,6 +24,23 @@ export type RuleValue = Measurement & {
   isComparable: boolean
   /** Whether a value beyond the threshold is a breach: it is comparable, sure enough, and not of the time before the set-up alone. */
   mayBreach: boolean
+}
+
+/** The worst of a rule's values at one moment. */
+export type WorstValue = Pick<RuleValue, 'value' | 'calls' | 'usual' | 'labels'>
+
+/** Whether a value could be a breach. It is not one with too few calls, or without calls to compare with. */
+export const couldBreach = ({ tooFew, mayBreach, value }: RuleValue) => !tooFew && mayBreach && Number.isFinite(value)
+
+/** The first of the worst values. */
+export function worstOf<One extends { value: number }>(
+  rule: Pick<Rule, 'breach'>,
+  values: Iterable<One>,
+): One | undefined {
+  return [...values].reduce<One | undefined>(
+    (worst, each) => (worst === undefined || isBeyond(rule, each.value, worst.value) ? each : worst),
+    undefined,
+  )
 }
 
 /**

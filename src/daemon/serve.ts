@@ -6,6 +6,7 @@ import { shownLog } from '../events/read-events.ts'
 import { startWeb, type Web } from '../web/server.ts'
 import { logWebEvents } from './reporting/log-web-events.ts'
 import { freshFrom } from './notifying/messages-options.ts'
+import { receiversOf, testNotify } from './notifying/test-notify.ts'
 import type { DaemonEvent } from './daemon-event.ts'
 import type { DaemonParts } from './parts.ts'
 import { searchIn } from './search.ts'
@@ -44,6 +45,9 @@ export async function serve(
     groupOf: () => grouping(config().notify, config().alerts),
     freshFrom: freshFrom(options),
     receivers: () => receivers.names().map((name) => ({ name, failure: failures.of(name) })),
+    rules: () => config().alerts,
+    receiversOf: (rule, names) => receiversOf(options, rule, names),
+    testNotify: () => testNotify(options),
     suppressed: (alerts, silences) =>
       suppressedAlerts(alerts, { notify: config().notify, silences, now: clock.wall() }),
     store: { ...store, ...shownLog(store, () => config().events.participants) },

@@ -9,7 +9,11 @@ import type { WebhookEnds } from './missed-webhooks.ts'
 import { hostOpened, type Target } from './target.ts'
 
 /** What was committed of a target, how long that took (seconds), and what webhooks announced of it. */
-export type Committed = Pick<Decision, 'ledger' | 'alerts'> & { target: string; seconds: number; ends?: WebhookEnds }
+export type Committed = Pick<Decision, 'ledger' | 'alerts' | 'worst'> & {
+  target: string
+  seconds: number
+  ends?: WebhookEnds
+}
 
 /**
  * Writes a decision to the store, completely or not at all.
@@ -86,6 +90,7 @@ export function apply(target: Target, committed: Committed, success?: PollSucces
   applyDelta(ledger, committed.ledger, target.longestWindow)
   for (const instance of committed.alerts.changed) alerts.set(instance.key, instance)
   for (const { key } of committed.alerts.ended) alerts.delete(key)
+  if (committed.worst !== undefined) target.values.note(committed.worst, clock.wall())
   // The first poll may read thousands of pages.
   const isFirst = ledger.sync.lastSuccess === undefined && committed.ledger.calls.size > 0
   if (isFirst) times.awaited = clock.monotonic() + NEXT_PAGE_SECONDS

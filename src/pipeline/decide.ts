@@ -1,4 +1,4 @@
-import { evaluate, type AlertDelta } from '../alerts/evaluate.ts'
+import { evaluate, type AlertDelta, type WorstValues } from '../alerts/evaluate.ts'
 import type { EvaluationRecord, Poll, Tick, Trigger } from '../alerts/trigger.ts'
 import { UNSEEN_INTERVALS } from '../clock/intervals.ts'
 import { wholeMilliseconds } from '../clock/times.ts'
@@ -11,8 +11,8 @@ import type { Observation, PollSuccess } from '../ledger/observation.ts'
 import { usedSince } from '../ledger/usage.ts'
 import type { Target } from './target.ts'
 
-/** What an observation or a tick changes. */
-export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord }
+/** What an observation or a tick changes, and the values that the rules had. */
+export type Decision = { ledger: Delta; alerts: AlertDelta; evaluated?: EvaluationRecord; worst?: WorstValues }
 
 type DecidedFor = Pick<Target, 'name' | 'ledger' | 'alerts' | 'settings'>
 
@@ -36,11 +36,12 @@ export function decide(
   const at = wholeMilliseconds(wall)
   const { kind, now, previousSuccess, limited } = poll
   const evaluated: EvaluationRecord = { kind, at, now, previousSuccess, limited }
-  return { ledger: delta, alerts: evaluateRules(target, poll, at), evaluated }
+  const { worst, ...alerts } = evaluateRules(target, poll, at)
+  return { ledger: delta, alerts, evaluated, worst }
 }
 
 /**
- * Computes what the passing of time changes of the alerts. Pure.
+ * Computes what the passing of time changes of the alerts, and the values that it gives the rules. Pure.
  *
  * @param polls how long ago the last successful poll was (seconds), why the last poll failed, and what happened since then
  * @param wall the host's clock (UNIX seconds)
@@ -49,18 +50,19 @@ export function decideTick(
   target: DecidedFor,
   { pollAge, cause, recent }: Omit<Tick, 'kind'>,
   wall: number,
-): Decision | undefined {
+): { worst: WorstValues; decision: Decision | undefined } {
   const age = wholeMilliseconds(pollAge)
   const at = wholeMilliseconds(wall)
   const { lastSuccessHostTime: lastPoll } = target.ledger.sync
-  const alerts = evaluateRules(target, { kind: 'tick', pollAge: age, cause, lastPoll, recent }, at)
+  const { worst, ...alerts } = evaluateRules(target, { kind: 'tick', pollAge: age, cause, lastPoll, recent }, at)
   // Kept even if it changes no alert: a backtest may try a rule that fires on it.
   const hasChanges = alerts.changed.length + alerts.ended.length > 0
-  if (!hasChanges && age <= UNSEEN_INTERVALS * target.settings.poll.interval) return undefined
-  return { ledger: newDraft(target.ledger.sync).delta, alerts, evaluated: { kind: 'tick', at, pollAge: age } }
+  if (!hasChanges && age <= UNSEEN_INTERVALS * target.settings.poll.interval) return { worst, decision: undefined }
+  const evaluated = { kind: 'tick' as const, at, pollAge: age }
+  return { worst, decision: { ledger: newDraft(target.ledger.sync).delta, alerts, evaluated } }
 }
 
-function evaluateRules({ name, alerts, settings }: DecidedFor, trigger: Trigger, now: number): AlertDelta {
+function evaluateRules({ name, alerts, settings }: DecidedFor, trigger: Trigger, now: number) {
   const { rules, poll } = settings
   return evaluate(alerts, trigger, { target: name, rules, now, interval: poll.interval })
 }

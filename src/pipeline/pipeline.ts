@@ -240,7 +240,8 @@ export function tick(target: Target): Promise<Committed | undefined> {
     const { times, clock, record, pollAge, recent } = target
     const polls = { pollAge: pollAge(), cause: record.current().problem, recent }
     const isDue = clock.monotonic() >= times.awaited
-    const decision = isDue ? decideTick(target, polls, clock.wall()) : undefined
+    const { worst, decision } = isDue ? decideTick(target, polls, clock.wall()) : {}
+    if (worst !== undefined) target.values.note(worst, clock.wall())
     const committed = decision && apply(target, await commit(target, decision))
     times.evaluated = clock.monotonic()
     return committed

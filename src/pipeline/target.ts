@@ -3,6 +3,7 @@ import type { AlertInstance } from '../alerts/alert-instance.ts'
 import { reachOf } from '../alerts/evidence.ts'
 import type { Rule } from '../alerts/rule.ts'
 import type { Recent } from '../alerts/trigger.ts'
+import { valuesOfDay, type ValuesOfDay } from '../alerts/values-of-day.ts'
 import type { Clock } from '../clock/clock.ts'
 import { FIRST_POLL_INTERVALS } from '../clock/intervals.ts'
 import { oneByOne } from '../clock/one-by-one.ts'
@@ -47,6 +48,7 @@ export type TargetStatus = {
   readonly evaluationAge: () => number
   readonly health: () => Health
   readonly recent: Recent
+  readonly values: Pick<ValuesOfDay, 'latest' | 'of'>
   /** Whether webhooks announced its ends; absent if it accepts none. */
   readonly ends?: MissedWebhooks
   /** The name of the daemon that polls the target, if several daemons share the store and one of them polls it. */
@@ -76,6 +78,7 @@ export type Target = TargetStatus & {
   /** The answer to the last commit was lost. Nothing more is committed until the store says whether that commit was made. */
   lastCommitUnknown: boolean
   readonly record: HealthRecord
+  readonly values: ValuesOfDay
   rateLimiter: RateLimiter
   readonly store: Store
   readonly clock: Clock
@@ -99,7 +102,7 @@ export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock'> & {
   /** Whether the store must have it: one that was renamed or reset meanwhile is not created again. Default: it is created if it is new. */
   isStored?: boolean
   /** The same target from an earlier load. */
-  before?: Pick<Target, 'record' | 'runExclusive' | 'ends' | 'times' | 'memory'> | undefined
+  before?: Pick<Target, 'record' | 'values' | 'runExclusive' | 'ends' | 'times' | 'memory'> | undefined
 }
 
 /**
@@ -109,7 +112,7 @@ export type OpenTargetOptions = Pick<Target, 'settings' | 'store' | 'clock'> & {
  */
 export async function openTarget(options: OpenTargetOptions): Promise<Target> {
   const { settings, store, clock, owner = () => undefined, isStored = false, before } = options
-  const { record = healthRecord(clock.monotonic), runExclusive = oneByOne() } = before ?? {}
+  const { record = healthRecord(clock.monotonic), values = valuesOfDay(), runExclusive = oneByOne() } = before ?? {}
   const { target: config, poll, rules } = settings
   const longestWindow = Math.max(...Object.values(EXPORTED_WINDOWS), ...rules.map(reachOf))
   // A commit in flight must end before this.
@@ -142,6 +145,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     record,
     health: record.current,
     recent: { requests: record.requestsWithin },
+    values,
     owner,
     rateLimiter: UNLIMITED,
     pollAge: () => clock.monotonic() - times.polled,

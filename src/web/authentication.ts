@@ -18,6 +18,7 @@ export type WebEvent = { peer: string } & (
   | { kind: 'silence expired'; user: string; id: number }
   /** For whom is nobody's business. */
   | { kind: 'calls searched'; user: string; target: string }
+  | { kind: 'receivers tested'; user: string }
 )
 
 /** Whether orchestrators probe this path, without a password and by any name. */

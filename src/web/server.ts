@@ -6,6 +6,7 @@ import type { Alert, LiveAlert } from '../alerts/alert.ts'
 import type { Suppression } from '../alerts/episode.ts'
 import type { IncidentId } from '../alerts/incidents.ts'
 import type { KnownNames, Silence } from '../alerts/match.ts'
+import type { Rule } from '../alerts/rule.ts'
 import { isLoopback } from '../network/loopback.ts'
 import type { Store } from '../store/store.ts'
 import type { Found, Wanted } from '../ledger/found-calls.ts'
@@ -50,6 +51,11 @@ export type WebOptions = HooksOptions & {
     alerts: readonly LiveAlert[],
     silences: readonly Silence[],
   ) => ReadonlyMap<string, readonly Suppression[]>
+  rules: () => readonly Rule[]
+  /** The receivers that are notified of the alerts of a rule on any of these targets, by their names. */
+  receiversOf: (rule: Rule, targets: readonly string[]) => readonly string[]
+  /** Sends a sample to each receiver; `problem`: what was not accepted. */
+  testNotify: () => Promise<{ receiver: string; problem: string | null }[]>
   store: Store
   /** Required for every path except the health checks. Read at each request: they may change in between. */
   auth?: (() => Credentials) | undefined

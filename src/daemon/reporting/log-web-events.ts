@@ -26,6 +26,10 @@ export function logWebEvents(
       )
       return
     }
+    if (event.kind === 'receivers tested') {
+      log.info({ peer, user }, `${user} sent samples to all receivers, from ${peer}`)
+      return
+    }
     const change = event.kind.slice('silence '.length)
     const silence = event.kind === 'silence expired' ? { id: event.id } : silenceView(event.silence)
     silenceChanges.inc({ change })

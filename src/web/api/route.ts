@@ -94,7 +94,7 @@ export function mount<Options>(
 
 /** Without authentication, a client could suppress notifications. */
 async function refuseChange(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const detail = `changing silences over HTTP needs http.auth, ${AUTH_OPENS}; the command \`callwatch silence\` does not`
+  const detail = `changes over HTTP need http.auth, ${AUTH_OPENS}; the commands \`callwatch silence\` and \`callwatch test-notify\` do not`
   return sendProblem(reply, 403, detail)
 }
 

@@ -7,13 +7,18 @@ import { Charts, FinishedPerMinute } from './components/charts.tsx'
 import { Feed } from './components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from './components/glance.tsx'
 import { Head, SelectedIncident } from './components/head.tsx'
+import { AtRest, Rules } from './components/rules.tsx'
 import { ServiceSearch } from './components/service-search.tsx'
 import { Silencing } from './components/silencing.tsx'
+import { IncidentPage } from './components/incident.tsx'
+import { UnknownView } from './components/unknown-view.tsx'
 import { Overview, TargetFacts, Webhooks } from './components/targets.tsx'
 import { Usage } from './components/usage.tsx'
+import { loadIncident } from './model/incident-page.ts'
 import { loadAlert } from './model/alert-page.ts'
 import { loadCall, loadCalls, stopSearch } from './model/calls.ts'
 import { openCharts } from './model/charts.ts'
+import { loadRules } from './model/rules.ts'
 import { loadSilencing } from './model/silences.ts'
 import { stopLoading, type State } from './model/state.ts'
 import { loadUsage } from './model/usage.ts'
@@ -41,13 +46,15 @@ const OVERVIEW: View = {
 /** In the order of their links. A view is an entry. */
 export const VIEWS: readonly View[] = [
   OVERVIEW,
-  { name: 'alerts', title: 'Alerts', parts: [SelectedIncident, Alerts, PastAlerts] },
+  { name: 'alerts', title: 'Alerts', parts: [SelectedIncident, AtRest, Alerts, Rules, PastAlerts], load: loadRules },
   { name: 'charts', title: 'Charts', parts: [Charts], load: openCharts, stop: () => stopLoading('charts') },
   { name: 'calls', title: 'Calls', parts: [ServiceSearch, CallsExplorer], load: loadCalls, stop: stopSearch },
   { name: 'call', title: 'Call', parts: [CallDetails], load: loadCall, isHidden: true },
   { name: 'alert', title: 'Alert', parts: [AlertFacts, AlertBody], load: loadAlert, isHidden: true },
   { name: 'usage', title: 'Usage', parts: [Usage], load: loadUsage },
   { name: 'silences', title: 'Silences', parts: [Silencing], load: loadSilencing },
+  { name: 'incident', title: 'Incident', parts: [IncidentPage], load: loadIncident, isHidden: true },
+  { name: 'unknown', title: 'Unknown view', parts: [UnknownView], isHidden: true },
 ]
 
 export const viewOf = ({ view }: Pick<State, 'view'>) => VIEWS.find(({ name }) => name === view) ?? OVERVIEW

@@ -1,3 +1,4 @@
+import { valuesOfDay } from '../../../src/alerts/values-of-day.ts'
 import { onTestFinished } from 'vitest'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { newDraft } from '../../../src/ledger/delta/delta-draft.ts'
@@ -59,6 +60,7 @@ export function shownTarget(made: Made = {}): TargetStatus {
       poll: { baseline: 'skip', interval, lookback: 86_400, maxRequestsPerMinute: 400 },
     },
     health: health.current,
+    values: valuesOfDay(),
     owner: () => undefined,
     pollAge: () => pollAge,
     evaluationAge: () => 0,
@@ -220,6 +222,12 @@ export async function serve(
         return store.webhooks()
       },
     },
+    rules: () => targets[0]?.settings.rules ?? [],
+    receiversOf: () => ['slack', 'pager'],
+    testNotify: async () => [
+      { receiver: 'slack', problem: null },
+      { receiver: 'pager', problem: 'HTTP 404' },
+    ],
     problem: () => (typeof storeProblem === 'string' ? storeProblem : undefined),
     publicUrl: () => publicUrl,
     auth: auth && (() => auth),

@@ -6,7 +6,8 @@ import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts
 import { suppressedBy } from '../model/incidents.ts'
 import { failureText } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { endOf, EpisodeTable, togetherOf } from './alerts.tsx'
+import { endOf, togetherOf } from '../model/incident-page.ts'
+import { EpisodeTable } from './alerts.tsx'
 import { coloured, Section, soft } from './layout.tsx'
 
 type Step = readonly [at: string, what: string, more: string, tone?: string]

@@ -1,13 +1,13 @@
-import { isBeyond } from '../../../alerts/signal.ts'
 import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { addressOf, changedAddress } from '../model/address.ts'
 import { addressOfAlert } from '../model/alert-page.ts'
 import { alertRows, selectedAlerts, type AlertRow } from '../model/alert-rows.ts'
 import type { Alert, PastAlert } from '../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../model/format.ts'
+import { addressOfIncidentPage, endOf, peakOf, togetherOf, type Together } from '../model/incident-page.ts'
 import { callsOf, ownWaits, waitsFor, waitsText, WORDS } from '../model/incidents.ts'
 import { change, nowOf, type State } from '../model/state.ts'
-import { searched, WINDOW } from '../model/steady.ts'
+import { searched, sorted, WINDOW } from '../model/steady.ts'
 import { shownTargets, toneOf } from '../model/totals.ts'
 import { Search } from './fields.tsx'
 import { badge, Button, LinkButton, Section, soft, stateBadges, Table, type Column } from './layout.tsx'
@@ -19,8 +19,11 @@ const NONE_OF_THESE = 'None of these alerts is pending or firing now, or none fo
 export function Alerts({ state }: { state: State }) {
   const [groups, now, why] = [alertRows(state), nowOf(state), waitsFor(state)]
   const isSelected = selectedAlerts(state) !== undefined
+  // AtRest says that there is none.
+  if (groups.length === 0 && !isSelected) return false
   const [rule, reason] = ['alert', 'reason'].map((name) => state.query.get(name) ?? '')
-  const found = searched(state, `alerts ${state.query}`, groups, (group) => ({
+  const inOrder = sorted(state.query, groups, RANKS)
+  const found = searched(state, inOrder, (group) => ({
     names: group.map((one) => named(one)),
     states: group.map((one) => one.state),
   }))
@@ -52,12 +55,23 @@ export function Alerts({ state }: { state: State }) {
         caption="Alerts that are pending or firing, by rule, silenced ones last"
         columns={columns}
         items={found.rows}
-        empty={groups.length > 0 ? 'No alert matches.' : isSelected ? NONE_OF_THESE : 'No alert is pending or firing.'}
+        sorts={SORTS}
+        query={state.query}
+        empty={groups.length > 0 ? 'No alert matches.' : NONE_OF_THESE}
         look={(group) => (group.every(why) ? '' : toneOf(group[0]))}
       />
     </Section>
   )
 }
+
+/** By what the reader can sort, by the headings of the columns. */
+const RANKS = {
+  target: ([worst]: AlertRow) => worst!.target,
+  value: ([worst]: AlertRow) => worst!.value,
+  peak: ([worst]: AlertRow) => worst!.peak,
+  since: (group: AlertRow) => group.map(({ began }) => began).toSorted()[0] ?? '',
+}
+const SORTS = { Target: 'target', Value: 'value', Peak: 'peak', Since: 'since' }
 
 /** The states of alerts, and of which of them nobody is notified; a phone says so of all. */
 const statesOf = (group: AlertRow, reasons: readonly string[]) => [
@@ -123,27 +137,6 @@ export function PastAlerts({ state }: { state: State }) {
   )
 }
 
-/** Alerts of a rule: the first one of them, and those that began to fire while others did. */
-type Together = readonly PastAlert[]
-
-/** The alerts of each rule that fired at the same time. @param alerts newest first, as the result */
-export function togetherOf(alerts: readonly PastAlert[]): Together[] {
-  const all: { together: PastAlert[]; until: number }[] = []
-  for (const one of alerts.toReversed()) {
-    const since = Date.parse(one.since)
-    const known = all.find(({ together: [first], until }) => since <= until && first!.alert === one.alert)
-    if (known === undefined) all.push({ together: [one], until: endOf(one) })
-    else {
-      known.together.push(one)
-      known.until = Math.max(known.until, endOf(one))
-    }
-  }
-  return all.map(({ together }) => together).toReversed()
-}
-
-/** When an alert ended (milliseconds since 1970). */
-export const endOf = ({ until }: PastAlert) => (until === null ? Infinity : Date.parse(until))
-
 /** How long alerts fired, how bad they were, how they ended and who was notified: those of a rule and a time in a row, which opens. */
 export function EpisodeTable(props: {
   caption: string
@@ -168,7 +161,7 @@ export function EpisodeTable(props: {
         all.some(({ blind }) => blind.length > 0) && [' ', soft('partly not seen')],
       ],
     ],
-    ['Peak', (all) => valueOf(all[0]!, peakOf(all))],
+    ['Peak', (all) => valueOf(all[0]!, peakOf(all).peak)],
     ['Threshold', ([first]) => `${first!.breach} ${valueOf(first!, first!.threshold)}`],
     ['Outcome', (all) => [unique(all.map(outcomeOf)), ' ', badge(all[0]!.severity, all[0]!.severity)]],
     [
@@ -203,15 +196,12 @@ function togetherText(all: Together, { openEpisodes }: State) {
   const text = isOpen ? 'Hide' : 'Show'
   return [
     `${name} `,
-    [soft(`${alerts}on ${plural(size, 'target')}`), ' '],
+    [<a href={addressOfIncidentPage(all[0]!, all[0]!.since)}>{`${alerts}on ${plural(size, 'target')}`}</a>, ' '],
     <Button aria-label={`${text} alerts of ${name}`} aria-expanded={isOpen} onClick={toggle}>
       {text}
     </Button>,
   ]
 }
-
-const peakOf = (all: Together) =>
-  all.reduce((worst, { breach, peak }) => (isBeyond({ breach }, peak, worst) ? peak : worst), all[0]!.peak)
 
 const outcomeOf = ({ outcome, expired_because: why }: PastAlert) =>
   why === undefined ? (outcome ?? 'fires') : `expired: ${why}`

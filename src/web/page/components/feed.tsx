@@ -1,3 +1,5 @@
+import { plural } from '../../../text/format.ts'
+import { addressOf } from '../model/address.ts'
 import { moment, valueOf, zone } from '../model/format.ts'
 import { noCallsYet } from '../model/notices.ts'
 import { change, nowOf, type FeedLine, type State } from '../model/state.ts'
@@ -23,7 +25,7 @@ export function Feed({ state }: { state: State }) {
     <Section id="feed" title="Live feed" note={note}>
       <SkipLink to="after-feed">Skip the feed</SkipLink>
       <Scrollable label="Live feed of transitions" look="tall">
-        {lines.length === 0 && quiet(noCallsYet(state) ?? 'No events yet.')}
+        {lines.length === 0 && quiet(noCallsYet(state) ?? noneText(state))}
         <ol class="plain feed">
           {lines.map((line) => (
             <li key={`${line.kind}${line.id}`} class={line.kind}>
@@ -37,6 +39,13 @@ export function Feed({ state }: { state: State }) {
   )
 }
 
+/** The feed has the newest events of all targets. */
+function noneText({ feed, target }: State) {
+  if (feed.length === 0) return 'No events yet.'
+  const calls = <a href={addressOf('calls', { target })}>its calls</a>
+  return [`None of the newest ${plural(feed.length, 'event')} is of ${target}: `, calls, '.']
+}
+
 function lineText(line: FeedLine, now: string) {
   if (line.kind === 'alert') {
     const { alert, target, value, threshold, severity } = line.data
@@ -48,9 +57,9 @@ function lineText(line: FeedLine, now: string) {
       ` on ${target}, ${valueOf(line.data, value)}, threshold ${valueOf(line.data, threshold)}`,
     ]
   }
-  const { target, type, mode, inferred, detected_at } = line.data
+  const { target, type, mode, inferred } = line.data
   return [
-    <time>{moment(detected_at, now)}</time>,
+    <time>{moment(line.time, now)}</time>,
     <span>{target}</span>,
     <span>{`${type} ${mode}`}</span>,
     <Step event={line} />,

@@ -4,7 +4,7 @@ import { formatNumber } from '../../../text/format.ts'
 import { changeAddress } from '../model/address.ts'
 import { momentOf, zone } from '../model/format.ts'
 import { addressTime, inputTime, presetOf, presetPeriod, type Preset } from '../model/period.ts'
-import { nowOf, type State } from '../model/state.ts'
+import { change, nowOf, type State } from '../model/state.ts'
 import { WINDOW, type Searched } from '../model/steady.ts'
 import { Button, LinkButton } from './layout.tsx'
 
@@ -155,19 +155,25 @@ export function TextInput(props: Typed) {
 
 /** The search of a list with more rows than are shown at a time. */
 export function Search({ of, states }: { of: Searched; states: readonly string[] }) {
-  const { text, is, first, count, rows, show } = of
+  const { text, is, first, count, rows } = of
   const last = first + rows.length
   return (
     <Form>
-      <TextInput id="find" label="Target or alert" value={text} onInput={(text) => show({ text })} />
-      <Select id="state" label="State" value={is} options={allOr(states)} onSelect={(is) => show({ is })} />
-      <Button aria-label="Previous page" disabled={first === 0} onClick={() => show({ from: first - WINDOW })}>
+      <TextInput id="find" label="Target or alert" value={text} onInput={(find) => changeAddress({ find })} />
+      <Select
+        id="state"
+        label="State"
+        value={is}
+        options={allOr(states)}
+        onSelect={(state) => changeAddress({ state })}
+      />
+      <Button aria-label="Previous page" disabled={first === 0} onClick={() => change({ shownFrom: first - WINDOW })}>
         ‹
       </Button>
       <span class="window" aria-live="polite">
         {`${formatNumber(Math.min(first + 1, count))}–${formatNumber(last)} of ${formatNumber(count)}`}
       </span>
-      <Button aria-label="Next page" disabled={last >= count} onClick={() => show({ from: last })}>
+      <Button aria-label="Next page" disabled={last >= count} onClick={() => change({ shownFrom: last })}>
         ›
       </Button>
     </Form>

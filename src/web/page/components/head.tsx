@@ -9,11 +9,13 @@ import { addressOfAlert } from '../model/alert-page.ts'
 import type { Alert, Incident, Target } from '../model/api.ts'
 import { labelText, named, valueOf } from '../model/format.ts'
 import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } from '../model/incidents.ts'
+import { addressOfIncidentPage } from '../model/incident-page.ts'
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
 import type { State } from '../model/state.ts'
 import { isPolled, mainRatio, shownAlerts, shownTargets } from '../model/totals.ts'
 import { badge, bar, coloured, LinkButton, soft, sparkline } from './layout.tsx'
+import { squares } from './squares.tsx'
 
 /** What is wrong, in a sentence for each incident; a line that says so where nothing is. */
 export function Head({ state }: { state: State }) {
@@ -70,7 +72,8 @@ function failedText(targets: Target[]) {
 }
 
 /** @param list of the incident's targets; absent above a table of them */
-function incidentCard({ snapshot }: State, shown: ShownIncident, list?: ComponentChildren) {
+function incidentCard(state: State, shown: ShownIncident, list?: ComponentChildren) {
+  const { snapshot } = state
   const { incident, lead, lines, targets, waits, isQuiet, isBeyond, match } = shown
   const { severity, summary, details, group } = incident
   const reasons = list === undefined ? [] : shown.reasons
@@ -86,7 +89,13 @@ function incidentCard({ snapshot }: State, shown: ShownIncident, list?: Componen
         {details.filter(({ about }) => about !== 'worst' && (about !== 'cause' || reasons.length === 0)).map(lineAbout)}
       </p>
       {incident.calls && sparkline(snapshot!.perMinute.targets.filter(({ name }) => targets.has(name)))}
+      {squares(state, shown)}
       {list}
+      {lines.length > 1 && (
+        <p class="soft">
+          <a href={addressOfIncidentPage(lead, lead.firing_since ?? incident.since)}>The page of this incident</a>
+        </p>
+      )}
     </article>
   )
 }

@@ -1,6 +1,6 @@
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { formatNumber } from '../../../text/format.ts'
-import { showAddress } from '../model/address.ts'
+import { changeAddress, showAddress } from '../model/address.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
 import type { Alert, PerMinute } from '../model/api.ts'
 import { ROWS } from '../model/steady.ts'
@@ -65,8 +65,11 @@ export function Table<Item>(props: {
   isNumeric?: boolean
   /** Whether long content scrolls. */
   isTall?: boolean
+  /** The columns by which the reader can sort, and the address that says how. */
+  sorts?: Readonly<Record<string, string>>
+  query?: URLSearchParams
 }) {
-  const { caption, columns, items, empty, look: lookOf, isNumeric = false, isTall = false } = props
+  const { caption, columns, items, empty, look: lookOf, isNumeric = false, isTall = false, sorts, query } = props
   if (items.length === 0 && empty !== undefined) return quiet(empty)
   return (
     <Scrollable label={caption} look={`${isTall ? 'tall' : ''} ${columns.length > MOST_COLUMNS ? 'cards' : ''}`}>
@@ -75,9 +78,7 @@ export function Table<Item>(props: {
         <thead>
           <tr>
             {columns.map(([title, , look]) => (
-              <th scope="col" class={look}>
-                {title}
-              </th>
+              <SortableHeading title={title} look={look} sort={sorts?.[plainTitle(title)]} query={query} />
             ))}
           </tr>
         </thead>
@@ -90,6 +91,37 @@ export function Table<Item>(props: {
         </label>
       )}
     </Scrollable>
+  )
+}
+
+/** Without what is said in brackets, or of the window. */
+const plainTitle = (title: string) => title.replace(/ \(.*| in \d+\w+$/, '')
+
+/** The heading of a column. A button in it sorts by the column: first the greatest, then the least, then as before. */
+function SortableHeading(props: {
+  title: string
+  look: string | undefined
+  sort: string | undefined
+  query: URLSearchParams | undefined
+}) {
+  const { title, look, sort, query } = props
+  const now = query?.get('sort') ?? ''
+  const order = sort === undefined || ![sort, `-${sort}`].includes(now) ? 'none' : now === sort ? 'up' : 'down'
+  const next = order === 'none' ? `-${sort}` : order === 'down' ? `${sort}` : ''
+  return (
+    <th
+      scope="col"
+      class={look}
+      aria-sort={{ none: undefined, up: 'ascending' as const, down: 'descending' as const }[order]}
+    >
+      {sort === undefined ? (
+        title
+      ) : (
+        <button type="button" class="sort" onClick={() => changeAddress({ sort: next })}>
+          {`${title}${{ none: '', up: ' ▲', down: ' ▼' }[order]}`}
+        </button>
+      )}
+    </th>
   )
 }
 

@@ -1,10 +1,11 @@
 import { changeAddress, addressOf, OF_ONE } from '../model/address.ts'
 import { clock, readerZone, zone, zoneName } from '../model/format.ts'
-import { isAllStale, isLive, isSyncing, noticesOf, snapshotAge } from '../model/notices.ts'
+import { isAllStale, isLive, isSyncing, noticesOf, polledTargets, snapshotAge } from '../model/notices.ts'
 import type { State } from '../model/state.ts'
-import { isUnknown, shownAlerts } from '../model/totals.ts'
+import { isUnknown, shownAlerts, shownTargets } from '../model/totals.ts'
 import { viewOf, VIEWS } from '../views.tsx'
 import { Select, TargetChoice, type Options } from './fields.tsx'
+import { Jump } from './jump.tsx'
 import { badge, LinkButton, PageSkeleton, quiet, Section, SkipLink, soft } from './layout.tsx'
 
 /** The page as a function of the state. @param most so many parts of the view are shown */
@@ -62,6 +63,7 @@ function Header({ state }: { state: State }) {
         })}
       </nav>
       {hasChoice && <TargetChoice state={state} most={MOST_CHOICES} />}
+      <Jump state={state} />
       {zoneSelect(query)}
       <p class="now">
         {liveness(state)}
@@ -86,7 +88,12 @@ function liveness(state: State) {
   if (isSyncing(state)) return badge('initial sync', 'warning')
   if (!isLive(state)) return badge('not live', 'bad')
   const time = new Date(Date.parse(snapshot.now) + snapshotAge(state) * 1000).toISOString()
-  return [badge('live', 'good'), ' ', <time>{`${clock(time)} ${zone(time)}`}</time>]
+  const isPolled = shownTargets(state).length === 0 || polledTargets(state).length > 0
+  return [
+    isPolled ? badge('live', 'good') : badge('no poll succeeds', 'bad'),
+    ' ',
+    <time>{`${clock(time)} ${zone(time)}`}</time>,
+  ]
 }
 
 /** Says why the data below are not live, and why notifications do not arrive; to screen readers without ages, which change each second. */

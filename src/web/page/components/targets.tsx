@@ -6,7 +6,7 @@ import { moment, zone } from '../model/format.ts'
 import { ageOfTargets, isStale, problemText, snapshotAge, syncText } from '../model/notices.ts'
 import { overviewOf, type OverviewRow } from '../model/overview.ts'
 import { nowOf, type State } from '../model/state.ts'
-import { searched } from '../model/steady.ts'
+import { searched, sorted } from '../model/steady.ts'
 import { isPolled, once, onlyOf, OUTCOMES, shownTargets, toneOf } from '../model/totals.ts'
 import { Search } from './fields.tsx'
 import { badge, facts, Section, soft, sparkline, stateBadges, Table, words, type Column } from './layout.tsx'
@@ -18,7 +18,8 @@ const STATES = ['with alerts', ...Object.keys(HEALTH_TONES)]
 export function Overview({ state }: { state: State }) {
   const all = shownTargets(state).length
   if (all < 2) return false
-  const found = searched(state, 'targets', overviewOf(state), ({ target: { name, state: health }, alerts }) => ({
+  const rows = sorted(state.query, overviewOf(state), RANKS)
+  const found = searched(state, rows, ({ target: { name, state: health }, alerts }) => ({
     names: [name, ...alerts.map(({ alert }) => alert)],
     states: [health, ...(alerts.length > 0 ? ['with alerts'] : [])],
   }))
@@ -34,6 +35,8 @@ export function Overview({ state }: { state: State }) {
         caption="Status of each target, worst first"
         columns={columnsOf(state, windows.length === 1 ? ` in ${windows[0]}` : '')}
         items={found.rows}
+        sorts={SORTS}
+        query={state.query}
         empty="No target matches."
         look={(row) =>
           `${HEALTH_TONES[row.target.state] === 'bad' ? 'critical' : toneOf(row.alerts[0])} ${isStale(row.target) ? 'stale' : ''}`
@@ -41,6 +44,22 @@ export function Overview({ state }: { state: State }) {
       />
     </Section>
   )
+}
+
+/** By what the reader can sort, by the headings of the columns. */
+const RANKS = {
+  target: ({ target }: OverviewRow) => target.name,
+  failed: ({ main }: OverviewRow) => main?.any ?? -1,
+  calls: ({ target }: OverviewRow) => target.windows.find(({ seconds }) => seconds === HOUR)?.calls ?? 0,
+  open: ({ target }: OverviewRow) => target.in_progress,
+  polled: ({ target }: OverviewRow) => (isPolled(target) ? target.lag_seconds : Infinity),
+}
+const SORTS = {
+  Target: 'target',
+  Failed: 'failed',
+  'Calls in the last hour': 'calls',
+  'In progress': 'open',
+  'Last poll': 'polled',
 }
 
 const columnsOf = (state: State, inWindow: string): Column<OverviewRow>[] => [

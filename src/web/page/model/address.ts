@@ -12,13 +12,14 @@ export type Parameters = Record<string, string | readonly string[]>
  */
 export function readAddress(views: readonly string[]) {
   const [query, hash] = [new URLSearchParams(location.search), location.hash.slice(1)]
-  const view = views.find((name) => name === hash) ?? 'overview'
+  const isOverview = hash === '' || hash.startsWith('target=')
+  const view = views.find((name) => name === hash) ?? (isOverview ? 'overview' : 'unknown')
   const target = [...OF_ONE, 'alert'].includes(view)
     ? (new URLSearchParams(hash).get('target') ?? query.get('target') ?? '')
     : ''
   if (target !== '') query.set('target', target)
   chooseZone(query.get('zone') ?? '')
-  change({ view, query, target })
+  change({ view, query, target, shownFrom: 0 })
 }
 
 /** The address of a view, in the zone of the page unless it names another one. Parameters that are empty are left out. */

@@ -4,12 +4,14 @@ import type { CallView as Call } from '../../../views/call.ts'
 import type { FoundCalls } from '../../../views/found-call.ts'
 import type { Report } from '../../../views/report.ts'
 import type { SeriesView as CallSeries } from '../../../views/series.ts'
+import type { WatchedRules } from '../../../views/watched-rule.ts'
 import type { SilenceView as Silence } from '../../../views/silence.ts'
 import type { State as CallwatchState } from '../../../views/state/state.ts'
 
 /* The answers of the API, by the types of the server. */
 
-export type { Alert, AlertHistory, Call, CallSeries, FoundCalls, Report, Silence }
+export type { Alert, AlertHistory, Call, CallSeries, FoundCalls, Report, Silence, WatchedRules }
+export type WatchedRule = WatchedRules['rules'][number]
 export type { IncidentView as Incident } from '../../../views/incident.ts'
 export type { PastAlert } from '../../../views/alert.ts'
 export type { ReceiverView as Receiver } from '../../../views/state/receiver-status.ts'
@@ -29,6 +31,7 @@ const REPORT_TIMEOUT_MS = 120_000
 export const getState = (query: string) => request<CallwatchState>(`state?${query}`)
 export const getPastAlerts = (query: string, signal?: AbortSignal) =>
   request<AlertHistory>(`alerts?${query}`, { signal })
+export const getRules = (query: string) => request<WatchedRules>(`rules?${query}`)
 export const getCalls = (query: string, signal?: AbortSignal) =>
   request<{ calls: Call[]; next?: string }>(`calls?${query}`, { signal })
 export const getCall = (target: string, call_id: string) =>
@@ -46,6 +49,13 @@ export const sendSilence = (id: string, body: object) =>
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
+/** A receiver may take long to answer. */
+export const testNotify = () =>
+  request<{ results: { receiver: string; problem: string | null }[] }>(
+    'test-notify',
+    { method: 'POST' },
+    REPORT_TIMEOUT_MS,
+  )
 export const deleteSilence = (id: number) => request<void>(`silences/${id}`, { method: 'DELETE' })
 
 type Options = { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal | undefined }

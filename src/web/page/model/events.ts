@@ -60,7 +60,14 @@ function expectNews(ms: number) {
 
 function fail() {
   disconnect()
-  if (isDoubtful) change({ connected: false, isWaiting: false, now: performance.now() })
+  if (isDoubtful) {
+    change({ connected: false, isWaiting: false, now: performance.now() })
+    // A stream does not say why it has failed.
+    void fetch('./', { method: 'HEAD', cache: 'no-store' }).then(
+      ({ status }) => change({ needsPassword: status === 401 }),
+      () => change({ needsPassword: false }),
+    )
+  }
   isDoubtful = true
   asks = Math.max(0, asks - 1)
   timer = setTimeout(connect, RECONNECT_MS)

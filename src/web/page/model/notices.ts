@@ -17,11 +17,12 @@ export const noticesOf = (state: State) => [...liveNotices(state), ...deliveryNo
 
 /** The reason why the shown data are not live, the one that explains others; none if they are. */
 function liveNotices(state: State): Notice[] {
-  const { snapshot, connected } = state
-  if (snapshot === undefined) return connected ? [] : [{ text: 'Not connected to callwatch. No data yet.', age: '' }]
+  const { snapshot, connected, needsPassword } = state
+  const why = needsPassword ? 'callwatch asks for a password: reload the page.' : 'Not connected to callwatch.'
+  if (snapshot === undefined) return connected ? [] : [{ text: `${why} No data yet.`, age: '' }]
   const { now, problem } = snapshot
   if (!connected) {
-    const text = `Not connected to callwatch. Data of ${momentInZone(now, now)}.`
+    const text = `${why} Data of ${momentInZone(now, now)}.`
     return [{ text, age: `${formatSeconds(snapshotAge(state))} ago` }]
   }
   if (problem !== null) return [{ text: sentence(problem), age: '' }]

@@ -3,6 +3,7 @@ import { showAddress } from './address.ts'
 import { refreshAlert } from './alert-page.ts'
 import { getPastAlerts, type Target } from './api.ts'
 import { refreshCharts } from './charts.ts'
+import { refreshRules } from './rules.ts'
 import { change, changeSoon, current, type Snapshot } from './state.ts'
 
 const TICK_MS = 1000
@@ -16,6 +17,7 @@ export function startClock() {
     if (now - current().now > TICK_MS * 0.9) changeSoon({ now })
     refreshCharts(now)
     refreshAlert(now)
+    refreshRules(now)
   }, TICK_MS)
 }
 

@@ -1,7 +1,17 @@
 import type { AlertPage } from './alert-page.ts'
 import type { AlertChange } from '../../../views/alert.ts'
 import type { StateChange } from '../../../views/state/state.ts'
-import type { Alert, Call, CallDetails, FoundCalls, PastAlert, PerMinute, Receiver, Target } from './api.ts'
+import type {
+  Alert,
+  Call,
+  CallDetails,
+  FoundCalls,
+  PastAlert,
+  PerMinute,
+  Receiver,
+  Target,
+  WatchedRules,
+} from './api.ts'
 import type { ShownCharts } from './charts.ts'
 import { momentInZone } from './format.ts'
 import type { Usage } from './usage.ts'
@@ -50,6 +60,8 @@ export const initialState = {
   snapshot: undefined as Snapshot | undefined,
   /** Whether callwatch can be reached. */
   connected: true,
+  /** Whether it cannot, because it asks for a password that the page does not have. */
+  needsPassword: false,
   /** Whether nothing has come from a new connection yet, or nobody can see the page. Until then time stands still. */
   isWaiting: true,
   /** The time for which ages are shown, by `performance.now()`. */
@@ -60,8 +72,8 @@ export const initialState = {
   query: new URLSearchParams(),
   /** The target that the overview shows, or '' for all. */
   target: '',
-  /** Which rows the list of this name has: by text, by state, and from which one on. */
-  search: { list: '', text: '', is: '', from: 0 },
+  /** From which row on a list is shown that has more. */
+  shownFrom: 0,
   /** Those of the last seven days, newest first. */
   pastAlerts: undefined as PastAlert[] | undefined,
   /** Whether there are more of them, which are not loaded. */
@@ -87,7 +99,11 @@ export const initialState = {
   found: nothing as Loaded<FoundCalls>,
   callPage: nothing as Loaded<CallDetails>,
   alertPage: nothing as Loaded<AlertPage>,
+  incidentPage: nothing as Loaded<readonly PastAlert[]>,
   usage: nothing as Loaded<Usage>,
+  rules: nothing as Loaded<WatchedRules>,
+  /** What the last test messages have led to. */
+  testing: { said: '', problem: undefined as string | undefined, isSending: false },
   /** Whether a report has all of its rows. */
   showsAllRows: false,
   charts: nothing as Loaded<ShownCharts>,
@@ -150,7 +166,7 @@ export function serverTime() {
   return Date.parse(snapshot.now) + performance.now() - snapshot.takenAt
 }
 
-type LoadedKey = 'found' | 'callPage' | 'alertPage' | 'usage' | 'charts' | 'matched'
+type LoadedKey = 'found' | 'callPage' | 'alertPage' | 'incidentPage' | 'usage' | 'rules' | 'charts' | 'matched'
 const running: Partial<Record<LoadedKey, AbortController>> = {}
 
 /** Ends a load. */

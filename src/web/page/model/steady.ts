@@ -1,4 +1,4 @@
-import { change, current, initialState, type State } from './state.ts'
+import type { State } from './state.ts'
 
 /** How long a list keeps its order by itself. */
 const STEADY_MS = 30_000
@@ -32,29 +32,37 @@ export function steady<Item>(
 /** As many rows are shown at a time. */
 export const WINDOW = 30
 
-const ofList = (search: State['search'], list: string) => (search.list === list ? search : initialState.search)
-
 /**
- * The rows that the reader searches in a list, and those of them that are shown.
+ * The rows that the reader searches in a list, as the address says, and those of them that are shown.
  *
  * @param of the names by which a row is found, and its states
  */
 export function searched<Row>(
-  { search }: Pick<State, 'search'>,
-  list: string,
+  { query, shownFrom }: Pick<State, 'query' | 'shownFrom'>,
   all: readonly Row[],
   of: (row: Row) => { names: readonly string[]; states: readonly string[] },
 ) {
-  const { text, is, from } = ofList(search, list)
+  const [text, is] = [query.get('find') ?? '', query.get('state') ?? '']
   const part = text.trim().toLowerCase()
   const found = all.filter((row) => {
     const { names, states } = of(row)
     return (is === '' || states.includes(is)) && names.some((name) => name.toLowerCase().includes(part))
   })
-  const first = from < found.length ? from : 0
-  const show = (changed: Partial<State['search']>) =>
-    change({ search: { ...ofList(current().search, list), list, from: 0, ...changed } })
-  return { text, is, first, count: found.length, rows: found.slice(first, first + WINDOW), show }
+  const first = shownFrom < found.length ? shownFrom : 0
+  return { text, is, first, count: found.length, rows: found.slice(first, first + WINDOW) }
+}
+
+/** The items in the order of a column that the address names, `-` before the name for the greatest first; otherwise as they are. */
+export function sorted<Item>(
+  query: URLSearchParams,
+  items: readonly Item[],
+  ranks: Readonly<Record<string, (item: Item) => number | string>>,
+): readonly Item[] {
+  const [, isReverse = '', name = ''] = /^(-?)(.*)$/.exec(query.get('sort') ?? '') ?? []
+  const rank = ranks[name]
+  if (rank === undefined) return items
+  const compare = (a: number | string, b: number | string) => (a < b ? -1 : a > b ? 1 : 0)
+  return items.toSorted((a, b) => compare(rank(a), rank(b)) * (isReverse ? -1 : 1))
 }
 
 /** What a list shows, and how to show other rows. */

@@ -4,6 +4,7 @@ import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { TargetStatus } from '../../../../src/pipeline/target.ts'
 import { Alerts } from '../../../../src/web/page/components/alerts.tsx'
 import { Head } from '../../../../src/web/page/components/head.tsx'
+import { groupsOf } from '../../../../src/web/page/components/squares.tsx'
 import type { State } from '../../../../src/web/page/model/state.ts'
 import { matchOfAll } from '../../../../src/alerts/match-keys.ts'
 import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
@@ -29,8 +30,71 @@ const several = (count: number) =>
 const finished = (failed: number, total: number) =>
   Array.from({ length: total }, (_, i) => finish(i < failed ? 'rejected' : 'ended'))
 const linksOf = (state: State) =>
-  render(Head, state).flatMap(({ type, props, text }) => (type === 'a' ? [[text, props['href']]] : []))
-const linesOf = (state: State) => render(Head, state).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
+  render(Head, state).flatMap(({ type, props, text }) => (type === 'a' && text !== '' ? [[text, props['href']]] : []))
+const linesOf = (state: State) =>
+  render(Head, state).flatMap(({ type, text }) => (type === 'li' && text !== '' ? [text] : []))
+
+describe('the squares of a fleet', () => {
+  const fleet = (failing: readonly string[], names: readonly string[]) =>
+    amid(
+      names.map((target) => {
+        const alerts = failing.includes(target) ? [alertOf(target === failing[0] ? 40 : 20, 40)] : []
+        return shownTarget({ target, rules: [CRITICAL], alerts, sync: POLLED })
+      }),
+    )
+  const squaresOf = (state: State) =>
+    render(Head, state).flatMap(({ type, props }) => (type === 'a' && props['data-text'] ? [props] : []))
+
+  test('are one for each target, the worst darkest, each with its name and value, and one stop of the keyboard', () => {
+    const names = Array.from({ length: 12 }, (_, i) => `t${i}`)
+    const squares = squaresOf(fleet(['t3', 't5'], names))
+    expect(squares.map((one) => one['aria-label'])).toEqual(
+      names.map((name) =>
+        name === 't3'
+          ? 't3: VeryHighFailureRate 100%'
+          : name === 't5'
+            ? 't5: VeryHighFailureRate 50%'
+            : `${name}: no alert`,
+      ),
+    )
+    expect([squares[3]?.['class'], squares[5]?.['class'], squares[0]?.['class']]).toEqual([
+      'bad shade4',
+      'bad shade2',
+      '',
+    ])
+    expect(squares.filter((one) => one['tabindex'] === 0)).toHaveLength(1)
+    expect(String(squares[3]?.['href'])).toMatch(/target=t3&alert=VeryHighFailureRate.*#alert$/)
+  })
+
+  test('are absent of a few targets, which a list tells apart', () => {
+    expect(
+      squaresOf(
+        fleet(
+          ['t3', 't5'],
+          Array.from({ length: 11 }, (_, i) => `t${i}`),
+        ),
+      ),
+    ).toEqual([])
+  })
+
+  test('are by the part of the names that the failing ones share, the largest groups first', () => {
+    const names = ['a-eu-1', 'b-us-1', 'c-us-1', 'd-eu-1', 'e-eu-2', 'f-in-1', 'plain']
+    expect(groupsOf(names, '*-eu-*')).toEqual([
+      ['eu', ['a-eu-1', 'd-eu-1', 'e-eu-2']],
+      ['us', ['b-us-1', 'c-us-1']],
+      ['in', ['f-in-1']],
+      ['', ['plain']],
+    ])
+    expect(groupsOf(names, '')).toEqual([['', names]])
+    const many = Array.from({ length: 20 }, (_, i) => `x-${i}`)
+    expect(groupsOf(many, 'x-*')).toEqual([['x', many]])
+    expect(groupsOf(many, '*-3').map(([name, of]) => [name, of.length])).toEqual([
+      ['3', 1],
+      ...['0', '1', '2', '4', '5', '6', '7'].map((name) => [name, 1]),
+      ['others', 12],
+    ])
+  })
+})
 
 describe('the head of the overview', () => {
   test('says what is wrong on how many targets, and lists the ten worst with most failed calls first', () => {
@@ -47,7 +111,10 @@ describe('the head of the overview', () => {
     expect(linesOf(state).length).toBe(10)
     expect(linesOf(state)[0]).toBe('t0 75% 30 of 40')
     expect(elements.find(({ type, props }) => type === 'rect' && props['class'] === 'fill')?.props['width']).toBe(75)
-    expect(linksOf(state).at(-1)).toEqual(['All 12 targets', './?incident=alert%3DVeryHighFailureRate#alerts'])
+    expect(linksOf(state).slice(-2)).toEqual([
+      ['All 12 targets', './?incident=alert%3DVeryHighFailureRate#alerts'],
+      ['The page of this incident', expect.stringMatching(/^\.\/\?alert=VeryHighFailureRate&since=.*#incident$/)],
+    ])
     // The list says which ones are the worst.
     expect(elements.find(({ type }) => type === 'p')?.text).not.toContain('Most failed calls:')
   })
@@ -63,6 +130,7 @@ describe('the head of the overview', () => {
       expect.stringMatching(/^t0 75% 30 of 40 \.\/\?target=t0&alert=VeryHighFailureRate&since=.*#alert$/),
       expect.stringMatching(/^t1 /),
       'All 2 targets ./?incident=alert%3DVeryHighFailureRate#alerts',
+      expect.stringMatching(/^The page of this incident /),
     ])
     // Of a rule on all finished calls, such as one that none has finished.
     for (const alert of state.snapshot!.alerts) alert.calls_url = '/api/v1/calls?status=ended%2Cunanswered%2Crejected'

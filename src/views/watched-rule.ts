@@ -1,0 +1,71 @@
+import * as z from 'zod'
+import { ruleText } from '../alerts/text/alert-text.ts'
+import type { Rule } from '../alerts/rule.ts'
+import { worstOf, type WorstValue } from '../alerts/rule-value.ts'
+import { withUsual } from '../alerts/usual.ts'
+import { isoTime } from '../clock/times.ts'
+import type { ValueAt } from '../alerts/values-over-time.ts'
+import { breach, labels, measured, measuredView, severity } from './rule.ts'
+import { count, namedObject, time } from './shapes.ts'
+
+const watchedRule = z.object({
+  name: z.string(),
+  severity,
+  ...measured,
+  breach,
+  text: z.string().describe('The rule in words'),
+  threshold: z.number(),
+  notify: z.array(z.string()).describe('The receivers of its alerts, by the routes'),
+  now: z
+    .object({
+      target: z.string(),
+      labels,
+      value: z.number(),
+      threshold: z.number().describe('With `above_usual` at least that of the rule'),
+      calls: count.nullable(),
+    })
+    .nullable()
+    .describe('The worst value of the targets at their last evaluation; null without any'),
+  values: z
+    .array(z.object({ at: time, value: z.number().nullable() }))
+    .describe('The worst value of that target of each quarter of an hour of the last day, since this daemon started'),
+})
+
+/** The rules that are evaluated, and their values of now and of the last day. */
+export const watchedRules = namedObject('Rules', { rules: z.array(watchedRule) })
+export type WatchedRules = z.output<typeof watchedRules>
+type WatchedRule = WatchedRules['rules'][number]
+
+/** The values of a target's rules. */
+export type Watched = {
+  name: string
+  values: { latest: (rule: string) => WorstValue | undefined; of: (rule: string, now: number) => readonly ValueAt[] }
+}
+
+/** @param now UNIX seconds by the host's clock */
+export function watchedRuleView(
+  rule: Rule,
+  { targets, notify, now }: { targets: readonly Watched[]; notify: readonly string[]; now: number },
+): WatchedRule {
+  const { name, severity, signal, breach, threshold } = rule
+  const latest = targets.flatMap((target) => {
+    const value = target.values.latest(name)
+    return value === undefined ? [] : { target, ...value }
+  })
+  const worst = worstOf(rule, latest)
+  return {
+    name,
+    severity,
+    ...measuredView(signal),
+    breach,
+    text: ruleText({ ...rule, alert: name }),
+    threshold,
+    notify: [...notify],
+    now: worst === undefined ? null : nowView(rule, worst),
+    values: (worst?.target.values.of(name, now) ?? []).map(([at, value]) => ({ at: isoTime(at), value })),
+  }
+}
+
+function nowView(rule: Rule, { target, labels, value, usual, calls }: WorstValue & { target: Watched }) {
+  return { target: target.name, labels, value, threshold: withUsual(rule, usual).threshold, calls: calls ?? null }
+}

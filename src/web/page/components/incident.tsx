@@ -1,0 +1,95 @@
+import { formatNumber, plural } from '../../../text/format.ts'
+import { addressOf } from '../model/address.ts'
+import { moment, zone } from '../model/format.ts'
+import {
+  countsOver,
+  postmortem,
+  summaryOf,
+  suppressionsOf,
+  titleOf,
+  toldOf,
+  type Together,
+  type Told,
+} from '../model/incident-page.ts'
+import { nowOf, type State } from '../model/state.ts'
+import { EpisodeTable } from './alerts.tsx'
+import { coloured, LinkButton, Note, quiet, Section, soft, Table, type Column } from './layout.tsx'
+
+/** An incident, also after its end: how many alerts fired when, who was told what, what suppressed it, and a text for a postmortem. */
+export function IncidentPage({ state }: { state: State }) {
+  const { answer: all, problem } = state.incidentPage
+  const now = nowOf(state)
+  const note = <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
+  if (all === undefined || all.length === 0)
+    return (
+      <Section id="incident-facts" title="Incident" note={note}>
+        <Note id="incident-note" problem={problem} isLoading={all === undefined}>
+          {all !== undefined && quiet('No alert of this rule fired then, or it is no longer kept (store.history).')}
+        </Note>
+      </Section>
+    )
+  const isOver = all.every(({ until }) => until !== null)
+  return (
+    <>
+      <Section id="incident-facts" title={titleOf(all)} note={note}>
+        <p>{summaryOf(all, now).join(' ')}</p>
+        {all.length > 1 && overTime(all, now)}
+      </Section>
+      {messages(state, all)}
+      <Section id="incident-alerts" title={plural(all.length, 'alert')}>
+        <EpisodeTable caption="Its alerts, the first one first" episodes={all.map((one) => [one])} state={state} />
+      </Section>
+      {isOver && (
+        <Section id="postmortem" title="For a postmortem" note={soft('Markdown')}>
+          <pre tabindex={0}>{postmortem(state, all)}</pre>
+        </Section>
+      )}
+    </>
+  )
+}
+
+const HEIGHT = 20
+
+/** How many alerts fired over time; the sentence above and the table below have the numbers. */
+function overTime(all: Together, now: string) {
+  const counts = countsOver(all, Date.parse(now)).map(({ alerts }) => alerts)
+  const highest = Math.max(...counts)
+  const bars = counts.map((count, i) => `M${i + 0.5} ${HEIGHT}v${((-count * HEIGHT) / highest).toFixed(2)}`).join('')
+  return (
+    <div class="incident">
+      <svg class="spark" viewBox={`0 0 ${counts.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        <path style={coloured('bad')} d={bars} />
+      </svg>
+    </div>
+  )
+}
+
+function messages(state: State, all: Together) {
+  const now = nowOf(state)
+  const columns: Column<Told>[] = [
+    [`When (${zone(now)})`, ({ at }) => moment(at, now)],
+    ['Receiver', ({ receiver }) => receiver],
+    ['Message', ({ kind }) => kind],
+    ['Alerts', ({ alerts }) => formatNumber(alerts), 'number'],
+  ]
+  const suppressed = suppressionsOf(state, all)
+  return (
+    <Section id="incident-messages" title="Who was notified">
+      <Table
+        caption="Messages, oldest first"
+        columns={columns}
+        items={toldOf(all)}
+        empty="Nobody was notified."
+        isTall
+      />
+      {suppressed.length > 0 && [
+        <h3>Suppressed</h3>,
+        <ul class="plain">
+          {suppressed.map(({ text, alerts }) => (
+            <li>{`${text} (${plural(alerts, 'alert')})`}</li>
+          ))}
+        </ul>,
+      ]}
+    </Section>
+  )
+}

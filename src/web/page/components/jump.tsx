@@ -1,0 +1,40 @@
+import { goTo, addressOf } from '../model/address.ts'
+import { current, type State } from '../model/state.ts'
+import { VIEWS } from '../views.tsx'
+import { TextInput } from './fields.tsx'
+
+/** Goes to a view, a target, the alerts of a rule, or the calls of a session. The key `/` leads here. */
+export function Jump({ state: { snapshot } }: { state: State }) {
+  const targets = snapshot?.targets ?? []
+  const rules = [...new Set(targets.flatMap((target) => target.rules.map(({ name }) => name)))]
+  const names = [...shownViews().map(({ title }) => title), ...targets.map(({ name }) => name), ...rules]
+  return <TextInput id="jump" label="Jump to (/)" value="" names={names} onInput={() => undefined} onSelect={jump} />
+}
+
+const shownViews = () => VIEWS.filter(({ isHidden }) => isHidden !== true)
+
+function jump(text: string) {
+  const address = addressFor(text.trim())
+  if (address !== undefined) goTo(address)
+}
+
+/** Where a text leads: to what has this name, or else to the calls whose session begins with it. */
+export function addressFor(text: string) {
+  if (text === '') return undefined
+  const isNamed = (name: string) => name.toLowerCase() === text.toLowerCase()
+  const view = shownViews().find(({ title }) => isNamed(title))
+  if (view !== undefined) return addressOf(view.name)
+  const { targets = [] } = current().snapshot ?? {}
+  const target = targets.find(({ name }) => isNamed(name))
+  if (target !== undefined) return addressOf('overview', { target: target.name })
+  const rule = targets.flatMap(({ rules }) => rules).find(({ name }) => isNamed(name))
+  return rule === undefined ? addressOf('calls', { session_id: text }) : addressOf('alerts', { alert: rule.name })
+}
+
+/** Moves the focus to the input, unless the reader writes something. */
+export function focusJump(event: KeyboardEvent) {
+  const isWriting = event.target instanceof Element && event.target.matches('input, select, textarea')
+  if (event.key !== '/' || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
+  event.preventDefault()
+  document.getElementById('jump')?.focus()
+}

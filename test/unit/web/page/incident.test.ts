@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { isoTime } from '../../../../src/clock/times.ts'
+import { IncidentPage } from '../../../../src/web/page/components/incident.tsx'
+import type { PastAlert } from '../../../../src/web/page/model/api.ts'
+import { countsOver, postmortem, toldOf } from '../../../../src/web/page/model/incident-page.ts'
+import { initialState } from '../../../../src/web/page/model/state.ts'
+import { NOW } from '../../../kit/metrics/hand-made-target.ts'
+import { shownTarget } from '../../../kit/web/serve.ts'
+import { render, rowsOf, stateOf, textOf } from './render-text.ts'
+
+beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
+afterEach(() => void vi.unstubAllEnvs())
+
+const at = (minutes: number) => isoTime(NOW - 3600 + minutes * 60)
+const notice = (receiver: string, kind: 'firing' | 'resolved', minutes: number) => ({ receiver, kind, at: at(minutes) })
+const past = (target: string, since: number, until: number | null, more: Partial<PastAlert> = {}) =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the page reads
+  ({
+    alert: 'HighFailureRate',
+    target,
+    labels: {},
+    severity: 'warning',
+    signal: 'failure_ratio',
+    breach: 'above',
+    threshold: 0.3,
+    peak: 0.5,
+    since: at(since),
+    until: until === null ? null : at(until),
+    outcome: until === null ? null : 'resolved',
+    notified: [notice('slack', 'firing', 1)],
+    suppressed: [],
+    blind: [],
+    ...more,
+  }) as unknown as PastAlert
+
+const ALL = [
+  past('a', 0, 20, { notified: [notice('slack', 'firing', 1), notice('slack', 'resolved', 30)] }),
+  past('b', 0, 30, { peak: 0.75, notified: [notice('slack', 'firing', 1), notice('slack', 'resolved', 30)] }),
+  past('c', 10, 30, { notified: [], suppressed: [{ by: 'silence', at: at(10), until: at(40), reason: 'known' }] }),
+]
+const shown = (all: readonly PastAlert[]) =>
+  stateOf([shownTarget()], { view: 'incident', incidentPage: { ...initialState.incidentPage, answer: all } })
+
+describe('the page of an incident', () => {
+  test('says on how many targets it was, from when to when, how bad, and how many alerts fired at the same time', () => {
+    const elements = render(IncidentPage, shown(ALL))
+    expect(textOf(elements, { id: 'incident-facts-title' })).toBe('HighFailureRate on 3 targets')
+    expect(elements.find(({ type }) => type === 'p')?.text).toBe(
+      'Fired from 13:13:20 UTC to 13:43:20 UTC, 30m. Worst: 75% on b, threshold above 30%. At most 3 alerts at the same time.',
+    )
+    expect(countsOver(ALL, NOW * 1000, 3).map(({ alerts }) => alerts)).toEqual([2, 3, 2])
+  })
+
+  test('has each message once with the alerts it was about, what suppressed others, and each alert', () => {
+    const elements = render(IncidentPage, shown(ALL))
+    const rows = rowsOf(elements)
+    expect(rows.slice(1, 3)).toEqual(['13:14:20 slack firing 2', '13:43:20 slack resolved 2'])
+    expect(elements.find(({ type }) => type === 'li')?.text).toBe('silenced until 13:53: known (1 alert)')
+    expect(rows.filter((row) => row.startsWith('HighFailureRate'))).toHaveLength(3)
+    expect(toldOf(ALL).map(({ alerts }) => alerts)).toEqual([2, 2])
+  })
+
+  test('has a text for a postmortem once it is over', () => {
+    const state = shown(ALL)
+    const text = postmortem(state, ALL)
+    expect(textOf(render(IncidentPage, state), { id: 'postmortem-title' })).toBe('For a postmortem')
+    expect(text.split('\n')).toEqual([
+      '## HighFailureRate on 3 targets',
+      '',
+      '- Fired from 13:13:20 UTC to 13:43:20 UTC, 30m.',
+      '- Worst: 75% on b, threshold above 30%.',
+      '- At most 3 alerts at the same time.',
+      '- Severity: warning',
+      '',
+      '### Notified',
+      '',
+      '- 13:14:20 UTC: slack, firing, 2 alerts',
+      '- 13:43:20 UTC: slack, resolved, 2 alerts',
+      '',
+      '### Suppressed',
+      '',
+      '- silenced until 13:53: known (1 alert)',
+      '',
+      '| Alert | From | Until | Peak | Outcome |',
+      '| --- | --- | --- | --- | --- |',
+      '| HighFailureRate, a | 13:13:20 UTC | 13:33:20 UTC | 50% | resolved |',
+      '| HighFailureRate, b | 13:13:20 UTC | 13:43:20 UTC | 75% | resolved |',
+      '| HighFailureRate, c | 13:23:20 UTC | 13:43:20 UTC | 50% | resolved |',
+      '',
+    ])
+    const fires = [past('a', 0, null)]
+    const elements = render(IncidentPage, shown(fires))
+    expect(textOf(elements, { id: 'postmortem-title' })).toBeUndefined()
+    expect(elements.find(({ type }) => type === 'p')?.text).toMatch(/^Fired from 13:13:20 UTC still fires after 1h\./)
+  })
+
+  test('says that there is none', () => {
+    expect(textOf(render(IncidentPage, shown([])), { id: 'incident-facts' })).toMatch(
+      /No alert of this rule fired then/,
+    )
+  })
+})
