@@ -22,6 +22,7 @@ import type { Clock } from '../../clock/clock.ts'
 import { delayAfter } from '../../clock/delay-after.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, StoreError } from '../../store/store-error.ts'
+import { storeRetried } from '../../store/store-retried.ts'
 import type { UndeliveredEvent } from '../../store/webhook-store.ts'
 import { readOne } from '../read-events.ts'
 import { openWebhook, type OpenOptions, type OpenWebhook } from './open-webhook.ts'
@@ -73,12 +74,14 @@ export function deliverEvents(given: Omit<Options, 'report'>): Observable<Webhoo
         if (change.kind !== 'events' || change.n > 0) reported$.next({ webhook: webhook.name, ...change })
       },
     }
-    const delivered$ = everySecond(clock).pipe(
-      takeUntil(draining$),
+    const opened$ = everySecond(clock).pipe(
       filter(isLeader),
-      exhaustMap(() => openWebhook(options).catch(onlyStoreErrors(undefined))),
-      filter((opened) => opened !== undefined),
       take(1),
+      mergeMap(() => openWebhook(options)),
+      storeRetried(clock),
+      takeUntil(draining$),
+    )
+    const delivered$ = opened$.pipe(
       mergeMap((opened) => deliverTo(opened, options)),
       // After a change by another process or of the leader, the webhook is opened again.
       repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(draining$)) }),
