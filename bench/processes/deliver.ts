@@ -24,7 +24,6 @@ answer(async ({ until, seconds }: { until?: number; seconds?: number }): Promise
     post: eventPoster(webhook, clock),
     store,
     clock,
-    random: Math.random,
     expiredBefore: () => systemClock.wall() - 7 * 86_400,
     isLeader: () => true,
     expectLeader: async () => undefined,

@@ -69,7 +69,7 @@ export function eventWebhooks(
   options: DaemonParts & EventLogOptions,
   config$: Observable<Config>,
 ): Observable<DaemonEvent> {
-  const { store, clock, random, ownership, retentionNow, draining$: daemonDraining$ } = options
+  const { store, clock, ownership, retentionNow, draining$: daemonDraining$ } = options
   const { isLeader, expectLeader } = ownership
   const part$ = config$.pipe(
     // A target with another name has its events in order if webhooks read again what waits for them.
@@ -82,7 +82,7 @@ export function eventWebhooks(
     if (webhooks.length === 0) return upkeep$
     const expiredBefore = () => (retentionNow() ?? -Infinity) - retention
     const shown = { ...store, ...shownLog(store, () => participants) }
-    const to = { store: shown, clock, random, expiredBefore, isLeader, expectLeader, draining$ }
+    const to = { store: shown, clock, expiredBefore, isLeader, expectLeader, draining$ }
     // Loaded only if there is a webhook, because the HTTP client needs memory.
     const delivered$ = defer(() => import('../events/webhooks/deliver-events.ts')).pipe(
       mergeMap(({ deliverEvents }) => merge(...webhooks.map((webhook) => deliverEvents({ webhook, ...to })))),

@@ -1,11 +1,12 @@
 import {
   concat,
-  concatMap,
+  connect,
   defer,
   delay,
   exhaustMap,
   filter,
   finalize,
+  ignoreElements,
   merge,
   mergeMap,
   repeat,
@@ -21,19 +22,17 @@ import type { Clock } from '../../clock/clock.ts'
 import { delayAfter } from '../../clock/delay-after.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import { onlyStoreErrors, StoreError } from '../../store/store-error.ts'
+import { storeRetried } from '../../store/store-retried.ts'
 import type { UndeliveredEvent } from '../../store/webhook-store.ts'
 import { readOne } from '../read-events.ts'
 import { openWebhook, type OpenOptions, type OpenWebhook } from './open-webhook.ts'
 import { eventPoster, type PostEvent } from './post-event.ts'
-import { delayOfEvent, throttle } from './throttle.ts'
-import type { Series } from './waiting-events.ts'
-import { counted, type WebhookEvent } from './webhook-event.ts'
+import type { WaitingEvent } from './waiting-events.ts'
+import type { WebhookEvent } from './webhook-event.ts'
 
 type Options = OpenOptions & {
   /** Default: by HTTP. */
   post?: PostEvent
-  /** A random number from 0 to 1. */
-  random: () => number
   isLeader: () => boolean
   /** Rejects with a StoreError if another daemon is the leader by the store. */
   expectLeader: () => Promise<void>
@@ -41,12 +40,13 @@ type Options = OpenOptions & {
   draining$: Observable<unknown>
 }
 
-/**
- * The pause between two saves of the webhook's position (seconds). After a crash, events delivered since then are sent again.
- */
-const SAVE_INTERVAL_SECONDS = 1
-/** The longest delay between two attempts of an event (seconds), before jitter. */
+/** The pause between two rounds (seconds). After a crash, events delivered since the last round are sent again. */
+const ROUND_SECONDS = 1
+/** The longest delay between two attempts of an event, unless the receiver asks for more (seconds). */
 const MAX_DELAY_SECONDS = 300
+/** The longest pause of a receiver that is down, unless it asks for more (seconds). */
+const MAX_PAUSE_SECONDS = 15
+const MAX_RETRY_AFTER_SECONDS = 3600
 /** How long callwatch retries an event that the receiver refuses (seconds). */
 const MAX_REFUSED_SECONDS = 600
 /** The most requests at the same time. */
@@ -56,92 +56,87 @@ const DRAIN_SECONDS = 3
 const GONE = 410
 /** Below 500, only these answers refuse no event: timeout, gone, too early, too many requests. */
 const NO_REFUSALS: readonly number[] = [408, GONE, 425, 429]
+/** With these answers the receiver is down: no other event would be accepted. */
+const DOWN: readonly number[] = [429, 502, 503, 504]
 
 /**
  * Delivers the events of the log that a webhook wants until `draining$`: each at least once, and in order for each call. A
  * failed event is retried with longer and longer delays, and delays only later events of its call. The store keeps the
  * webhook's position.
  */
-export function deliverEvents(options: Omit<Options, 'report'>): Observable<WebhookEvent> {
-  const { clock, isLeader, draining$ } = options
+export function deliverEvents(given: Omit<Options, 'report'>): Observable<WebhookEvent> {
   return defer(() => {
-    /** Events that were not reported yet. They are reported even if later work fails. */
-    const unreported: WebhookEvent[] = []
-    const reporting = { ...options, report: (...events: WebhookEvent[]) => void unreported.push(...events) }
-    return everySecond(clock).pipe(
-      takeUntil(draining$),
+    const { webhook, clock, isLeader, draining$ } = given
+    const reported$ = new Subject<WebhookEvent>()
+    const options: Options = {
+      ...given,
+      report: (change) => {
+        if (change.kind !== 'events' || change.n > 0) reported$.next({ webhook: webhook.name, ...change })
+      },
+    }
+    const opened$ = everySecond(clock).pipe(
       filter(isLeader),
-      exhaustMap(() => openWebhook(reporting).catch(onlyStoreErrors(undefined))),
-      filter((opened) => opened !== undefined),
       take(1),
-      mergeMap((opened) => deliverTo(opened, reporting)),
+      mergeMap(() => openWebhook(options)),
+      storeRetried(clock),
+      takeUntil(draining$),
+    )
+    const delivered$ = opened$.pipe(
+      mergeMap((opened) => deliverTo(opened, options)),
       // After a change by another process or of the leader, the webhook is opened again.
       repeat({ delay: () => timer(0, clock.scheduler).pipe(takeUntil(draining$)) }),
-      concatMap(() => unreported.splice(0)),
+      ignoreElements(),
+      finalize(() => reported$.complete()),
     )
+    return merge(reported$, delivered$)
   })
 }
 
-const everySecond = ({ scheduler }: Clock) => timer(0, SAVE_INTERVAL_SECONDS * 1000, scheduler)
+const everySecond = ({ scheduler }: Clock) => timer(0, ROUND_SECONDS * 1000, scheduler)
 
 /**
- * Reads, delivers and saves every second, until another process changes the webhook, this daemon is not the leader any more, or
- * `draining$`.
+ * Each second it saves what became of the events, reads further ones, and sends those that are due: until another process changes the
+ * webhook, this daemon is not the leader any more, or `draining$`.
  */
 function deliverTo(opened: OpenWebhook, options: Options): Observable<unknown> {
   const { clock, isLeader, draining$ } = options
-  const { waiting } = opened
-  /** Series whose first event is sent when a request may begin. */
-  const ready$ = new Subject<Series>()
-  const low$ = new Subject<void>()
+  const { waiting, save, read } = opened
   const aborting = new AbortController()
-  const { attempt, permits, problem } = attemptsFor(opened, options, aborting.signal)
+  const { attempt, permits } = attemptsFor(opened, options, aborting.signal)
+  let due = waiting.due(-Infinity)
   let isOver = false
-  let isSaveDue = false
 
-  function send(series: Series): void {
-    series.due = Infinity
-    ready$.next(series)
+  async function round(): Promise<void> {
+    isOver ||= !isLeader() || !(await save())
+    if (isOver) return
+    await read()
+    due = waiting.due(clock.monotonic())
   }
 
-  function sendDue(): void {
-    if (permits()) for (const series of waiting.due(clock.monotonic())) send(series)
-  }
+  const goesOn = () => !isOver && permits()
 
-  async function sendNow(series: Series): Promise<void> {
-    if (series.events.length === 0) return
-    if (isOver || !permits()) {
-      // It is due at once: `sendDue` sends it when the receiver may get events again.
-      series.due = -Infinity
-      return
+  /** Sends one event after the other, while any is due. */
+  async function send(): Promise<void> {
+    while (goesOn()) {
+      const series = due.next().value
+      if (series === undefined) return
+      do await attempt(series[0]!)
+      while (series[0]?.due === -Infinity && goesOn())
     }
-    await attempt(series)
-    if (series.due === Infinity) send(series)
-    if (opened.hasRoomAgain()) low$.next()
   }
 
-  async function work(): Promise<void> {
-    sendDue()
-    await opened.fill(() => !isOver && isLeader(), sendDue)
-    if (!isSaveDue) return
-    isSaveDue = false
-    isOver ||= !isLeader() || !(await opened.save(problem()))
-  }
-
-  const drained$ = draining$.pipe(tap(() => (isOver = true)))
-  const worked$ = merge(everySecond(clock).pipe(tap(() => (isSaveDue = true))), low$).pipe(
-    takeUntil(drained$),
-    exhaustMap(() => work().catch(onlyStoreErrors(undefined))),
-    takeWhile(() => !isOver, true),
-    finalize(() => ready$.complete()),
+  const rounds$ = everySecond(clock).pipe(
+    takeUntil(draining$.pipe(tap(() => (isOver = true)))),
+    exhaustMap(() => round().catch(onlyStoreErrors(undefined))),
+    takeWhile(() => !isOver),
   )
-  const sent$ = ready$.pipe(
-    mergeMap(sendNow, CONCURRENT),
+  const sent$ = rounds$.pipe(
+    connect((round$) => merge(...Array.from({ length: CONCURRENT }, () => round$.pipe(exhaustMap(send))))),
     takeUntil(draining$.pipe(delay(DRAIN_SECONDS * 1000, clock.scheduler))),
     finalize(() => aborting.abort()),
   )
-  const last$ = defer(async () => isLeader() && opened.save(problem()).catch(onlyStoreErrors(undefined)))
-  return concat(merge(sent$, worked$), last$)
+  const last$ = defer(async () => isLeader() && save().catch(onlyStoreErrors(undefined)))
+  return concat(sent$, last$)
 }
 
 /**
@@ -149,67 +144,85 @@ function deliverTo(opened: OpenWebhook, options: Options): Observable<unknown> {
  *
  * @param aborted aborts the requests
  */
-function attemptsFor({ waiting, progress }: OpenWebhook, options: Options, aborted: AbortSignal) {
-  const { webhook, store, clock, random, isLeader, expectLeader, report } = options
+function attemptsFor({ waiting, progress, bury }: OpenWebhook, options: Options, aborted: AbortSignal) {
+  const { webhook, store, clock, isLeader, expectLeader, report } = options
   const { post = eventPoster(webhook, clock) } = options
-  const { name } = webhook
-  const jittered = (seconds: number) => seconds * (0.5 + random() / 2)
-  const receiver = throttle(clock, jittered)
-  let active = 0
+  /** How often in a row the receiver was down, and until when it gets nothing (monotonic seconds). */
+  let [downs, pausedUntil] = [0, -Infinity]
 
-  /** Sends the first event of a series. Postpones it if it was not accepted. */
-  async function attempt(series: Series): Promise<void> {
-    const event = series.events[0]!
-    series.isSending = true
-    active += 1
+  /** Sends an event. Postpones it if it was not accepted. */
+  async function attempt(event: WaitingEvent): Promise<void> {
+    event.due = Infinity
     try {
-      const text = waiting.texts.get(event) ?? (await readOne(store, event))
+      const text = event.text ?? (await readOne(store, event.row))
       await expectLeader()
-      if (!isLeader()) return
-      if (text !== undefined) await post(idIn(text), text, aborted)
+      if (!isLeader()) throw new StoreError('stale', 'another daemon is the leader')
+      if (text !== undefined) {
+        await post(idIn(text), text, aborted)
+        downs = 0
+        progress.deliveredAt = clock.wall()
+      }
       waiting.remove(event)
-      report(...counted(name, text === undefined ? 'expired' : 'delivered', 1))
-      if (text === undefined) return
-      receiver.accepted()
-      progress.deliveredAt = clock.wall()
+      report({ kind: 'events', outcome: text === undefined ? 'expired' : 'delivered', n: 1 })
     } catch (error) {
-      if (error instanceof StoreError) waiting.postpone(series, event, clock.monotonic() + SAVE_INTERVAL_SECONDS)
-      else if (error instanceof DeliveryError) failed(series, event, error)
+      if (error instanceof StoreError) event.due = clock.monotonic() + ROUND_SECONDS
+      else if (error instanceof DeliveryError) failed(event, error)
       else throw error
-    } finally {
-      series.isSending = false
-      active -= 1
     }
   }
 
-  /** Postpones an event, or makes it a dead letter if the receiver has refused it for long. Pauses the webhook if its receiver is gone. */
-  function failed(series: Series, event: UndeliveredEvent, error: DeliveryError): void {
+  function failed(event: WaitingEvent, error: DeliveryError): void {
     const { message: problem, status } = error
-    const wall = clock.wall()
-    const isRefused = status !== undefined && status < 500 && !NO_REFUSALS.includes(status)
-    const refusedSince = isRefused ? (event.refusedSince ?? wall) : undefined
-    const isDead = refusedSince !== undefined && wall - refusedSince >= MAX_REFUSED_SECONDS
-    const changed = { ...event, attempts: event.attempts + 1, problem, refusedSince, dead: isDead }
-    report(...counted(name, isDead ? 'dead' : 'retried', 1, problem))
-    if (isDead) waiting.bury(event, changed)
-    else {
-      const pause = jittered(delayAfter(event.attempts + 1, 1, MAX_DELAY_SECONDS))
-      waiting.postpone(series, changed, clock.monotonic() + Math.max(pause, delayOfEvent(error)))
+    const row = afterFailure(event.row, error, clock.wall())
+    report({ kind: 'events', outcome: row.dead ? 'dead' : 'retried', n: 1, problem })
+    if (row.dead) {
+      waiting.remove(event)
+      bury(row)
+      return
     }
-    if (status !== GONE) receiver.failed(error, event.attempts === 0)
-    else if (progress.paused === undefined) {
+    const retryAfter = Math.min(error.retryAfter ?? 0, MAX_RETRY_AFTER_SECONDS)
+    const delay = Math.max(retryAfter, delayAfter(row.attempts, 1, MAX_DELAY_SECONDS))
+    waiting.postpone(event, row, clock.monotonic() + delay)
+    if (isDown(error)) pause(retryAfter)
+    if (status === GONE && progress.paused === undefined) {
       progress.paused = problem
-      report({ webhook: name, kind: 'paused', problem })
+      report({ kind: 'paused', problem })
     }
+  }
+
+  /** Sends nothing to a receiver that is down for a while. @param retryAfter how long it asks to wait (seconds), or 0 */
+  function pause(retryAfter: number): void {
+    const now = clock.monotonic()
+    // What was under way when the pause began says nothing new.
+    if (now >= pausedUntil) downs += 1
+    pausedUntil = Math.max(pausedUntil, now + (retryAfter || delayAfter(downs, 1, MAX_PAUSE_SECONDS)))
   }
 
   return {
     attempt,
     /** Whether the receiver may get another event now. */
-    permits: () => progress.paused === undefined && isLeader() && receiver.permits(active),
-    problem: receiver.problem,
+    permits: () => progress.paused === undefined && isLeader() && clock.monotonic() >= pausedUntil,
   }
 }
+
+/**
+ * An event after an attempt that failed: a dead letter, if the receiver has refused it for long.
+ *
+ * @param now UNIX seconds
+ */
+function afterFailure(
+  row: UndeliveredEvent,
+  { message: problem, status }: DeliveryError,
+  now: number,
+): UndeliveredEvent {
+  const isRefused = status !== undefined && status < 500 && !NO_REFUSALS.includes(status)
+  const refusedSince = isRefused ? (row.refusedSince ?? now) : undefined
+  const dead = refusedSince !== undefined && now - refusedSince >= MAX_REFUSED_SECONDS
+  return { ...row, attempts: row.attempts + 1, problem, refusedSince, dead }
+}
+
+const isDown = ({ status, mayHaveArrived }: DeliveryError) =>
+  status === undefined ? !mayHaveArrived : DOWN.includes(status)
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own event
 const idIn = (event: string) => (JSON.parse(event) as { id: string }).id

@@ -1,5 +1,7 @@
 /** A change of a webhook, or of its events, for log and metrics. */
-export type WebhookEvent = { webhook: string } & (
+export type WebhookEvent = { webhook: string } & WebhookChange
+
+export type WebhookChange =
   | { kind: 'events'; outcome: WebhookOutcome; n: number; problem?: string }
   /** An event keeps failing; or none does any more. */
   | { kind: 'failing'; problem: string }
@@ -7,12 +9,6 @@ export type WebhookEvent = { webhook: string } & (
   | { kind: 'paused'; problem: string }
   /** The webhook's position in the log no longer exists, so it may have missed events. */
   | { kind: 'gap' }
-)
 
 /** `dead`: a dead letter. `expired`: deleted by the retention before it was delivered. */
 export type WebhookOutcome = 'delivered' | 'retried' | 'dead' | 'expired'
-
-/** An event with a count, or none if the count is 0. */
-export function counted(webhook: string, outcome: WebhookOutcome, n: number, problem?: string): WebhookEvent[] {
-  return n === 0 ? [] : [{ webhook, kind: 'events', outcome, n, ...(problem !== undefined && { problem }) }]
-}

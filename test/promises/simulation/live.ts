@@ -95,7 +95,6 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     post: run.webhook.post(clock),
     store,
     clock,
-    random: run.webhook.draw,
     expiredBefore: () => (retentionTime([run.target?.ledger.sync.lastSuccess], clock) ?? -Infinity) - 30 * 86_400,
     isLeader: () => true,
     expectLeader: async () => undefined,

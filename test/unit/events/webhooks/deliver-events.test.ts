@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { writeCursor, readCursor } from '../../../../src/events/cursor.ts'
 import { webhookViews } from '../../../../src/events/webhooks/webhook-views.ts'
+import type { DeliveryError } from '../../../../src/network/delivery-error.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
-import { answered, delivering, RETENTION } from './delivering.ts'
+import { answered, delivering, RETENTION, unanswered } from './delivering.ts'
 
 const calls = (n: number, from = 0) => Array.from({ length: n }, (_, i) => `call ${from + i}`)
 const hang = () => new Promise<undefined>(() => undefined)
@@ -75,6 +76,27 @@ describe('a webhook gets', () => {
     // Those that hung are repeated, and nothing that was saved.
     expect(subjects()).toEqual([...calls(6), ...calls(3)])
   })
+})
+
+test('while how far the webhook is cannot be saved, nothing further is read, so that a crash repeats little', async () => {
+  const { append, run, clock, subjects, store } = delivering()
+  let isFull = false
+  const saveWebhook: typeof store.saveWebhook = async (change) => {
+    if (isFull) throw new StoreError('unavailable', 'the disk is full')
+    return store.saveWebhook(change)
+  }
+  const first = run(undefined, { ...store, saveWebhook })
+  await clock.advance(1)
+  isFull = true
+  for (let i = 0; i < 60; i++) {
+    await append([`call ${i}`])
+    await clock.advance(1)
+  }
+  expect(subjects()).toEqual(['call 0'])
+  first.kill()
+  run()
+  await clock.advance(1)
+  expect(subjects()).toEqual(['call 0', ...calls(60)])
 })
 
 describe('an event that fails', () => {
@@ -216,6 +238,17 @@ describe('a receiver', () => {
     expect(subjects()).toHaveLength(16)
   })
 
+  test('that is slow to fail gets each event once before it gets one again', async () => {
+    const { append, run, clock, received, state } = delivering()
+    const slowly = () =>
+      new Promise<DeliveryError>((resolve) => clock.scheduler.schedule(() => resolve(answered(500)), 20_000))
+    state.receive = (subject) => (subject === 'good' ? undefined : slowly())
+    await append([...calls(40), 'good'])
+    run()
+    await clock.advance(60)
+    expect(received.find(([, subject]) => subject === 'good')).toEqual([40, 'good'])
+  })
+
   test('that answers soon gets the next request at once, however many events there are', async () => {
     const { append, run, clock, subjects, state } = delivering()
     state.receive = () => new Promise((resolve) => clock.scheduler.schedule(() => resolve(undefined), 10))
@@ -226,44 +259,59 @@ describe('a receiver', () => {
     expect(subjects()).toHaveLength(3000)
   })
 
-  test('that is down gets one request at a time, each after a delay, and all events once it is back', async () => {
-    const { append, run, clock, subjects, received, outcomes, stored, state } = delivering()
-    state.receive = () => answered(503)
-    await append(calls(100))
-    run()
-    await clock.advance(1)
-    // Those that were under way when it went down do not make the delays longer.
-    const atOnce = received.length
-    // Those under way, those instead of the first four, and one a second later.
-    expect(atOnce).toBeLessThan(16 + 6)
-    await clock.advance(6)
-    expect(received.slice(atOnce).map(([at]) => at)).toEqual([3, 7])
-    await clock.advance(594)
-    const whileDown = received.filter(([at]) => at > 60).length
-    expect(whileDown).toBeGreaterThan(30)
-    expect(whileDown).toBeLessThan(40)
-    expect(outcomes().filter((outcome) => outcome === 'failing')).toHaveLength(1)
-    expect(await stored()).toMatchObject({ progress: { problem: 'it answered 503' } })
-    state.receive = () => undefined
-    const before = subjects().length
-    await clock.advance(400)
-    expect(new Set(subjects().slice(before))).toEqual(new Set(calls(100)))
-    expect(outcomes().filter((outcome) => outcome === 'recovered')).toHaveLength(1)
-    expect((await stored())!.progress.problem).toBeUndefined()
-  })
+  test.each([429, 502, 503, 504, 'no connection'] as const)(
+    'that is down (%s) gets nothing for longer and longer, and all events once it is back',
+    async (answer) => {
+      const { append, run, clock, subjects, received, outcomes, stored, state } = delivering()
+      state.receive = () => (answer === 'no connection' ? unanswered(false) : answered(answer))
+      await append(calls(100))
+      run()
+      await clock.advance(600)
+      const times = [...new Set(received.map(([at]) => at))]
+      expect(times.slice(0, 7)).toEqual([0, 1, 3, 7, 15, 30, 45])
+      expect(new Set(times.slice(5).map((at, i) => at - times[4 + i]!))).toEqual(new Set([15]))
+      expect(received.length).toBeLessThanOrEqual(16 * times.length)
+      expect(outcomes().filter((outcome) => outcome === 'failing')).toHaveLength(1)
+      expect(await stored()).toMatchObject({ progress: { problem: expect.any(String) } })
+      state.receive = () => undefined
+      const before = subjects().length
+      await clock.advance(400)
+      expect(new Set(subjects().slice(before))).toEqual(new Set(calls(100)))
+      expect(outcomes().filter((outcome) => outcome === 'recovered')).toHaveLength(1)
+      expect((await stored())!.progress.problem).toBeUndefined()
+    },
+  )
 
-  test.each([400, 404, 422, 500])('that answers %i to one kind of event gets the others at once', async (status) => {
+  test('that answers 502 to one event alone gets the others within seconds', async () => {
     const { append, run, clock, received, state } = delivering()
-    state.receive = (subject) => (subject.startsWith('bad') ? answered(status) : undefined)
+    state.receive = (subject) => (subject === 'bad' ? answered(502) : undefined)
+    await append(['bad'])
     run()
-    for (let i = 0; i < 60; i++) {
-      await append([...Array.from({ length: 12 }, (_, n) => `bad ${12 * i + n}`), `good ${i}`])
+    for (let i = 0; i < 600; i++) {
+      await append([`good ${i}`])
       await clock.advance(1)
     }
     const good = received.filter(([, subject]) => subject.startsWith('good'))
-    expect(good).toHaveLength(60)
-    expect(Math.max(...good.map(([at], i) => at - i))).toBeLessThan(3)
+    expect(good).toHaveLength(600)
+    expect(Math.max(...good.map(([at], i) => at - i))).toBeLessThan(4)
   })
+
+  test.each([400, 404, 422, 500, 'nothing'] as const)(
+    'that answers %s to one kind of event gets the others at once',
+    async (answer) => {
+      const { append, run, clock, received, state } = delivering()
+      const bad = () => (answer === 'nothing' ? unanswered(true) : answered(answer))
+      state.receive = (subject) => (subject.startsWith('bad') ? bad() : undefined)
+      run()
+      for (let i = 0; i < 60; i++) {
+        await append([...Array.from({ length: 12 }, (_, n) => `bad ${12 * i + n}`), `good ${i}`])
+        await clock.advance(1)
+      }
+      const good = received.filter(([, subject]) => subject.startsWith('good'))
+      expect(good).toHaveLength(60)
+      expect(Math.max(...good.map(([at], i) => at - i))).toBeLessThan(3)
+    },
+  )
 
   test('that refuses everything of a quiet system shows as failing, with the reason', async () => {
     const { append, run, clock, outcomes, store, state } = delivering()

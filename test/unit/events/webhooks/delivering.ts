@@ -25,6 +25,11 @@ export function answered(status: number, retryAfter?: number): DeliveryError {
   return new DeliveryError(`it answered ${status}`, { retryable: isRetryable, status, retryAfter })
 }
 
+/** A request that had no answer. @param mayHaveArrived whether there was a connection */
+export function unanswered(mayHaveArrived: boolean): DeliveryError {
+  return new DeliveryError('it did not answer', { retryable: true, mayHaveArrived })
+}
+
 /** A log of events in a store, and a webhook that gets them, on a clock of the test. */
 export function delivering(
   given: Parameters<typeof webhookOf>[0] = { from: 'start' },
@@ -67,7 +72,6 @@ export function delivering(
       },
       store: on,
       clock,
-      random: () => 1,
       expiredBefore: () => clock.wall() - state.retention,
       isLeader: () => state.isLeader,
       expectLeader: async () => state.expectLeader(),

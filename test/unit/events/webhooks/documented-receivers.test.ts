@@ -178,7 +178,6 @@ async function deliverAll(store: Store, url: string): Promise<void> {
     post: eventPoster(webhook, systemClock),
     store,
     clock: systemClock,
-    random: Math.random,
     expiredBefore: () => systemClock.wall() - 86_400,
     isLeader: () => true,
     expectLeader: async () => undefined,
