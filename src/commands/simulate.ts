@@ -35,7 +35,6 @@ export const declare: Declare = (command, { printWhole: print }) => {
     )
     .option('--targets <n>', 'services with calls of their own', counted, 1)
     .option('--burst <percent>', 'percent of calls that fail for 5 of 30 minutes', percent)
-    .option('--api-key <key>', 'use this key of scope fullAccess')
     .option('--requests-per-minute <n>', 'answer 429 above this rate', positive)
     .option('--webhook <url>', 'send webhooks there, with its user and password', webAddress)
     .option('--replay <file>', 'answer as this file of `check --record`', recording)

@@ -4,12 +4,13 @@ import { proxyProblems } from '../network/proxy-variables.ts'
 import { valueAt, withValue } from '../schema/path.ts'
 import { configSchema, withCertificate, type Config } from './config.ts'
 import { servedRules } from './shipped-rules.ts'
-import { type Draft, problemsOf } from './reading/draft.ts'
-import { fillFromEnvironment, type Environment, interpolate } from './reading/environment.ts'
-import { errorIn, readConfigFile } from './reading/read-config-file.ts'
+import { type Draft, draftOf, errorOf, problemsOf } from './reading/draft.ts'
+import { fillFromEnvironment } from './reading/environment.ts'
+import type { Environment } from './reading/interpolate.ts'
+import { readConfigFile } from './reading/read-config-file.ts'
 import { checkVariables } from './reading/unknown-variables.ts'
 import { readSecretFiles, readTlsFiles } from './reading/read-named-files.ts'
-import { isReadOnce, readAnyText, readText, type ReadText } from './reading/read-text.ts'
+import { readAnyText, readText, type Reading, type ReadText } from './reading/read-text.ts'
 
 type LoadConfigOptions = {
   /** The value of `--config`. */
@@ -31,20 +32,16 @@ type LoadConfigOptions = {
  */
 export function loadConfig(options: LoadConfigOptions): Config {
   const { env, cwd, readText: read = readText } = options
-  const file = readConfigFile(options)
-  const { content, name, folder } = file
-  const draft = interpolate(content, env)
-  fillFromEnvironment(draft, env, name)
+  const draft = draftOf(readConfigFile(options), env)
+  fillFromEnvironment(draft, env)
   draft.problems.push(...proxyProblems(env))
   const unknownVariables = checkVariables(draft, env)
-  const folders = { file: folder, cwd, readText: read }
-  readSecretFiles(draft, folders)
-  const tls = readTlsFiles(draft, folders)
+  readSecretFiles(draft, { cwd, readText: read })
+  const tls = readTlsFiles(draft, { cwd, readText: read })
   addShippedRules(draft)
-  draft.origins.set('', name)
   const result = configSchema.safeParse(draft.tree)
   const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
-  if (result.data === undefined || problems.length > 0) throw errorIn(file, problems, draft.brought)
+  if (result.data === undefined || problems.length > 0) throw errorOf(draft, problems)
   return { ...withCertificate(result.data, tls), ...(unknownVariables.length > 0 && { unknownVariables }) }
 }
 
@@ -63,54 +60,35 @@ function addShippedRules(draft: Draft): void {
  * @returns the same configuration, or throws the same ConfigError, until a file changes
  */
 export function repeatedLoad(options: LoadConfigOptions): () => Config {
-  const once = new Map<string, string>()
-  let latest: Loaded | undefined
+  let pipe: Reading | undefined
+  let files: { read: ReadText; path: string; reading: Reading }[] = []
+  let latest: { config: Config } | { error: unknown } | undefined
   const readConfig: ReadText = (path) => {
-    const known = once.get(path)
-    if (known !== undefined) return known
+    if (pipe !== undefined) return pipe
     // If a pipe replaces the file while the daemon runs, it must not block everything.
-    if (latest !== undefined || !isReadOnce(path)) return readText(path)
-    const text = readAnyText(path)
-    once.set(path, text)
-    return text
+    const reading = latest === undefined ? readAnyText(path) : readText(path)
+    if ('text' in reading && reading.isPipe) pipe = reading
+    return reading
   }
-  return () => {
-    const isSame = latest?.files.every(({ read, text }) => isDeepStrictEqual(tried(read), text))
-    if (latest === undefined || isSame === false) latest = load({ ...options, readConfig })
-    return resultOf(latest.config)
-  }
-}
-
-/** A configuration, and the text of each of its files when it was loaded. */
-type Loaded = { files: { read: () => string; text: Tried<string> }[]; config: Tried<Config> }
-
-function load(options: LoadConfigOptions & { readConfig: ReadText }): Loaded {
-  const files: Loaded['files'] = []
   const noting =
     (read: ReadText): ReadText =>
     (path) => {
-      const file = () => read(path)
-      const text = tried(file)
-      files.push({ read: file, text })
-      return resultOf(text)
+      const reading = read(path)
+      files.push({ read, path, reading })
+      return reading
     }
-  const noted = { ...options, readText: noting(readText), readConfig: noting(options.readConfig) }
-  const config = tried(() => loadConfig(noted))
-  return { files, config }
-}
-
-/** What work has returned or thrown. */
-type Tried<T> = { value: T } | { error: unknown }
-
-function tried<T>(work: () => T): Tried<T> {
-  try {
-    return { value: work() }
-  } catch (error) {
-    return { error }
+  const load = () => {
+    files = []
+    try {
+      return { config: loadConfig({ ...options, readText: noting(readText), readConfig: noting(readConfig) }) }
+    } catch (error) {
+      return { error }
+    }
   }
-}
-
-function resultOf<T>(outcome: Tried<T>): T {
-  if ('error' in outcome) throw outcome.error
-  return outcome.value
+  return () => {
+    const isSame = files.every(({ read, path, reading }) => isDeepStrictEqual(read(path), reading))
+    if (latest === undefined || !isSame) latest = load()
+    if ('error' in latest) throw latest.error
+    return latest.config
+  }
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { checkWindows, ruleSchema, type Rule } from '../alerts/rule.ts'
-import { formatPath, reportDuplicates, type Path } from '../schema/path.ts'
-import type { Problem } from './config-error.ts'
-import { problemsOf } from './reading/draft.ts'
-import { type Environment, interpolate } from './reading/environment.ts'
-import { errorIn, readConfigFile } from './reading/read-config-file.ts'
+import { reportDuplicates, type Path } from '../schema/path.ts'
+import { draftOf, errorOf, problemAt, problemsOf } from './reading/draft.ts'
+import type { Environment } from './reading/interpolate.ts'
+import { readConfigFile } from './reading/read-config-file.ts'
 
 export type LoadRulesOptions = {
   /** The value of `--rule`. */
@@ -23,19 +22,18 @@ export type LoadRulesOptions = {
  */
 export function loadRules({ file, env, cwd, history }: LoadRulesOptions): Rule[] {
   const rulesFile = readConfigFile({ file, env, cwd, option: '--rule', expected: 'a file of rules' })
-  const draft = interpolate(rulesFile.content, env)
-  draft.origins.set('', rulesFile.name)
+  const draft = draftOf(rulesFile, env)
   const isList = Array.isArray(draft.tree)
   const result = isList ? z.array(ruleSchema).safeParse(draft.tree) : ruleSchema.safeParse(draft.tree)
-  const problems: Problem[] = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
+  const problems = [...draft.problems, ...problemsOf(result.error?.issues ?? [], draft)]
   const rules = [result.data ?? []].flat()
   const report = (path: Path, message: string) =>
-    problems.push({ path: formatPath(isList ? path : path.slice(1)), message })
+    problems.push(problemAt(draft, isList ? path : path.slice(1), message))
   checkWindows(rules, history, ([, ...path], message) => report(path, message))
   reportDuplicates(
     rules.map((rule) => rule.name),
     (index, earlier) => report([index, 'name'], `the same name as \`[${earlier}]\`; expected a name of its own`),
   )
   if (problems.length === 0) return rules
-  throw errorIn(rulesFile, problems)
+  throw errorOf(draft, problems)
 }

@@ -1,5 +1,5 @@
 import { A_DATABASE, isStoreUrl } from '../store/store-section.ts'
-import { type Environment, interpolate } from './reading/environment.ts'
+import { type Environment, interpolate } from './reading/interpolate.ts'
 
 /**
  * Reads a store's address from the command line: a value for `store.path` or `store.url`, in which `${NAME}` is replaced from
@@ -8,13 +8,14 @@ import { type Environment, interpolate } from './reading/environment.ts'
  * @returns the address, or what is wrong with it, without anything that may be secret
  */
 export function readStoreAddress(
-  text: string,
+  given: string,
   env: Environment,
 ): { address: { path: string } | { url: string } } | { problem: string } {
-  const draft = interpolate(text, env)
-  const [problem] = draft.problems
-  if (problem !== undefined) return { problem: problem.message }
-  const address = String(draft.tree)
+  const {
+    text: address,
+    problems: [problem],
+  } = interpolate(given, env)
+  if (problem !== undefined) return { problem }
   if (address === '') return { problem: 'found an empty text; expected the name of a file, or the URL of a database' }
   if (!/^\w+:\/\//.test(address)) return { address: { path: address } }
   if (isStoreUrl(address)) return { address: { url: address } }

@@ -13,7 +13,7 @@ export type SetUpTarget = Pick<SyncState, 'created' | 'past'> & {
 
 /** The period of a report that a receiver gets, and what it is remembered by once it did. Times are UNIX seconds. */
 export type DueReport = { from: number; to: number; timezone: string } & (
-  | { every: CalendarPeriod; due: number; csv: boolean }
+  | { every: CalendarPeriod; due: number }
   | { every: undefined; setUp: readonly SetUpTarget[] }
 )
 
@@ -34,11 +34,11 @@ const REMEMBERED_SECONDS = 2 * DAY
 export function dueReport(state: ReceiverState, { reports, targets, now }: Known): DueReport | undefined {
   const first = firstReport(state, { reports, targets })
   if (first !== undefined) return first
-  for (const { every, at, timezone, csv } of reports) {
+  for (const { every, at, timezone } of reports) {
     const { due, from, to } = lastDue(every, at, timezone, now)
     // Whoever was added later does not get it.
     if (due < state.added || hasGot(state.reports[every], { from, to, now })) continue
-    if (targets.some((target) => knownSince(target) < to)) return { every, due, csv, from, to, timezone }
+    if (targets.some((target) => knownSince(target) < to)) return { every, due, from, to, timezone }
   }
   return undefined
 }

@@ -20,7 +20,7 @@ export type Routable = Pick<Alert, 'alert' | 'severity' | 'target' | 'labels' | 
 export type GroupOf = (alert: Routable) => Group
 
 /**
- * The group of an alert. The settings of the first route that matches it come before those of `notify`.
+ * The group of an alert. The labels of the first route that matches it come before those of `notify`.
  *
  * @param rules an alert is in the group of the most severe of them that measures the same and has the same route, so that an alert
  *   that becomes more severe stays in its group; default: each rule has a group of its own
@@ -53,8 +53,8 @@ export function grouping(
       key,
       labels,
       route: route?.match,
-      wait: route?.groupWait ?? notify.groupWait,
-      interval: route?.groupInterval ?? notify.groupInterval,
+      wait: notify.groupWait,
+      interval: notify.groupInterval,
     }
   })
 }

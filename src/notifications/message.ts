@@ -108,8 +108,6 @@ export type ReportMessage = {
   setUp?: readonly string[]
   /** What is usual on them, by the rules with `above_usual`, those first whose share is largest. */
   usual?: readonly UsualShare[]
-  /** Whether a mail has it as CSV. */
-  csv: boolean
 }
 
 /** The usual share of the calls of an alert, and the threshold of the alert by it. */

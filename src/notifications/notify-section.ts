@@ -84,7 +84,6 @@ const report = section({
   receivers: eachOnce(text('the name of a receiver'))
     .optional()
     .describe('Names of the receivers that get it; default: all but Alertmanager and webhooks in its format'),
-  csv: z.boolean().prefault(true).describe('Whether e-mails have it attached as CSV'),
 })
 
 /** Selects alerts. Each given value must equal the alert's, or be an expression that matches it. */
@@ -125,8 +124,6 @@ const route = section({
     .describe('Which alerts; default: all. A value may be `=~` and a regular expression (alerting.md)'),
   notify: eachOnce(text('the name of a receiver')).describe('Names of the receivers that are notified; []: none'),
   group_by: labels.optional().describe('Instead of `notify.group_by`, for these alerts'),
-  group_wait: groupTime.optional().describe('Instead of `notify.group_wait`, for these alerts'),
-  group_interval: groupTime.optional().describe('Instead of `notify.group_interval`, for these alerts'),
 })
 
 const inhibition = section({

@@ -37,7 +37,7 @@ export function reportMaker(options: ReportMakerOptions): (due: DueReport) => Pr
   return async (due) => {
     const key = JSON.stringify([
       due.timezone,
-      due.every === undefined ? due.setUp.map(({ name, created }) => [name, created]) : [due.every, due.due, due.csv],
+      due.every === undefined ? due.setUp.map(({ name, created }) => [name, created]) : [due.every, due.due],
     ])
     const now = clock.wall()
     for (const [other, { askedAt }] of made) if (now - askedAt > KEPT_SECONDS) made.delete(other)
@@ -67,7 +67,7 @@ async function messageOf(
   const setUp = due.every === undefined ? due.setUp.map(({ name }) => name) : undefined
   const report = reportView(await reportOf(store, { from, to, by: ['target'], zone, targets: setUp }, known))
   const first = setUp && { setUp, usual: await usualOn(options, setUp, to) }
-  return { kind: 'report', report, every, ...first, csv: due.every === undefined || due.csv }
+  return { kind: 'report', report, every, ...first }
 }
 
 /** What is usual on targets at a time (UNIX seconds by the service's clock). */

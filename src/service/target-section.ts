@@ -53,10 +53,7 @@ const targetKeys = section(
       variable: 'CALLWATCH_API_KEY',
       fileVariable: 'CALLWATCH_API_KEY_FILE',
     }),
-    on_behalf_of: headerValue('a uid')
-      .optional()
-      .describe('List only the calls of this user')
-      .register(variables, { name: 'CALLWATCH_ON_BEHALF_OF' }),
+    on_behalf_of: headerValue('a uid').optional().describe('List only the calls of this user'),
     webhook: webhook
       .optional()
       .describe('Accept webhooks of the calls service at POST /hooks/<name>, as hints to poll at once; default: none'),

@@ -31,7 +31,7 @@ import type { DaemonEvent } from '../../daemon/daemon-event.ts'
 import { createLogger } from '../../log/logger.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
-import { positive, whole } from '../options/option-values.ts'
+import { positive } from '../options/option-values.ts'
 import { eventLine } from '../events.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
@@ -43,7 +43,6 @@ import { freePort } from './free-port.ts'
 type DemoOptions = {
   speed: number
   callsPerMinute: number
-  seed: number
   /** Prints no line per event, and summaries only if they differ. */
   quiet: boolean
 }
@@ -52,7 +51,6 @@ export const declare: Declare = (command, { print, succeed }) =>
   void command
     .option('--speed <n>', 'run calls at this multiple of real time', positive, 20)
     .option('--calls-per-minute <n>', 'start this many calls a minute', positive, 60)
-    .option('--seed <n>', 'draw the calls from this seed', whole, 1)
     .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
     .action(async (options) => succeed(await demo(options, (line) => print(line))))
 
@@ -91,13 +89,12 @@ const FINAL_POLLS_TIMEOUT_SECONDS = 60
  * @throws {StoreError} if the temporary store cannot be created
  */
 async function demo(options: DemoOptions, print: (line: string) => void): Promise<boolean> {
-  const { speed, seed, callsPerMinute } = options
+  const { speed, callsPerMinute } = options
   const stopRequested$ = stopSignal()
   const store = temporaryStore()
   /** The service's time, once it is frozen. */
   let serviceTime: number | undefined
   const simulator = await startSimulator({
-    seed,
     speed,
     callsPerMinute,
     ...recentCalls(callsPerMinute),
@@ -172,7 +169,7 @@ const DELIVERY_CHECK_SECONDS = 0.2
  */
 async function runDemo(
   { config, simulator, receiver, stopRequested$, freeze, log }: DemoWorld,
-  { speed, callsPerMinute, seed }: DemoOptions,
+  { speed, callsPerMinute }: DemoOptions,
   { print, printDetail }: Printing,
 ): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number; lag: string | undefined }> {
   const draining$ = new ReplaySubject<void>(1)
@@ -181,7 +178,7 @@ async function runDemo(
   /** A reload makes another one. */
   const target = () => daemon.targets.loaded()[0]!
 
-  print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time, seed ${seed}`)
+  print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time`)
   print(`the page:    ${daemon.url}`)
   print(`metrics:     ${daemon.url}metrics`)
   print(`the webhook: ${receiver.url} (a small receiver, which verifies each event, and prints it)`)

@@ -3,14 +3,10 @@ import { formatTime } from '../../text/format.ts'
 import type { Config } from '../../config/config.ts'
 import type { State } from '../../views/state/state.ts'
 import { WIDE, widthOf, type CommandContext, type Declare } from '../command.ts'
-import { untilStopped } from '../until-stopped.ts'
 import { daemonOf, hear, type Daemon } from './ask-daemon.ts'
 import { lastWritten } from './last-written.ts'
 import { printAll, printProblems } from './print-status.ts'
 
-const WATCH_SECONDS = 2
-/** Clears a terminal. */
-const CLEAR = '\u001B[H\u001B[2J'
 /** The states of a target that is polled. */
 const POLLED = ['up', 'failing']
 
@@ -18,7 +14,6 @@ const POLLED = ['up', 'failing']
 export const declare: Declare = (command, context) =>
   void command
     .option('--all', 'print all targets, alerts and receivers, also those that are fine', false)
-    .option('--watch', 'print it again every two seconds, until SIGINT or SIGTERM', false)
     .option(...WIDE)
     .option('--json', 'print the state of the daemon as JSON', false)
     .option('--health', 'only ask the daemon of this configuration whether it works (/healthz)', false)
@@ -31,22 +26,16 @@ export const declare: Declare = (command, context) =>
         return context.succeed(answer?.status === 200)
       }
       const config = await context.configured(options)
-      const { stdout } = context
       const print = options.wide ? context.printWhole : context.print
-      const say = options.json ? context.warn : print
-      const show = async () => {
-        const state = await hear(daemon, config)
-        if (options.watch && !options.json && stdout.isTTY) stdout.write(CLEAR)
-        if (state === undefined) return noDaemon(daemon, config, context, say)
-        const missing = config.targets
-          .map(({ name }) => name)
-          .filter((name) => state.targets.every((each) => each.name !== name))
-        context.succeed(isFine(state) && missing.length === 0)
-        if (options.json) return context.print(JSON.stringify(state, undefined, options.watch ? 0 : 2))
-        printProblems(state, config.http.publicUrl ?? daemon.url, print, missing)
-        if (options.all) printAll(state, context.printWhole, widthOf(context, options))
-      }
-      await (options.watch ? untilStopped(show, WATCH_SECONDS, context) : show())
+      const state = await hear(daemon, config)
+      if (state === undefined) return noDaemon(daemon, config, context, options.json ? context.warn : print)
+      const missing = config.targets
+        .map(({ name }) => name)
+        .filter((name) => state.targets.every((each) => each.name !== name))
+      context.succeed(isFine(state) && missing.length === 0)
+      if (options.json) return context.print(JSON.stringify(state, undefined, 2))
+      printProblems(state, config.http.publicUrl ?? daemon.url, print, missing)
+      if (options.all) printAll(state, context.printWhole, widthOf(context, options))
     })
 
 /** Whether all targets are polled and no alert fires. */

@@ -1,32 +1,33 @@
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { addProblem, addValue, nameOf, type Draft } from './draft.ts'
-import { fileProblem, type ReadText } from './read-text.ts'
+import { addProblem, addValue, nameOf, templateAt, type Draft } from './draft.ts'
+import type { ReadText } from './read-text.ts'
 import { formatPath, valueAt, withValue, type Path } from '../../schema/path.ts'
 import { secretPlaces } from '../secrets.ts'
 import type { Certificate } from '../../web/http-section.ts'
 
-/** At which folders relative names start: names in the file at the file's folder, names in a variable at `cwd`. */
-type Folders = { file: string; cwd: string; readText: ReadText }
+/** Names in the file start at the file's folder, names in a variable at `cwd`. */
+type Options = { cwd: string; readText: ReadText }
 
 /**
  * Puts the content of each secret's file (`api_key_file`) in the place of the secret (`api_key`), without white space at its
  * ends. It is a problem if the file cannot be used, or if a secret is given both ways.
  */
-export function readSecretFiles(draft: Draft, folders: Folders): void {
-  for (const { place } of secretPlaces(draft.tree)) readSecretFile(draft, place, folders)
+export function readSecretFiles(draft: Draft, options: Options): void {
+  for (const { place } of secretPlaces(draft.tree)) readSecretFile(draft, place, options)
 }
 
-function readSecretFile(draft: Draft, secret: Path, folders: Folders): void {
+function readSecretFile(draft: Draft, secret: Path, options: Options): void {
   const place = [...secret.slice(0, -1), `${String(secret.at(-1))}_file`]
   if (valueAt(draft.tree, place) === undefined) return
   if (valueAt(draft.tree, secret) !== undefined) {
-    const own = draft.origins.get(formatPath(secret)) ?? String(secret.at(-1))
+    const origin = draft.origins.get(formatPath(secret))
+    const own = typeof origin === 'string' ? origin : String(secret.at(-1))
     return addProblem(draft, place, `not accepted together with \`${own}\`; expected one of them`)
   }
-  const content = readNamed(draft, place, folders, 'the secret')
+  const content = readNamed(draft, place, options, 'the secret')
   if (content === undefined) return
-  const origin = nameOf(draft, place)
+  const origin = draft.origins.get(formatPath(place)) ?? place
   draft.tree = withValue(draft.tree, place, undefined)
   addValue(draft, secret, content.trim(), origin)
 }
@@ -37,27 +38,23 @@ function readSecretFile(draft: Draft, secret: Path, folders: Folders): void {
  * @param what the file is expected to hold
  * @returns undefined if there is no name, or it cannot be used
  */
-function readNamed(draft: Draft, place: Path, { file, cwd, readText }: Folders, what: string): string | undefined {
+function readNamed(draft: Draft, place: Path, { cwd, readText }: Options, what: string): string | undefined {
   const name = valueAt(draft.tree, place)
-  const path = formatPath(place)
+  const own = nameOf(draft, place)
   // The schema reports any other problem.
-  if (typeof name !== 'string' || name === '' || draft.reported.has(path)) return undefined
-  draft.brought.add(nameOf(draft, place))
-  let problem = 'is empty'
-  try {
-    const content = readText(resolve(draft.origins.has(path) ? cwd : file, name))
-    if (content.trim() !== '') return content
-  } catch (error) {
-    problem = fileProblem(error)
-  }
-  const shown = mayShow(draft, path, name) ? `the file \`${name}\`` : 'the file named there'
+  if (typeof name !== 'string' || name === '' || draft.problems.some(({ path }) => path === own)) return undefined
+  draft.brought.add(own)
+  const reading = readText(resolve(draft.origins.has(formatPath(place)) ? cwd : draft.file.folder, name))
+  if ('text' in reading && reading.text.trim() !== '') return reading.text
+  const shown = mayShow(draft, place, name) ? `the file \`${name}\`` : 'the file named there'
+  const problem = 'text' in reading ? 'is empty' : reading.problem
   addProblem(draft, place, `${shown} ${problem}; expected a file that holds ${what}`)
   return undefined
 }
 
 /** Users may put the secret itself where its file's name belongs, so only what looks like a file name is shown. */
-function mayShow(draft: Draft, path: string, name: string): boolean {
-  return /[./\\]/.test(name) && !/:\/\/|\n/.test(name) && !draft.templates.has(path)
+function mayShow(draft: Draft, place: Path, name: string): boolean {
+  return /[./\\]/.test(name) && !/:\/\/|\n/.test(name) && templateAt(draft, place) === undefined
 }
 
 const CERT: Path = ['http', 'tls', 'cert_file']
@@ -69,9 +66,9 @@ const KEY: Path = ['http', 'tls', 'key_file']
  *
  * @returns undefined if the file has no `http.tls`, or one that cannot be used
  */
-export function readTlsFiles(draft: Draft, folders: Folders): Certificate | undefined {
-  const cert = readNamed(draft, CERT, folders, 'a certificate (PEM)')
-  const key = readNamed(draft, KEY, folders, 'the key of the certificate (PEM)')
+export function readTlsFiles(draft: Draft, options: Options): Certificate | undefined {
+  const cert = readNamed(draft, CERT, options, 'a certificate (PEM)')
+  const key = readNamed(draft, KEY, options, 'the key of the certificate (PEM)')
   if (cert === undefined || key === undefined) return undefined
   try {
     createSecureContext({ cert, key })

@@ -1,6 +1,7 @@
 import { nearestKey } from '../../schema/nearest-key.ts'
 import type { Draft } from './draft.ts'
-import { VARIABLES, type Environment } from './environment.ts'
+import { VARIABLES } from './environment.ts'
+import type { Environment } from './interpolate.ts'
 
 const PREFIX = /^CALLWATCH_/i
 

@@ -211,7 +211,7 @@ export function messageOf(
 }
 
 /** The report of a day, and the first one of a target. */
-export const DAILY: ReportMessage = { kind: 'report', report: REPORT, every: 'day', csv: true }
+export const DAILY: ReportMessage = { kind: 'report', report: REPORT, every: 'day' }
 export const FIRST: ReportMessage = {
   kind: 'report',
   report: {
@@ -227,7 +227,6 @@ export const FIRST: ReportMessage = {
   },
   every: undefined,
   setUp: ['production'],
-  csv: true,
 }
 
 export const STORE_FAILING: StoreMessage = {

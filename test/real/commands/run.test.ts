@@ -98,9 +98,11 @@ test('run prints and serves no key, though the service repeats it and everything
 })
 
 test('simulate prints its address, responds there, and ends with exit 0 at a signal', async () => {
-  const running = start(['simulate', '--port', '0', '--api-key', 'k'])
+  const running = start(['simulate', '--port', '0'])
   const [, url] = await running.printed(/^calls service: (http:\S+)$/m)
-  expect((await fetch(`${url}/calls?page=1&perPage=1`, { headers: { apikey: 'k' } })).status).toBe(200)
+  expect((await fetch(`${url}/calls?page=1&perPage=1`, { headers: { apikey: 'simulator-full-access' } })).status).toBe(
+    200,
+  )
   const { code, stderr } = await endedWithin(9, running, 'SIGTERM')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })

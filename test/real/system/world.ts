@@ -9,7 +9,7 @@ import { eventually } from '../../kit/eventually.ts'
 import { startProgram, type Program } from './program.ts'
 import { difference, parseExposition } from '../../kit/replay/exposition.ts'
 
-const API_KEY = 'a-key-for-the-tests'
+const API_KEY = 'simulator-full-access'
 /** Half of what a slow test has. */
 const SECONDS = 150
 
@@ -32,7 +32,7 @@ export type Daemon = {
 
 /** @param simulatorArgs further options of `callwatch simulate` */
 export async function systemWorld(...simulatorArgs: string[]): Promise<SystemWorld> {
-  const simulator = startProgram(['simulate', '--port', '0', '--api-key', API_KEY, ...simulatorArgs])
+  const simulator = startProgram(['simulate', '--port', '0', ...simulatorArgs])
   const [, url] = await simulator.printed(/calls service: (\S+)/)
   const control = `${new URL(url!).origin}/_simulator`
   const folder = temporaryFolder()

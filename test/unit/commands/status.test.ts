@@ -12,7 +12,7 @@ import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { firing, NOW, openCall, POLLED } from '../../kit/metrics/hand-made-target.ts'
 import { openIn } from '../../kit/store/place.ts'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
-import { callwatch, configFile, startHere } from '../../kit/commands/callwatch.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 import { listenOnBlockedPort } from '../../kit/commands/local-server.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
 import { storeInUse } from '../../kit/commands/store-in-use.ts'
@@ -346,13 +346,6 @@ describe('status', () => {
     expect(code).toBe(1)
     const answer = await fetch(`${url}/api/v1/state`, { headers: basic() })
     expect(stateSchema.strict().parse(JSON.parse(stdout))).toEqual(await answer.json())
-  })
-
-  test('is printed again until a signal ends it', async () => {
-    const { printed, ended, kill } = startHere(['status', '--watch', '--config', await configOf([shownTarget(STALE)])])
-    await printed(/(^production: no successful[^]*){2}/m)
-    kill('SIGINT')
-    expect(await ended).toMatchObject({ code: 1, stderr: '' })
   })
 })
 

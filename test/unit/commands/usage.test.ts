@@ -65,7 +65,7 @@ test.each([
     `'--per-page <value>' argument '0' is invalid. It must be "honoured", "ignored" or a whole number above 0.`,
   ],
   ['a switch without its value', ['simulate', '--order'], "'--order <value>' argument missing"],
-  ['a seed that is a fraction', ['demo', '--seed', '1.5'], 'It must be a whole number, 0 or more.'],
+  ['a seed that is a fraction', ['simulate', '--seed', '1.5'], 'It must be a whole number, 0 or more.'],
   [
     'an option of the command above',
     ['alerts', '--since', '1d', 'calls', 'X'],

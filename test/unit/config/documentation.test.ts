@@ -32,8 +32,7 @@ Generated from the schema by \`npx vitest run test/unit/config -u\`; do not edit
 
 - Durations are written like \`15s\`, \`5m\`, \`24h\`.
 - \`\${NAME}\` is replaced from the environment anywhere.
-- \`&NAME\` marks a value, \`*NAME\` repeats it, and \`<<: *NAME\` adds the keys of a marked map that a map lacks. A file has at
-  most 200,000 values, repeated ones included, and 100 levels.
+- \`&NAME\` marks a value, \`*NAME\` repeats it, and \`<<: *NAME\` adds the keys of a marked map that a map lacks.
 - Each secret \`x\` can be in a file of its own, named by \`x_file\`, which is read again when it changes.
 - A key of a rule is listed with the first signal that has it. A key that a signal cannot have is an error.
 - [Alerting](alerting.md) describes what rules evaluate, and when they fire.

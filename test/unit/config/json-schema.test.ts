@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { configJsonSchema } from '../../kit/config/config-json-schema.ts'
-import { parseYaml } from '../../../src/config/reading/read-config-file.ts'
+import { parseYaml } from '../../../src/config/reading/parse-yaml.ts'
 import { valueAt } from '../../../src/schema/path.ts'
 
 const SCHEMA = join(import.meta.dirname, '../../../config/callwatch.schema.json')

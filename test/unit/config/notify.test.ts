@@ -46,15 +46,15 @@ describe('where alerts go', () => {
     })
   })
 
-  test('reports, in UTC, to all receivers and with CSV unless said otherwise', () => {
+  test('reports, in UTC, to all receivers unless said otherwise', () => {
     const source = `notify:
       slack: { webhook_url: https://hooks.slack.example/x }
       reports:
         - { every: day, at: 09:00 }
-        - { every: month, at: "23:59", timezone: Asia/Kolkata, receivers: [slack], csv: false }`
+        - { every: month, at: "23:59", timezone: Asia/Kolkata, receivers: [slack] }`
     expect(load(source).notify.reports).toStrictEqual([
-      { every: 'day', at: '09:00', timezone: 'UTC', csv: true },
-      { every: 'month', at: '23:59', timezone: 'Asia/Kolkata', receivers: ['slack'], csv: false },
+      { every: 'day', at: '09:00', timezone: 'UTC' },
+      { every: 'month', at: '23:59', timezone: 'Asia/Kolkata', receivers: ['slack'] },
     ])
   })
 

@@ -35,7 +35,7 @@ test('shared settings have the names of the configuration, and no secret', () =>
 
 test.each([
   [{ CALLWATCH_POLL_INTERVAL: '30s' }, ['poll.interval']],
-  [{ CALLWATCH_ON_BEHALF_OF: 'someone' }, ['targets.1']],
+  [{ CALLWATCH_REGION: 'eu' }, ['targets.1']],
   [{ SLACK_WEBHOOK_URL: 'https://hooks.slack.com/services/T0/B0/x' }, ['notify.slack']],
 ])('shared settings differ if %j does', (env, names) => {
   expect(differing(env)).toEqual(names)

@@ -211,7 +211,6 @@ export const anyMessage: fc.Arbitrary<Message> = fc.oneof(
     kind: fc.constant('report' as const),
     report: anyReport,
     every: fc.constantFrom('day' as const, 'month' as const),
-    csv: fc.boolean(),
   }),
   fc.record(
     {

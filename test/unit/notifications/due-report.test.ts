@@ -13,7 +13,7 @@ const TARGET = {
 /** Whether the daily report is due to a receiver that got that of 2026-11-19 at nine. */
 function isDue(now: string, { at = '09:00', timezone = 'UTC', got = '2026-11-20T00:00:00Z' } = {}) {
   const state = { added: 0, cursor: 0, reports: { day: utc(got) }, setUps: {} }
-  const reports = [{ every: 'day' as const, at, timezone, csv: true }]
+  const reports = [{ every: 'day' as const, at, timezone }]
   return dueReport(state, { reports, targets: [TARGET], now: utc(now) }) !== undefined
 }
 

@@ -7,7 +7,7 @@ import { virtualClock } from '../../kit/virtual-clock.ts'
 const DAY = 86_400
 /** 2026-11-20. */
 const TO = Date.UTC(2026, 10, 20) / 1000
-const DAILY: DueReport = { every: 'day', due: TO, csv: true, from: TO - DAY, to: TO, timezone: 'UTC' }
+const DAILY: DueReport = { every: 'day', due: TO, from: TO - DAY, to: TO, timezone: 'UTC' }
 const target = (name: string) => ({ name, created: TO - 60, past: undefined, serviceNow: TO, isSwept: true })
 const first = (name: string): DueReport => {
   return { every: undefined, setUp: [target(name)], from: TO - DAY, to: TO, timezone: 'UTC' }
@@ -33,7 +33,6 @@ test('a report is made once for all receivers', async () => {
 test.each<[string, DueReport, DueReport]>([
   ['of another day', DAILY, { ...DAILY, due: TO + DAY, from: TO, to: TO + DAY }],
   ['in another time zone', DAILY, { ...DAILY, timezone: 'Asia/Kolkata' }],
-  ['without CSV', DAILY, { ...DAILY, csv: false }],
   ['of another target', first('a'), first('b')],
 ])('a report %s is another one', async (_what, one, other) => {
   const make = await maker()

@@ -45,7 +45,7 @@ const RULES = [{ ...RATIO, signal: { ...RATIO.signal, aboveUsual: 0.15 } }]
 async function reporting(now: string, given: Given = {}) {
   const { reports: asked = [{}], receivers = ['slack'], created = { production: '2026-01-01T00:00:00Z' } } = given
   const reports = asked.map((one) => {
-    return { every: 'day' as const, at: '09:00', timezone: 'Europe/Berlin', csv: true, ...one }
+    return { every: 'day' as const, at: '09:00', timezone: 'Europe/Berlin', ...one }
   })
   const clock = virtualClock(utc(now))
   const draining$ = new Subject<void>()
@@ -154,7 +154,7 @@ describe('a daily report', () => {
     const { clock, sent } = await reporting('2026-10-26T08:00:00Z')
     await clock.advance(0)
     const [message] = await sent()
-    expect(message).toMatchObject({ kind: 'report', every: 'day', csv: true })
+    expect(message).toMatchObject({ kind: 'report', every: 'day' })
     const { since, until, by, total } = message!.report
     expect([since, until, by]).toEqual(['2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z', ['target']])
     expect(total).toMatchObject({ calls: { total: 25 }, participant_minutes: { total: 100 } })
@@ -243,7 +243,7 @@ describe('a daily report', () => {
 test('a weekly and a monthly report have their own cursors, and their own receivers', async () => {
   const reports = [
     { every: 'week', receivers: ['slack'] },
-    { every: 'month', timezone: 'UTC', at: '06:00', receivers: ['mail'], csv: false },
+    { every: 'month', timezone: 'UTC', at: '06:00', receivers: ['mail'] },
   ] as const
   const { later, sent, begins, state } = await reporting('2026-11-28T12:00:00Z', {
     reports: reports.map(({ receivers, ...one }) => ({ ...one, receivers: [...receivers] })),
@@ -263,7 +263,6 @@ test('a weekly and a monthly report have their own cursors, and their own receiv
   })
   expect(mail[1]).toMatchObject({
     every: 'month',
-    csv: false,
     report: { since: '2026-11-01T00:00:00.000Z', until: '2026-12-01T00:00:00.000Z' },
   })
   expect((await state('slack')).reports).toEqual({ week: utc('2026-11-29T23:00:00Z') })
@@ -319,7 +318,7 @@ describe('the first report, of the day before a set-up', () => {
     await add('b', { past })
     expect(await setUps()).toEqual([['a', 'b']])
     const [message] = await sent()
-    expect(message).toMatchObject({ every: undefined, csv: true, report: { zone: 'UTC', by: ['target'] } })
+    expect(message).toMatchObject({ every: undefined, report: { zone: 'UTC', by: ['target'] } })
     expect(Date.parse(message!.report.until) - Date.parse(message!.report.since)).toBe(DAY * 1000)
     expect(message!.report.total.calls.total).toBe(48)
     restart()

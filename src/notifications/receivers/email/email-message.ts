@@ -42,7 +42,7 @@ export function emailMessage(message: Message, { now, timezone }: TextOptions & 
 }
 
 function attached(message: Message) {
-  if (message.kind !== 'report' || !message.csv) return {}
+  if (message.kind !== 'report') return {}
   const { report } = message
   const filename = `callwatch-${firstDayOf(report)}.csv`
   return { attachments: [{ filename, content: reportCsv(report, 'csv'), contentType: 'text/csv; charset=utf-8' }] }

@@ -25,7 +25,6 @@ describe('the environment alone', () => {
       CALLWATCH_APP_ID: 'a1',
       CALLWATCH_BASE_URL: 'http://127.0.0.1:8080/v3/',
       CALLWATCH_API_KEY: 'k',
-      CALLWATCH_ON_BEHALF_OF: 'alice',
       CALLWATCH_POLL_INTERVAL: '1500ms',
       CALLWATCH_STORE_PATH: ':memory:',
       CALLWATCH_HTTP_HOST: '::1',
@@ -34,7 +33,7 @@ describe('the environment alone', () => {
       SLACK_WEBHOOK_URL: 'https://hooks.slack.example/x',
     }
     expect(loadConfig({ env, cwd: folderWith({}) })).toMatchObject({
-      targets: [{ name: 'a1', baseUrl: 'http://127.0.0.1:8080/v3', apiKey: 'k', onBehalfOf: 'alice', query: {} }],
+      targets: [{ name: 'a1', baseUrl: 'http://127.0.0.1:8080/v3', apiKey: 'k', query: {} }],
       poll: { interval: 1.5 },
       store: { path: ':memory:' },
       http: { host: '::1', port: 0 },
@@ -156,12 +155,3 @@ function load(yaml: string, env: Record<string, string> = {}) {
 function problemsOf(env: Record<string, string>) {
   return problemsWhenLoading({ env, cwd: folderWith({}) })
 }
-
-test('so many variables that are not set as a file has room for are found within seconds', () => {
-  const source = Array.from({ length: 60_000 }, (_, i) => `- \${X${i}}`)
-  const problems = problemsWhenLoading({
-    env: {},
-    cwd: folderWith({ 'callwatch.yaml': `alerts:\n${source.join('\n')}` }),
-  })
-  expect(problems.split('\n')).toHaveLength(60_001)
-})

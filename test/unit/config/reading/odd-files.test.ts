@@ -25,10 +25,10 @@ test.each([
   expect(problemsWhenLoading({ env: {}, cwd })).toContain(problem)
 })
 
-test.each(['large', '/dev/zero'])('a configuration that does not end, or not soon, is refused: %s', (file) => {
+test('a configuration of more than a megabyte is refused', () => {
   const cwd = folder({ large: `${target('api_key: k')}${'#'.repeat(1_000_000)}` })
-  expect(problemsWhenLoading({ file, env: {}, cwd })).toBe(
-    `--config: the file \`${file}\` is larger than 1 MB; expected a configuration file in YAML`,
+  expect(problemsWhenLoading({ file: 'large', env: {}, cwd })).toBe(
+    '--config: the file `large` is larger than 1 MB; expected a configuration file in YAML',
   )
 })
 
@@ -51,19 +51,6 @@ test('a configuration that is a pipe is read once, and its secrets as often as t
   writeFileSync(join(cwd, 'key'), 'second')
   expect(load().targets[0]?.apiKey).toBe('second')
 })
-
-test(
-  'a configuration that is a pipe to which nothing is written is refused after some seconds',
-  { timeout: 20_000 },
-  () => {
-    const cwd = folder({})
-    const begun = performance.now()
-    expect(problemsWhenLoading({ file: 'pipe', env: {}, cwd })).toContain(
-      'the file `pipe` is a pipe to which nothing was written within five seconds',
-    )
-    expect(performance.now() - begun).toBeLessThan(10_000)
-  },
-)
 
 test('a configuration that becomes a pipe while it is watched is refused at once', () => {
   const cwd = folder({ 'callwatch.yaml': target('api_key: k') })

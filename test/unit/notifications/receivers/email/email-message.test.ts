@@ -126,13 +126,12 @@ test('of many targets a report shows the twenty with the largest share of failed
   expect(text).toMatch(/^and 280 more$/m)
 })
 
-test('a report is attached as CSV, unless that is not wanted', () => {
+test('a report is attached as CSV', () => {
   const attachments = of(DAILY).attachments ?? []
   expect(attachments.map(({ filename, contentType }) => [filename, contentType])).toEqual([
     ['callwatch-2026-11-19.csv', 'text/csv; charset=utf-8'],
   ])
   expect(attachments[0]!.content).toBe(reportCsv(DAILY.report, 'csv'))
-  expect(of({ ...DAILY, csv: false }).attachments).toBeUndefined()
   expect(of(STORE_FAILING).attachments).toBeUndefined()
 })
 
