@@ -3,12 +3,21 @@ import { current, type State } from '../model/state.ts'
 import { VIEWS } from '../views.tsx'
 import { TextInput } from './fields.tsx'
 
-/** Goes to a view, a target, the alerts of a rule, or the calls of a session. The key `/` leads here. */
+/** Goes to a view, a target, the alerts of a rule, or the calls of a session. The key `/` shows it. */
 export function Jump({ state: { snapshot } }: { state: State }) {
   const targets = snapshot?.targets ?? []
   const rules = [...new Set(targets.flatMap((target) => target.rules.map(({ name }) => name)))]
   const names = [...shownViews().map(({ title }) => title), ...targets.map(({ name }) => name), ...rules]
-  return <TextInput id="jump" label="Jump to (/)" value="" names={names} onInput={() => undefined} onSelect={jump} />
+  return (
+    <TextInput
+      id="jump"
+      label="Jump to a view, a target, a rule or a session"
+      value=""
+      names={names}
+      onInput={() => undefined}
+      onSelect={jump}
+    />
+  )
 }
 
 const shownViews = () => VIEWS.filter(({ isHidden }) => isHidden !== true)

@@ -82,7 +82,7 @@ describe('a report has one figure in each place', () => {
     const report: Report = JSON.parse(json)
     const make = reportMaker({ clock: systemClock, store, targets: () => NAMES, rules: () => [] })
     const [from, to] = [unix(period.since), unix(period.until)]
-    const message = (await make({ every, due: to + 1, csv: true, from, to, timezone: ZONE }))!
+    const message = (await make({ every, due: to + 1, from, to, timezone: ZONE }))!
     const mail = emailMessage(message, { now: NOW })
     const body = messageView(message, NOW)
     const [sql] = await store.rows(
