@@ -123,7 +123,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
       print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
       return false
     }
-    const [report] = await Array.fromAsync(auditStore(inHaste(config)))
+    const [report] = await auditStore(inHaste(config))
     if (report === undefined) throw new Error('the demo has no target')
     print('the end:')
     const end = { audit: report, logged, received: receiver.counts() }

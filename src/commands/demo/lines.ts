@@ -4,7 +4,7 @@ import { plural } from '../../text/format.ts'
 import { targetView } from '../../views/state/target.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { AuditReport } from '../../views/commands/audit.ts'
-import { auditLines, auditVerdict } from '../audit/report.ts'
+import { auditVerdict, targetLines } from '../audit/report.ts'
 import type { Finish } from '../../ledger/tracked-call.ts'
 import type { Comparison } from './compare-with-simulator.ts'
 import type { EventReceiver } from './event-receiver.ts'
@@ -79,7 +79,7 @@ function eventsSummary(end: DemoEnd): string {
 
 /** The audit's verdict, with its findings unless all is equal. */
 function auditSummary(report: AuditReport): string[] {
-  const found = report.equal ? [] : auditLines(report).slice(1, -1)
+  const found = report.equal ? [] : targetLines(report).slice(1, -1)
   return [`  audit     ${auditVerdict(report)}`, ...found.map((line) => `          ${line}`)]
 }
 
