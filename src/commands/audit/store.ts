@@ -1,4 +1,4 @@
-import { from, lastValueFrom, mergeMap, toArray } from 'rxjs'
+import { from, lastValueFrom, mergeMap } from 'rxjs'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { TargetConfig } from '../../service/target-section.ts'
@@ -39,13 +39,14 @@ export async function auditStore(
   await using reader = await openReader(config.store)
   for (const target of config.targets) await expectSame(target, reader)
   const rateLimiters = new Map<string, RateLimiter>()
-  const compared = async (target: TargetConfig, index: number) => {
+  const reports: AuditReport[] = []
+  const compare = async (target: TargetConfig, index: number) => {
     const report = targetAuditView(await auditConfigured(target, config, reader, rateLimiters, full))
+    reports[index] = report
     onReport(report)
-    return { index, report }
   }
-  const reports = await lastValueFrom(from(config.targets).pipe(mergeMap(compared, SIDE_BY_SIDE), toArray()))
-  return reports.toSorted((a, b) => a.index - b.index).map(({ report }) => report)
+  await lastValueFrom(from(config.targets).pipe(mergeMap(compare, SIDE_BY_SIDE)))
+  return reports
 }
 
 /** @throws {StoreError} if the calls of a target were counted with another address */
