@@ -45,7 +45,7 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
     load: () => import('./commands/alerts/backtest.ts'),
   },
   calls: {
-    about: 'Print calls in progress, the oldest of each target first, or the newest that finished in a period',
+    about: 'Print calls in progress, the oldest first, or those that finished in a period, the newest first',
     load: () => import('./commands/calls/calls.ts'),
   },
   find: {

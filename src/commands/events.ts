@@ -144,14 +144,17 @@ export async function printEvents(
   output: Pick<CommandContext, 'print' | 'warn'> & { line: (event: ReadEvent) => string },
 ): Promise<void> {
   let cursor = after === undefined ? undefined : cursorOf(after)
-  let left = limit ?? Infinity
+  const isNewest = after === undefined && since === undefined
   let isEmpty = true
+  let left = limit ?? (isNewest ? NEWEST : Infinity)
   const show = (page: EventsPage) => {
     const shown = page.events.slice(0, left)
     for (const event of shown) output.print(output.line(event))
     cursor = page.next
     left -= shown.length
     isEmpty &&= shown.length === 0
+    if (left > 0 || isEmpty || json) return
+    output.warn(`these are the ${isNewest ? 'newest' : 'first'} ${limit ?? NEWEST}: --limit says how many are printed`)
   }
   const now = systemClock.wall()
   const from = since === undefined ? now : givenTime('--since', since, 'UTC', now)
@@ -159,8 +162,8 @@ export async function printEvents(
   const readOn = async () => {
     await using opened = await openReader(config.store)
     const reader = { ...opened, ...shownLog(opened, () => config.events.participants) }
-    if (cursor === undefined && since === undefined) {
-      show(await newest(reader, limit ?? NEWEST, filter))
+    if (cursor === undefined && isNewest) {
+      show(await newest(reader, left, filter))
       left = follow ? Infinity : 0
     }
     cursor ??= await cursorSince(reader, from)

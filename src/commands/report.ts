@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts'
 import { readServiceNow } from '../history/coverage.ts'
 import { reportOf } from '../history/report.ts'
 import { USAGE_KEYS, usageKeys, type UsageKey } from '../history/usage.ts'
-import { knownNames } from '../schema/nearest-key.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { openReader } from '../store/open-store.ts'
 import type { CsvFormat } from '../text/csv.ts'
@@ -22,6 +21,7 @@ import {
 } from '../views/report.ts'
 import { coverageText, textOfReport } from '../views/report-text.ts'
 import { periodOf } from '../history/queries/parameters.ts'
+import { targetsOf } from './service.ts'
 import {
   formatOption,
   jsonOption,
@@ -122,11 +122,8 @@ async function openSource(config: Config, { targets, since = LAST_DAY, zone, war
     const reader = await openReader(address)
     return { reader, targets, isStored: true, failed: 0, [Symbol.asyncDispose]: reader.close }
   }
-  const unknown = targets?.find((name) => !namesIn(config).includes(name))
-  if (unknown !== undefined)
-    throw new UsageError(`there is no target ${unknown}; ${knownNames(unknown, namesIn(config))}`)
+  const wanted = targetsOf(config, targets)
   warn(`there is no store at ${address.path}: this is what the services list now`)
-  const wanted = config.targets.filter(({ name }) => targets?.includes(name) !== false)
   const now = systemClock.wall()
   const { from } = periodOf({ since, zone }, now, '--')
   const { store, read } = await pollOnce({ ...config, targets: wanted }, now - from, warn)

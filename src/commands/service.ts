@@ -36,14 +36,25 @@ export const declare: Declare = (service, { configured, print }) => {
 
 /** @throws {UsageError} if there is no such target, or the name is missing and there are several */
 export function targetOf({ targets }: Pick<Config, 'targets'>, name: string | undefined): TargetConfig {
-  const names = targets.map((target) => target.name)
   if (name === undefined && targets.length > 1) {
-    throw new UsageError(`there are several targets; choose one with --target: ${names.join(', ')}`)
+    throw new UsageError(`there are several targets; choose one with --target: ${namesOf(targets).join(', ')}`)
   }
-  const target = name === undefined ? targets[0] : targets.find((one) => one.name === name)
-  if (target === undefined) throw new UsageError(`there is no target ${name}; ${knownNames(name ?? '', names)}`)
-  return target
+  return targetsOf({ targets }, name === undefined ? undefined : [name])[0]!
 }
+
+/**
+ * The configured targets with these names, or all.
+ *
+ * @throws {UsageError} if there is no such target
+ */
+export function targetsOf({ targets }: Pick<Config, 'targets'>, names: readonly string[] | undefined): TargetConfig[] {
+  const known = namesOf(targets)
+  const unknown = names?.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new UsageError(`there is no target ${unknown}; ${knownNames(unknown, known)}`)
+  return targets.filter(({ name }) => names?.includes(name) !== false)
+}
+
+const namesOf = (targets: readonly TargetConfig[]) => targets.map(({ name }) => name)
 
 function timeoutOf({ poll }: Config): AbortSignal {
   return AbortSignal.timeout(poll.timeout * 1000)

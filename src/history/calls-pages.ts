@@ -10,7 +10,7 @@ export type PageCall = { target: string; call: TrackedCall }
 
 /** A selection of calls, and where it begins. */
 export type CallSelection = {
-  /** When they finished (UNIX seconds), newest first; undefined selects calls in progress. */
+  /** When they finished (UNIX seconds), newest first; undefined selects calls in progress, oldest first. */
   finished: { since: number; until: number } | undefined
   filter: CallFilter
   /** Of calls in progress those that began before (UNIX seconds). */
@@ -98,7 +98,7 @@ async function* finished(
   }
 }
 
-/** Those of each target by their beginning, the oldest first. All daemons use the same order. Otherwise pages of different daemons would repeat and miss calls. */
+/** By their beginning, the oldest first. All daemons use the same order. Otherwise pages of different daemons would repeat and miss calls. */
 async function callsInProgress(filter: CallFilter, { targets, store }: CallsSource): Promise<PageCall[]> {
   const isWanted = (name: string) => filter.targets?.includes(name) !== false
   const own = new Map(targets.own().map(({ name, ledger }) => [name, ledger.open]))
@@ -109,9 +109,9 @@ async function callsInProgress(filter: CallFilter, { targets, store }: CallsSour
     .filter(isWanted)
     .flatMap((target) => {
       const calls = own.get(target)?.values().toArray() ?? (elsewhere.get(target) ?? []).map(({ call }) => call)
-      return calls
-        .filter((call) => isSelected(filter, { ...call, target }))
-        .toSorted((a, b) => beganAt(a) - beganAt(b) || (a.id < b.id ? -1 : 1))
-        .map((call) => ({ target, call }))
+      return calls.filter((call) => isSelected(filter, { ...call, target })).map((call) => ({ target, call }))
     })
+    .toSorted((a, b) => beganAt(a.call) - beganAt(b.call) || (isBefore(a, b) ? -1 : 1))
 }
+
+const isBefore = (a: PageCall, b: PageCall) => (a.target === b.target ? a.call.id < b.call.id : a.target < b.target)

@@ -63,6 +63,8 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['commands', /It reads at most (\d+) pages/, () => constant('pipeline/find-calls.ts', 'MOST_PAGES')],
   ['api', /answers within (\d+) s/, () => constant('daemon/search.ts', 'LONGEST_SECONDS')],
   ['semantics', /at most a (\w+) of `max_requests_per_minute`/, () => constant('commands/audit/beside-daemon.ts', 'RATE_SHARE')],
+  ['semantics', /compares up to (\w+) targets at a time/, () => constant('commands/audit/store.ts', 'SIDE_BY_SIDE')],
+  ['semantics', /says every (\w+) seconds how many are done/, () => constant('commands/audit/audit.ts', 'PROGRESS_SECONDS')],
   ['api', /more than (\w+) for calls with no `limit`/, () => calls('MAX_LARGE_AT_A_TIME')],
   ['api', /no `limit` or one above (\d+)/, () => calls('MAX_SMALL')],
   ['api', /more than (\d+) event streams/, () => events('MAX_STREAMS')],

@@ -15,7 +15,7 @@ import { CALL_FORMATS } from '../../views/call-csv.ts'
 import { linesOf, partsOf } from '../calls/listing.ts'
 import { formatOption, jsonOption, WIDE, widthOf, type Declare } from '../command.ts'
 import { UsageError } from '../explain-error.ts'
-import { names } from '../options/option-values.ts'
+import { names, whole } from '../options/option-values.ts'
 
 /** A text as one argument on the command line of a POSIX shell. */
 export function shellQuoted(text: string): string {
@@ -41,18 +41,19 @@ export const declareCalls: Declare = (command, context) => {
       'when it fired (UTC), as `callwatch alerts` shows it, or the minute or date of it (default: now, or the last time)',
     )
     .option('--target <names>', 'only of these targets; repeatable', names)
+    .option('--limit <n>', 'print at most n calls (default: all)', whole)
     .addOption(formatOption('how to print them', 'csv', 'excel', 'ndjson'))
     .addOption(jsonOption('print them as JSON'))
     .option(...WIDE)
     .action(async (alert, options) => {
-      const { format, json } = options
+      const { format, json, limit = Infinity } = options
       const config = await configured(options)
       await using reader = await openReader(config.store)
       const [chosen, note] = await findAlert(reader, config, alert, options)
       const { searchParams } = new URL(requestOf(chosen), 'http://localhost')
       const now = await readServiceNow(reader, [chosen.target], systemClock.wall())
       const wanted = callSelection(callsParameters.parse(Object.fromEntries(searchParams)), now, config.targets)
-      const parts = partsOf(reader, [chosen.target], wanted)
+      const parts = partsOf(reader, [chosen.target], { wanted, limit, warn })
       if (note !== '') warn(note)
       if (json || format === 'table') {
         const calls = (await Array.fromAsync(parts)).flat()

@@ -1,4 +1,5 @@
 import { isEqual } from '../../ledger/delta/minutes.ts'
+import { plural } from '../../text/format.ts'
 import { inOneLine } from '../../text/plain-text.ts'
 import type { AuditReport, AuditSums, ReportedCall } from '../../views/commands/audit.ts'
 import { idsOf } from '../../views/call.ts'
@@ -6,8 +7,24 @@ import { idsOf } from '../../views/call.ts'
 /** The most calls of each kind that are listed. `--json` lists all. */
 const MAX_LISTED = 50
 
-/** The audit of one target as lines for people. */
-export function auditLines(report: AuditReport): string[] {
+/**
+ * An audit as lines for people. Of several targets it begins with a summary, has one line for each that is equal, and ends with the details
+ * of all others.
+ */
+export function auditLines(reports: readonly AuditReport[]): string[] {
+  if (reports.length === 1) return reports.flatMap(targetLines)
+  const of = Map.groupBy(reports, result)
+  const number = (one: Result) => `${of.get(one)?.length ?? 0} ${one}`
+  return [
+    `${reports.length} targets: ${number('equal')}, ${number('NOT EQUAL')}, ${number('NOT VERIFIED')}`,
+    ...(of.get('equal') ?? []).map((report) => `${report.target}: ${auditVerdict(report)}${numberOfNotes(report)}`),
+    '',
+    ...reports.filter(({ equal }) => !equal).flatMap(targetLines),
+  ]
+}
+
+/** The audit of one target with its details. */
+export function targetLines(report: AuditReport): string[] {
   const { target, listed, problem, differences, notes, sums } = report
   const lines = [`${target}: ${auditVerdict(report)}`]
   if (problem !== null) lines.push(`  compared incompletely: ${problem}`)
@@ -43,6 +60,11 @@ export function auditLines(report: AuditReport): string[] {
   return lines
 }
 
+function numberOfNotes(report: AuditReport): string {
+  const number = noteLines(report).length + report.notes.length
+  return number === 0 ? '' : `; ${plural(number, 'note')}`
+}
+
 /** What is no difference, but may explain one. */
 function noteLines({ daemon_polls, listed, order_unverified, invalid_items }: AuditReport): string[] {
   const notes: [isSo: boolean, text: string][] = [
@@ -58,14 +80,25 @@ function noteLines({ daemon_polls, listed, order_unverified, invalid_items }: Au
   return notes.filter(([isSo]) => isSo).map(([, text]) => `  note: ${text}`)
 }
 
+type Result = 'equal' | 'NOT EQUAL' | 'NOT VERIFIED'
+
+function result({ equal, differences, imbalances }: AuditReport): Result {
+  if (equal) return 'equal'
+  return differences.length + imbalances.length > 0 ? 'NOT EQUAL' : 'NOT VERIFIED'
+}
+
 /** The result in one line. */
 export function auditVerdict(report: AuditReport): string {
-  const { equal, problem, differences, imbalances } = report
-  if (equal) return `equal: all ${compared(report)} finished calls that the service lists match the ledger`
-  const found = `${differences.length} ${differences.length === 1 ? 'call differs' : 'calls differ'}`
-  if (differences.length > 0) return `NOT EQUAL: ${found} from the ledger`
-  if (imbalances.length > 0) return 'NOT EQUAL: the counters differ from the sums of the calls in the store'
-  return problem === null ? found : 'NOT VERIFIED: nothing differs, but the comparison is incomplete'
+  return `${result(report)}: ${reason(report)}`
+}
+
+function reason(report: AuditReport): string {
+  const { equal, differences, imbalances } = report
+  const { length } = differences
+  if (equal) return `all ${compared(report)} finished calls that the service lists match the ledger`
+  if (length > 0) return `${length} ${length === 1 ? 'call differs' : 'calls differ'} from the ledger`
+  if (imbalances.length > 0) return 'the counters differ from the sums of the calls in the store'
+  return 'nothing differs, but the comparison is incomplete'
 }
 
 function compared({ listed }: AuditReport): number {

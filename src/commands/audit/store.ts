@@ -1,3 +1,4 @@
+import { from, lastValueFrom, mergeMap } from 'rxjs'
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { TargetConfig } from '../../service/target-section.ts'
@@ -15,17 +16,48 @@ import { auditTarget } from './target.ts'
 /** What is known of a target that the store does not know. */
 const NOTHING = { calls: [], rejected: 0, lost: 0, notRequested: 0, orderUnverified: false }
 
+/** So many targets are compared side by side: most of them wait for the limit of requests, or for a poll of the daemon. */
+const SIDE_BY_SIDE = 8
+
+type AuditOptions = {
+  /** Whether to read the list to its end, beyond the horizon. */
+  full?: boolean
+  /** Gets the report of each target as soon as it is ready. */
+  onReport?: (report: AuditReport) => void
+}
+
 /**
- * Compares the configured store with what the service lists now. Yields the report of each target as soon as it is ready.
+ * Compares the configured store with what the service lists now.
  *
- * @param options full: read the list to its end, beyond the horizon
- * @throws {StoreError} if the store cannot be read, or belongs to another target
+ * @returns the report of each target, in the order of the configuration
+ * @throws {StoreError} if the store cannot be read, or has counted another target
  */
-export async function* auditStore(config: Config, { full = false } = {}): AsyncGenerator<AuditReport, void> {
+export async function auditStore(
+  config: Config,
+  { full = false, onReport = () => undefined }: AuditOptions = {},
+): Promise<AuditReport[]> {
   await using reader = await openReader(config.store)
+  for (const target of config.targets) await expectSame(target, reader)
   const rateLimiters = new Map<string, RateLimiter>()
-  for (const target of config.targets)
-    yield targetAuditView(await auditConfigured(target, config, reader, rateLimiters, full))
+  const reports: AuditReport[] = []
+  const compare = async (target: TargetConfig, index: number) => {
+    const report = targetAuditView(await auditConfigured(target, config, reader, rateLimiters, full))
+    reports[index] = report
+    onReport(report)
+  }
+  await lastValueFrom(from(config.targets).pipe(mergeMap(compare, SIDE_BY_SIDE)))
+  return reports
+}
+
+/** @throws {StoreError} if the calls of a target were counted with another address */
+async function expectSame(target: TargetConfig, reader: StoreReader): Promise<void> {
+  const stored = await reader.target(target.name)
+  if (stored === undefined || stored.fingerprint === targetFingerprint(target)) return
+  throw new StoreError(
+    'refused',
+    `target ${target.name} had another URL, on_behalf_of or query when its calls were counted in ${reader.place}; ` +
+      'audit it with the configuration that counted them',
+  )
 }
 
 async function auditConfigured(
@@ -39,13 +71,6 @@ async function auditConfigured(
   const nothing = (problem: string) => ({ ...NOTHING, target: target.name, problem })
   if (stored === undefined)
     return nothing(`${reader.place} has no such target; \`callwatch run\` has not counted any of its calls yet`)
-  if (stored.fingerprint !== targetFingerprint(target)) {
-    throw new StoreError(
-      'refused',
-      `target ${target.name} had another URL, on_behalf_of or query when its calls were counted in ${reader.place}; ` +
-        'audit it with the configuration that counted them',
-    )
-  }
   if (stored.sync.lastSuccess === undefined)
     return nothing('the first poll of `callwatch run` has not succeeded yet; audit again when it has')
   const transport = undiciTransport(target.baseUrl, poll.maxAnswerBytes)

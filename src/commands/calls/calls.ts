@@ -12,7 +12,7 @@ import { callsParameters, callSelection } from '../../history/queries/calls-quer
 import { CALL_FORMATS } from '../../views/call-csv.ts'
 import type { EventBody, EventType } from '../../views/event.ts'
 import type { CallSelection } from '../../history/calls-pages.ts'
-import { formatOption, jsonOption, Option, WIDE, widthOf, type Declare } from '../command.ts'
+import { formatOption, jsonOption, Option, WIDE, widthOf, type CommandContext, type Declare } from '../command.ts'
 import { eventLine, printEvents } from '../events.ts'
 import { UsageError } from '../explain-error.ts'
 import { names, whole } from '../options/option-values.ts'
@@ -22,7 +22,7 @@ import { linesOf, partsOf } from './listing.ts'
 const BEGINS: EventType[] = ['call.initiated', 'call.ongoing', 'call.reappeared']
 const ENDS: EventType[] = ['call.ended', 'call.unanswered', 'call.rejected', 'call.canceled', 'call.other', 'call.lost']
 
-/** Prints the calls in progress, the oldest of each target first, or those that finished in a period, newest first. */
+/** Prints the calls in progress, the oldest first, or those that finished in a period, newest first. */
 export const declare: Declare = (command, context) =>
   void command
     .option('--since <time>', 'calls that finished since this time, or this long ago (default: calls in progress)')
@@ -53,11 +53,7 @@ export const declare: Declare = (command, context) =>
         session_id: options.sessionId,
         status: status?.join(','),
       }
-      // One more, to know whether there are more.
-      const { found, cursor, where } = await newestCalls(config, options.target, query, limit + 1)
-      const calls = found.slice(0, limit)
-      if (found.length > limit)
-        context.warn(`these are the ${since === undefined ? 'first' : 'newest'} ${limit}; --limit prints more`)
+      const { calls, cursor, where } = await selectedCalls(config, options.target, query, { ...context, limit })
       const { header, line } = CALL_FORMATS[format === 'table' ? 'ndjson' : format]
       const isTable = format === 'table' && (!json || !follow)
       const text = isTable
@@ -86,8 +82,13 @@ function refuseColumns(follow: boolean, format: string): void {
 
 type Query = Readonly<Record<string, string | undefined>>
 
-/** The newest calls that a query of the API selects, the cursor of the events since then, and which of these are of such calls. */
-async function newestCalls(config: Config, asked: readonly string[] | undefined, query: Query, most: number) {
+/** The calls that a query of the API selects, the cursor of the events since then, and which of these are of such calls. */
+async function selectedCalls(
+  config: Config,
+  asked: readonly string[] | undefined,
+  query: Query,
+  { limit, warn }: { limit: number } & Pick<CommandContext, 'warn'>,
+) {
   await using reader = await openReader(config.store)
   const configured = config.targets.map(({ name }) => name)
   await expectTargets(reader, asked ?? [], configured)
@@ -99,9 +100,9 @@ async function newestCalls(config: Config, asked: readonly string[] | undefined,
   )
   // What happens while the calls are listed is printed afterwards.
   const { next } = await readLatest(reader, 0)
-  const parts = await Array.fromAsync(partsOf(reader, targets, wanted, most))
+  const parts = await Array.fromAsync(partsOf(reader, targets, { wanted, limit, warn }))
   const where = (event: EventBody) => isWanted(wanted.filter, event)
-  return { found: parts.flat(), cursor: writeCursor(next), where }
+  return { calls: parts.flat(), cursor: writeCursor(next), where }
 }
 
 /** Reads the filters as the API does. */

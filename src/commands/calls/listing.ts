@@ -8,19 +8,24 @@ import { pagesOf, type CallSelection } from '../../history/calls-pages.ts'
 import { tableLines } from '../command.ts'
 
 /**
- * The selected calls of a store, newest first, as the API has them.
+ * At most `limit` of the selected calls of a store, as the API has them.
  *
  * @param names of the targets whose calls in progress may be selected
+ * @param warn gets a sentence if there are more
  */
 export async function* partsOf(
   reader: StoreReader,
   names: readonly string[],
-  wanted: CallSelection,
-  max = Infinity,
+  { wanted, limit, warn }: { wanted: CallSelection; limit: number; warn: (line: string) => void },
 ): AsyncGenerator<CallView[]> {
   const targets = { all: () => names, own: () => [], others: () => names.map((name) => ({ name })) }
-  for await (const { calls } of pagesOf(wanted, max, { targets, store: reader })) {
-    yield calls.map(callView)
+  let left = limit
+  // One more, to know whether there are more.
+  for await (const { calls } of pagesOf(wanted, limit + 1, { targets, store: reader })) {
+    yield calls.slice(0, left).map(callView)
+    const end = wanted.finished === undefined ? 'oldest' : 'newest'
+    if (calls.length > left) warn(`these are the ${end} ${limit}; --limit prints more`)
+    left = Math.max(0, left - calls.length)
     // So that what was printed leaves before more is read.
     await setImmediate()
   }

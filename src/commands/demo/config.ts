@@ -24,7 +24,7 @@ export function demoConfig({ simulator, receiver, store, port }: DemoParts): Con
       timeout: '5s',
       retries: 2,
       lookback: '1h',
-      // Every poll is a complete sweep, so that every summary can be compared.
+      // Every poll is a complete sweep, so that the last one can be compared.
       sweep_interval: '1s',
       // So high that polls hardly ever wait, and neither does the final audit, which may use a quarter. And so low that a
       // poll's requests are still among the recorded responses when the poll is compared.

@@ -32,33 +32,27 @@ import { createLogger } from '../../log/logger.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { Declare } from '../command.ts'
 import { positive } from '../options/option-values.ts'
-import { eventLine } from '../events.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { compareWithSimulator, type Comparison } from './compare-with-simulator.ts'
 import { demoConfig, HOOK } from './config.ts'
-import { newLags, type Lags, areDelivered, demoSummary, slackLines } from './lines.ts'
+import { newLags, type Lags, areDelivered, demoSummary, figuresLine, slackLines } from './lines.ts'
 import { startEventReceiver, type EventReceiver } from './event-receiver.ts'
 import { freePort } from './free-port.ts'
 
 type DemoOptions = {
   speed: number
   callsPerMinute: number
-  /** Prints no line per event, and summaries only if they differ. */
-  quiet: boolean
 }
 
 export const declare: Declare = (command, { print, succeed }) =>
   void command
     .option('--speed <n>', 'run calls at this multiple of real time', positive, 20)
     .option('--calls-per-minute <n>', 'start this many calls a minute', positive, 60)
-    .option('--quiet', 'print no line per event, only the addresses, problems and the result', false)
     .action(async (options) => succeed(await demo(options, (line) => print(line))))
 
 /** The page's port, as of any daemon. If it is taken, the next free port is used. */
 const FIRST_PORT = 9464
-const SUMMARY_INTERVAL_SECONDS = 10
-/** A summary that differs is retried at each poll for this long, since a long list may move while it is read (seconds). */
-const RETRY_SUMMARY_SECONDS = 5
+const FIGURES_INTERVAL_SECONDS = 15
 const FIRST_BURST_SECONDS = 12
 const BURST_INTERVAL_SECONDS = 180
 /** Before that, polls alone notice the ends of calls, so that the two lags can be compared. */
@@ -78,8 +72,7 @@ const HASTE = { interval: 0.4, sweepInterval: 0.1, maxRequestsPerMinute: 60_000 
 const FINAL_POLLS_TIMEOUT_SECONDS = 60
 
 /**
- * Runs the simulator and the daemon in one process, on loopback. Prints what happens, and how the counters compare with what
- * the simulator recorded.
+ * Runs the simulator and the daemon in one process, on loopback. Prints the messages that Slack would get, and the figures now and then.
  *
  * Before it stops, it freezes the service's time, and lets the daemon poll everything and deliver all events. Then it
  * compares the exported series with what the simulator recorded, and the store with the service's list, call by call like
@@ -103,8 +96,7 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
     clock: () => serviceTime ?? systemClock.wall(),
     mostRecordedResponses: RECORDED_RESPONSES,
   })
-  const printing = { print, printDetail: options.quiet ? () => {} : print }
-  const receiver = await printingReceiver(printing)
+  const receiver = await startEventReceiver((blocks) => slackLines(blocks).forEach(print))
   const log = createLogger({ level: 'error', mask: maskSecrets([]), stream: process.stderr })
   try {
     const config = demoConfig({ simulator, receiver, store, port: await freePort(FIRST_PORT) })
@@ -114,13 +106,13 @@ async function demo(options: DemoOptions, print: (line: string) => void): Promis
       return serviceTime
     }
     const world = { config, simulator, receiver, stopRequested$, freeze, log }
-    const { target, comparison, logged, lag } = await runDemo(world, options, printing)
+    const { target, comparison, logged, lag } = await runDemo(world, options, print)
     print('')
     if (comparison === undefined) {
       print(`not compared: the daemon did not complete its final polls within ${FINAL_POLLS_TIMEOUT_SECONDS} s`)
       return false
     }
-    const [report] = await Array.fromAsync(auditStore(inHaste(config)))
+    const [report] = await auditStore(inHaste(config))
     if (report === undefined) throw new Error('the demo has no target')
     print('the end:')
     const end = { audit: report, logged, received: receiver.counts() }
@@ -139,15 +131,6 @@ const recentCalls = (callsPerMinute: number) => ({
   history: Math.round(Math.min(callsPerMinute * HISTORY.minutes, HISTORY.mostCalls)),
   historySeconds: HISTORY.minutes * 60,
 })
-
-/** `printDetail` prints nothing if the demo is to be quiet. */
-type Printing = Record<'print' | 'printDetail', (line: string) => void>
-
-const printingReceiver = ({ printDetail }: Printing) =>
-  startEventReceiver(
-    (event) => printDetail(eventLine({ event })),
-    (blocks) => slackLines(blocks).forEach(printDetail),
-  )
 
 type DemoWorld = {
   config: Config
@@ -170,7 +153,7 @@ const DELIVERY_CHECK_SECONDS = 0.2
 async function runDemo(
   { config, simulator, receiver, stopRequested$, freeze, log }: DemoWorld,
   { speed, callsPerMinute }: DemoOptions,
-  { print, printDetail }: Printing,
+  print: (line: string) => void,
 ): Promise<{ target: TargetStatus; comparison: Comparison | undefined; logged: number; lag: string | undefined }> {
   const draining$ = new ReplaySubject<void>(1)
   const readings$ = stopRequested$.pipe(map(() => ({ config: inHaste(config) })))
@@ -178,17 +161,21 @@ async function runDemo(
   /** A reload makes another one. */
   const target = () => daemon.targets.loaded()[0]!
 
-  print(`callwatch demo: ${callsPerMinute} calls a minute, ${speed} × real time`)
-  print(`the page:    ${daemon.url}`)
-  print(`metrics:     ${daemon.url}metrics`)
-  print(`the webhook: ${receiver.url} (a small receiver, which verifies each event, and prints it)`)
-  print(`in ${FIRST_BURST_SECONDS} s a burst of ${BURST.calls} failing calls begins; Ctrl-C ends the demo`)
-  print(`in ${FIRST_WEBHOOK_SECONDS} s the service begins to send webhooks, a tenth of which are lost`)
+  print(`callwatch watches a simulated service: ${callsPerMinute} calls a minute, ${speed} times as fast as real ones`)
+  print('')
+  print(`  the page:  ${daemon.url}`)
+  print(`  metrics:   ${daemon.url}metrics`)
+  print('')
+  print(`In ${FIRST_BURST_SECONDS} s many calls fail: the message that Slack would get appears here.`)
+  print(`Ctrl-C ends the demo, and compares what was counted with what was simulated.`)
   print('')
 
   const lags = newLags(systemClock.wall())
-  const shown = daemonEvents(target, simulator, lags, { print, printDetail })
-  const scenes$ = scenes(simulator, daemon.url, lags, printDetail).pipe(takeUntil(stopRequested$))
+  const shown = finalPolls(target, simulator, lags)
+  const figures$ = timer(FIGURES_INTERVAL_SECONDS * 1000, FIGURES_INTERVAL_SECONDS * 1000).pipe(
+    tap(() => print(figuresLine(target(), systemClock.wall()))),
+  )
+  const scenes$ = merge(figures$, scenes(simulator, daemon.url, lags, print)).pipe(takeUntil(stopRequested$))
   const timeout$ = stopRequested$.pipe(
     tap(() => shown.finish(freeze())),
     delay(FINAL_POLLS_TIMEOUT_SECONDS * 1000),
@@ -214,30 +201,19 @@ async function loggedEvents(store: Pick<CommandStore, 'latestEvents'>): Promise<
   return last?.total ?? 0
 }
 
-/** Every ten seconds prints how its counters compare with what the simulator recorded. */
-function daemonEvents(target: () => TargetStatus, simulator: Simulator, lags: Lags, { print, printDetail }: Printing) {
+/** Compares the counters with what the simulator recorded, once its time is frozen. */
+function finalPolls(target: () => TargetStatus, simulator: Simulator, lags: Lags) {
   let last: Comparison | undefined
   const compared$ = new ReplaySubject<Comparison>(1)
   let frozen: number | undefined
   let pollsLeft = FINAL_POLLS
-  let summarized = systemClock.monotonic()
   /** Compares right after a complete poll, before anything newer is requested. */
   const onCompletePoll = () => {
-    if (frozen !== undefined) {
-      const comparison = compareWithSimulator(target(), simulator)
-      if (comparison.at < frozen) return
-      pollsLeft -= 1
-      if (comparison.differences.length === 0 || pollsLeft === 0) compared$.next((last = comparison))
-      return
-    }
-    const due = summarized + SUMMARY_INTERVAL_SECONDS - systemClock.monotonic()
-    if (due > 0) return
+    if (frozen === undefined) return
     const comparison = compareWithSimulator(target(), simulator)
-    if (comparison.differences.length > 0 && due > -RETRY_SUMMARY_SECONDS) return
-    summarized = systemClock.monotonic()
-    demoSummary(target(), comparison, lags.line(simulator.webhooks())).forEach(
-      comparison.differences.length > 0 ? print : printDetail,
-    )
+    if (comparison.at < frozen) return
+    pollsLeft -= 1
+    if (comparison.differences.length === 0 || pollsLeft === 0) compared$.next((last = comparison))
   }
   const show = (event: DaemonEvent) => {
     if (event.kind === 'committed') lags.note(event.committed.ledger.finishes, systemClock.wall())
@@ -257,13 +233,13 @@ function daemonEvents(target: () => TargetStatus, simulator: Simulator, lags: La
 function scenes(simulator: Simulator, page: string, lags: Lags, print: (line: string) => void): Observable<unknown> {
   const bursts$ = timer(FIRST_BURST_SECONDS * 1000, BURST_INTERVAL_SECONDS * 1000).pipe(
     tap(() => {
-      print(`>>> ${BURST.calls} failing calls within ${formatSeconds(BURST.seconds)}`)
+      print(`>>> ${BURST.calls} calls fail within ${formatSeconds(BURST.seconds)}`)
       simulator.burst(BURST)
     }),
   )
   const webhooks$ = timer(FIRST_WEBHOOK_SECONDS * 1000).pipe(
     tap(() => {
-      print('>>> the service sends webhooks')
+      print('>>> the service sends webhooks, so that ends are noticed sooner; a tenth of them is lost')
       simulator.setSwitches({ webhookFault: WEBHOOK_FAULT })
       simulator.sendWebhooks(Object.assign(new URL('hooks/demo', page), HOOK))
       lags.withWebhooks(systemClock.wall())

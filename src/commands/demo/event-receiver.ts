@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { verifyWebhook, WebhookRefused } from '../../events/webhooks/verify.ts'
-import type { CallwatchEvent } from '../../views/event.ts'
 import type { SlackBlock } from './lines.ts'
 
 /** Receivers of a webhook, and of messages to Slack, on loopback. */
@@ -15,13 +14,9 @@ const SLACK_PATH = '/slack'
  * Starts a receiver that verifies requests as docs/events.md describes: the signature, the time, and the id, by which it
  * recognizes an event that arrives again. Messages to Slack arrive there, too.
  *
- * @param onEvent gets each event once
  * @param onMessage gets the blocks of each message to Slack
  */
-export async function startEventReceiver(
-  onEvent: (event: CallwatchEvent) => void,
-  onMessage: (blocks: SlackBlock[]) => void = () => {},
-) {
+export async function startEventReceiver(onMessage: (blocks: SlackBlock[]) => void = () => {}) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const ids = new Set<string>()
   let refused = 0
@@ -29,9 +24,7 @@ export async function startEventReceiver(
   /** @returns the status of the response */
   function receive(headers: IncomingHttpHeaders, body: string): number {
     try {
-      const event = verifyWebhook({ headers, body }, secret)
-      if (!ids.has(event.id)) onEvent(event)
-      ids.add(event.id)
+      ids.add(verifyWebhook({ headers, body }, secret).id)
       return 204
     } catch (error) {
       if (!(error instanceof WebhookRefused)) throw error

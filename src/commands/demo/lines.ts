@@ -1,35 +1,52 @@
 import { failureRatio } from '../../ledger/failure-ratio.ts'
 import { windows } from '../../ledger/windows.ts'
-import { plural } from '../../text/format.ts'
+import { clockOf, formatNumber, plural } from '../../text/format.ts'
 import { targetView } from '../../views/state/target.ts'
 import type { TargetStatus } from '../../pipeline/target.ts'
 import type { AuditReport } from '../../views/commands/audit.ts'
-import { auditLines, auditVerdict } from '../audit/report.ts'
+import { auditVerdict, targetLines } from '../audit/report.ts'
 import type { Finish } from '../../ledger/tracked-call.ts'
 import type { Comparison } from './compare-with-simulator.ts'
 import type { EventReceiver } from './event-receiver.ts'
 
 type Text = { text: string }
-/** What a block of a message to Slack may have: texts, and buttons with their addresses. */
+/** What a block of a message to Slack may have: texts, and buttons, which have an address. */
 export type SlackBlock = { text?: Text; fields?: Text[]; elements?: { text: string | Text; url?: string }[] }
 
-/** The message that a Slack channel shows, as text: its marks and links are taken out, buttons have their addresses. */
+/** The message that a Slack channel shows, as text: its marks and addresses are taken out. */
 export function slackLines(blocks: readonly SlackBlock[]): string[] {
   const texts = blocks.flatMap(({ text, fields = [], elements = [] }) => [
     ...(text === undefined ? [] : [plain(text)]),
     ...fields.map((field) => plain(field).replace('\n', ': ')),
-    ...elements.map((element) => {
-      const shown = plain(typeof element.text === 'string' ? { text: element.text } : element.text)
-      return element.url === undefined ? shown : `[${shown}] ${element.url}`
-    }),
+    ...(elements.length === 0 ? [] : [elements.map(elementText).join('  ')]),
   ])
   return ['', '  ┌─ to Slack', ...texts.flatMap((text) => text.split('\n')).map((line) => `  │ ${line}`), '  └─', '']
+}
+
+function elementText({ text, url }: NonNullable<SlackBlock['elements']>[number]): string {
+  const shown = plain(typeof text === 'string' ? { text } : text)
+  return url === undefined ? shown : `[${shown}]`
 }
 
 /** A text without Slack's marks. */
 function plain({ text }: Text): string {
   const unmarked = text.replaceAll(/<[^|>]*\|([^>]*)>/g, '$1').replaceAll(/\*([^*\n]+)\*/g, '$1')
   return unmarked.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+}
+
+/** `21:10:04 UTC  in progress 25, finished 3,351; failed: 22.5% of 965 in the last 15m`. @param now UNIX seconds */
+export function figuresLine(target: TargetStatus, now: number): string {
+  const view = targetView(target)
+  const { ended, unanswered, rejected, canceled } = view.finished
+  const finished = formatNumber(ended + unanswered + rejected + canceled)
+  return `${clockOf(now, now)}  in progress ${view.in_progress}, finished ${finished}; failed: ${failedText(target)}`
+}
+
+/** How many of the calls that finished of late have failed. */
+function failedText(target: TargetStatus): string {
+  const [window, counts] = windows(target.ledger)[0]!
+  if (counts.total === 0) return 'no calls yet'
+  return `${(100 * failureRatio(counts, 'any')).toFixed(1)}% of ${counts.total} in the last ${window}`
 }
 
 /** The results at the end: the audit, and how many events were logged and arrived. */
@@ -44,15 +61,12 @@ export function demoSummary(
 ): string[] {
   const view = targetView(target)
   const { ended, unanswered, rejected, canceled } = view.finished
-  const [window, counts] = windows(target.ledger)[0]!
-  const ratio =
-    counts.total === 0 ? 'no calls yet' : `${(100 * failureRatio(counts, 'any')).toFixed(1)}% of ${counts.total}`
   const minutes = `audio ${view.minutes.audio.toFixed(1)}, video ${view.minutes.video.toFixed(1)}`
   return [
     '',
     `  calls     started ${view.started}, in progress ${view.in_progress}, ended ${ended}, unanswered ${unanswered}, rejected ${rejected}, canceled ${canceled}`,
     `  minutes   ${minutes}`,
-    `  failed    ${ratio} calls that finished in the last ${window}`,
+    `  failed    ${failedText(target)}`,
     ...(lag === undefined ? [] : [lag]),
     ...(end === undefined ? [] : [eventsSummary(end), ...auditSummary(end.audit)]),
     differences.length === 0
@@ -79,7 +93,7 @@ function eventsSummary(end: DemoEnd): string {
 
 /** The audit's verdict, with its findings unless all is equal. */
 function auditSummary(report: AuditReport): string[] {
-  const found = report.equal ? [] : auditLines(report).slice(1, -1)
+  const found = report.equal ? [] : targetLines(report).slice(1, -1)
   return [`  audit     ${auditVerdict(report)}`, ...found.map((line) => `          ${line}`)]
 }
 

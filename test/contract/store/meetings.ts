@@ -193,8 +193,9 @@ async function shownOf({ clock, transport }: Meetings, { target, settings, store
   const reader = await place.reader()
   try {
     const history = (await place.callHistory()).toSorted((a, b) => Number(a['finished']) - Number(b['finished']))
-    const finished = { since: 0, until: Infinity }
-    const listed = await Array.fromAsync(partsOf(reader, [name], { finished, filter: {}, from: {} }))
+    const wanted = { finished: { since: 0, until: Infinity }, filter: {}, from: {} }
+    const all = { wanted, limit: Infinity, warn: () => undefined }
+    const listed = await Array.fromAsync(partsOf(reader, [name], all))
     const calls = listed.flat().toSorted((a, b) => (a.finished! < b.finished! ? -1 : 1))
     const stored = await reader.target(name)
     const audit = await auditTarget({

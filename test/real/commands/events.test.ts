@@ -200,6 +200,18 @@ test('without a limit the newest 50 are printed; those of a rare type are found 
   expect(idsIn((await events('--json', '--type', 'alert.firing,alert.resolved')).stdout)).toEqual(['rare-0'])
 })
 
+test.each([
+  [['--limit', '2'], 2, 'these are the newest 2: --limit says how many are printed\n'],
+  [['--since', '3h', '--limit', '2'], 2, 'these are the first 2: --limit says how many are printed\n'],
+  [['--limit', '9'], ALL.length, ''],
+  [['--since', '3h'], ALL.length, ''],
+])('events %j says which end of a longer log it prints', async (args, lines, stderr) => {
+  const { events } = await sixEvents()
+  const printed = await events(...args)
+  expect(printed).toMatchObject({ code: 0, stderr })
+  expect(printed.stdout.trimEnd().split('\n')).toHaveLength(lines)
+})
+
 test('a log in which nothing is wanted has no events', async () => {
   const { watched, events } = await storeInUse()
   for (const args of [[], ['--since', '1h'], ['--after', '0']]) {

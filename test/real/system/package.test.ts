@@ -104,7 +104,7 @@ describe('the package', () => {
   test('runs the demo, exactly, on each Node.js', { timeout: LONG }, async () => {
     expect(nodes.size).toBe(2)
     for (const [release, node] of nodes) {
-      const demo = startProgram(['demo', '--quiet'], { HOME: folder }, command, node)
+      const demo = startProgram(['demo'], { HOME: folder }, command, node)
       const [, page = ''] = await demo.printed(/the page: +(\S+)/)
       const get = (url: string) =>
         fetch(url).catch((error: unknown) => {

@@ -121,6 +121,13 @@ test('alerts calls prints them as CSV and JSON, as the API answers', async () =>
   ])
 })
 
+test('alerts calls --limit prints the newest ones, and says that there are more', async () => {
+  const some = await alertCalls('HighFailureRate', '--format', 'ndjson', '--limit', '1')
+  expect(some.stdout.match(/"session_id":"\w+"/g)).toEqual(['"session_id":"last"'])
+  expect(some.stderr).toBe('these are the newest 1; --limit prints more\n')
+  expect(await idsOf('HighFailureRate', '--limit', '2')).toEqual(['last', 'first'])
+})
+
 test('alerts calls has the calls of one set of labels, of one target and in progress', async () => {
   expect(await idsOf('Split{type="audio"}')).toEqual(['last', 'first'])
   expect(await idsOf('Split{type="video"}')).toEqual([])

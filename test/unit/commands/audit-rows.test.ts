@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rowCounter } from '../../../src/commands/audit/count-rows.ts'
-import { auditLines } from '../../../src/commands/audit/report.ts'
+import { targetLines } from '../../../src/commands/audit/report.ts'
 import { auditView, targetAuditView, type ComparedCall } from '../../../src/views/commands/audit.ts'
 import { CREATED, seen } from '../../kit/ledger/seen.ts'
 
@@ -35,7 +35,7 @@ describe('an audit counts the rows of a list by what the service shows of them',
     const nothing = { rejected: 0, lost: 0, notRequested: 0, orderUnverified: false }
     const report = targetAuditView({ ...nothing, target: 'a', horizon: CREATED, calls: [...calls, ...more] })
     expect(auditView([report]).equal).toBe(equal)
-    expect(auditLines(report).join('\n')).toContain(text)
-    if (!equal) expect(auditLines(report).join('\n')).toContain('rows: ledger 1, service 2')
+    expect(targetLines(report).join('\n')).toContain(text)
+    if (!equal) expect(targetLines(report).join('\n')).toContain('rows: ledger 1, service 2')
   })
 })

@@ -58,6 +58,27 @@ test('calls prints the calls in progress, or those of a time, by the filters of 
   expect(some.stderr).toBe('these are the newest 2; --limit prints more\n')
 })
 
+test('calls prints which calls have been open for longest, on whatever target, and for how long', async () => {
+  const { store, config } = storeInUse(['a', 'b', 'c'])
+  const now = Date.now() / 1000
+  const open = (id: string, ago: number) => seen(id, 'ongoing', { initiatedAt: now - ago })
+  for (const [name, ...calls] of [
+    ['a', open('young', 60), open('old', 7200)],
+    ['b', open('oldest', 10_800)],
+  ] as const) {
+    const { see } = await openIn(store, { name, fingerprint: name })
+    await see(completePoll(now - CREATED, ...calls))
+  }
+  const { stdout, stderr } = await callwatch(['calls', '--limit', '2', '--config', config])
+  expect(stdout.split('\n').map((line) => line.replaceAll(/^\S+ \S+ +/g, '').replaceAll(/ +/g, ' '))).toEqual([
+    'target session id type mode receiver status duration participants',
+    expect.stringMatching(/^b oldest audio call user ongoing 3h.* so far 0$/),
+    expect.stringMatching(/^a old audio call user ongoing 2h.* so far 0$/),
+    '',
+  ])
+  expect(stderr).toBe('these are the oldest 2; --limit prints more\n')
+})
+
 test('calls prints as many calls as --limit says, and finds calls by id, however long the search takes', async () => {
   const { args, see, over } = await counted()
   const times = Array.from({ length: 6000 }, (_, i) => i % 150)

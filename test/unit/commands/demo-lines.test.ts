@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { targetAuditView, type AuditReport } from '../../../src/views/commands/audit.ts'
 import type { ComparedCall } from '../../../src/views/commands/audit.ts'
-import { areDelivered, demoSummary, slackLines } from '../../../src/commands/demo/lines.ts'
+import { areDelivered, demoSummary, figuresLine, slackLines } from '../../../src/commands/demo/lines.ts'
 import { link, section } from '../../../src/notifications/receivers/slack/slack-blocks.ts'
 import { slackMessage } from '../../../src/notifications/receivers/slack/slack-message.ts'
 import { seen } from '../../kit/ledger/seen.ts'
@@ -9,7 +9,7 @@ import { finish, finishedCall, POLLED, NOW } from '../../kit/metrics/hand-made-t
 import { AT, FIRING, messageOf, update } from '../../kit/notifications/sample.ts'
 import { shownTarget } from '../../kit/web/serve.ts'
 
-test('a message to Slack is shown as its text, with the addresses of its buttons', () => {
+test('a message to Slack is shown as its text, with its buttons in a line', () => {
   const { blocks } = slackMessage(messageOf([update({ ...FIRING, runbookUrl: 'https://x.example/?a&b' })]), {
     now: AT + 22,
   })
@@ -23,7 +23,7 @@ test('a message to Slack is shown as its text, with the addresses of its buttons
     expect.arrayContaining([
       '  │ 17 of 40 calls that finished in the last 15m failed: 42.5%, above the threshold of 30%',
       '  │ Outcomes: rejected 12, unanswered 5, canceled 0, ended 23',
-      '  │ [Runbook] https://x.example/?a&b',
+      '  │ [Runbook]',
       '  │ a¦b <1> & two',
     ]),
   )
@@ -45,7 +45,10 @@ test('the summary shows the counts, and whether they equal what the simulator re
   const equal = demoSummary(target, { at: NOW, series: 150, differences: [] }).join('\n')
   expect(equal).toMatch(/started 12, in progress 0, ended 7, unanswered 0, rejected 3, canceled 0/)
   expect(equal).toMatch(/audio 4\.\d, video 0\.0/)
-  expect(equal).toContain('25.0% of 4 calls that finished in the last 15m')
+  expect(equal).toContain('  failed    25.0% of 4 in the last 15m')
+  expect(figuresLine(target, NOW)).toMatch(
+    /^\d\d:\d\d:\d\d UTC {2}in progress 0, finished 10; failed: 25\.0% of 4 in the last 15m$/,
+  )
   expect(equal).toContain('simulator equal: all 150 exact series and failure ratios are what it recorded')
   const differences = [{ series: 'callwatch_calls_total{a="b"}', recorded: 2, counted: 3 }]
   const different = demoSummary(target, { at: NOW, series: 150, differences }).join('\n')

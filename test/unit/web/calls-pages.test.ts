@@ -46,7 +46,7 @@ describe('the pages of /api/v1/calls', () => {
     const [a, b] = [ids.slice(0, 501), ids.slice(501)]
     const { url } = await serve([
       shownTarget({ calls: a.map((id) => openCall(id)) }),
-      shownTarget({ target: 'b', calls: b.map((id) => openCall(id)) }),
+      shownTarget({ target: 'staging', calls: b.map((id) => openCall(id)) }),
     ])
     expect(await paged(url, query)).toEqual({ ids, pages })
   })
@@ -75,14 +75,17 @@ describe('the pages of /api/v1/calls', () => {
       const { calls } = (await app.inject(`/api/v1/calls?limit=1&cursor=${cursor}`)).json()
       listed.push(`${calls[0].target}${calls[0].session_id}`)
     }
-    expect(listed).toEqual(['c1', 'c2', 'c3', 'a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
+    expect(listed).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3'])
   })
 
-  test('hold the calls in progress of a target by their beginning, the oldest first', async () => {
-    const calls = [30, 10, 20].map((ago) => openCall(`since-${ago}`, { initiatedAt: NOW - ago }))
-    const { url } = await serve([shownTarget({ calls })])
-    expect((await paged(url, '?')).ids).toEqual(['since-30', 'since-20', 'since-10'])
-    expect((await paged(url, '?longer_than=15s')).ids).toEqual(['since-30', 'since-20'])
+  test('hold the calls in progress of all targets by their beginning, the oldest first', async () => {
+    const began = (...ago: number[]) => ago.map((each) => openCall(`since-${each}`, { initiatedAt: NOW - each }))
+    const { url } = await serve([
+      shownTarget({ calls: began(30, 10) }),
+      shownTarget({ target: 'b', calls: began(20, 40) }),
+    ])
+    expect((await paged(url, '?')).ids).toEqual(['since-40', 'since-30', 'since-20', 'since-10'])
+    expect((await paged(url, '?longer_than=25s')).ids).toEqual(['since-40', 'since-30'])
     const { status } = await fetch(`${url}/api/v1/calls?since=0&longer_than=15s`)
     expect(status).toBe(400)
   })

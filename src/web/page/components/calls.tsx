@@ -93,7 +93,7 @@ function CallsList({ state }: { state: State }) {
 function inProgressText(query: URLSearchParams) {
   const longer = query.get('longer_than')
   const which = longer ? ` Only those that began more than ${longer} ago.` : ''
-  return `Calls in progress have no end: the times do not apply to them. The oldest of each target is first.${which}`
+  return `Calls in progress have no end: the times do not apply to them. The oldest is first.${which}`
 }
 
 /** Why the list is empty. */
