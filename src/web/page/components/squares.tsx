@@ -38,7 +38,7 @@ export function squares(state: State, { incident, targets }: ShownIncident) {
           {groups.length > 1 && (
             <h3>{`${name} ${formatNumber(of.filter((one) => worst.has(one)).length)} of ${formatNumber(of.length)}`}</h3>
           )}
-          <ul class="plain rows squares" {...ROWS}>
+          <ul class="plain squares" {...ROWS}>
             {of.map((target, i) => square(target, worst.get(target), { shadeOf, isFirst: i === 0 }))}
           </ul>
         </div>
