@@ -23,6 +23,7 @@ import { answerError, answerErrors, answerUnreadable, sendProblem } from './prob
 import { readiness } from './readiness.ts'
 import { stateIn, type StateReading } from './state.ts'
 import type { Failure } from '../views/state/receiver-status.ts'
+import type { TestNotify } from '../views/test-notify.ts'
 import type { OtherTarget } from '../views/state/overview.ts'
 import type { NamedApp } from '../ledger/session-id.ts'
 import { mount } from './api/route.ts'
@@ -55,7 +56,7 @@ export type WebOptions = HooksOptions & {
   /** The receivers that are notified of the alerts of a rule on any of these targets, by their names. */
   receiversOf: (rule: Rule, targets: readonly string[]) => readonly string[]
   /** Sends a sample to each receiver; `problem`: what was not accepted. */
-  testNotify: () => Promise<{ receiver: string; problem: string | null }[]>
+  testNotify: () => Promise<TestNotify['results']>
   store: Store
   /** Required for every path except the health checks. Read at each request: they may change in between. */
   auth?: (() => Credentials) | undefined

@@ -4,6 +4,7 @@ import type { CallView as Call } from '../../../views/call.ts'
 import type { FoundCalls } from '../../../views/found-call.ts'
 import type { Report } from '../../../views/report.ts'
 import type { SeriesView as CallSeries } from '../../../views/series.ts'
+import type { TestNotify } from '../../../views/test-notify.ts'
 import type { WatchedRules } from '../../../views/watched-rule.ts'
 import type { SilenceView as Silence } from '../../../views/silence.ts'
 import type { State as CallwatchState } from '../../../views/state/state.ts'
@@ -50,12 +51,7 @@ export const sendSilence = (id: string, body: object) =>
     body: JSON.stringify(body),
   })
 /** A receiver may take long to answer. */
-export const testNotify = () =>
-  request<{ results: { receiver: string; problem: string | null }[] }>(
-    'test-notify',
-    { method: 'POST' },
-    REPORT_TIMEOUT_MS,
-  )
+export const testNotify = () => request<TestNotify>('test-notify', { method: 'POST' }, REPORT_TIMEOUT_MS)
 export const deleteSilence = (id: number) => request<void>(`silences/${id}`, { method: 'DELETE' })
 
 type Options = { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal | undefined }
