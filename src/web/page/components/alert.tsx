@@ -202,7 +202,7 @@ function badgeOf(alert: PastAlert | undefined, live: Alert | undefined) {
 export const AlertBody = ({ state }: { state: State }) => (
   <div class="columns">
     <div>
-      {[AlertValue, AlertCalls, AlertNewest].map((Part) => (
+      {[AlertValue, AlertOpen, AlertCalls, AlertNewest].map((Part) => (
         <Part state={state} />
       ))}
     </div>
@@ -222,6 +222,12 @@ function AlertValue({ state }: { state: State }) {
     alert !== undefined &&
     values.filter((value) => value !== null).length > 1 && <ValueChart alert={alert} state={state} />
   )
+}
+
+/** The calls that were open meanwhile; absent of an alert that is not about such. */
+function AlertOpen({ state }: { state: State }) {
+  const { open } = state.alertPage.answer ?? {}
+  return open !== undefined && <Chart chart={open} state={state} />
 }
 
 function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {

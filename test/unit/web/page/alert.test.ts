@@ -25,6 +25,14 @@ afterEach(() => void vi.unstubAllEnvs())
 /** When the hand-made alert began to fire. */
 const SINCE = NOW - 60
 
+const POINT = {
+  calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 },
+  minutes: { audio: 0, video: 0 },
+  participant_minutes: { audio: 0, video: 0 },
+  duration_seconds: { mean: null, p50: null, p95: null },
+  answer_delay_seconds: { p50: null, p95: null },
+}
+
 /** It ended early. */
 const SILENCE: Silence = {
   id: 7,
@@ -524,6 +532,51 @@ describe('the chart of an alert', () => {
       [-120, 0.5],
       [-60, null],
     ])
+  })
+
+  /** The page of an alert, as it is loaded of what the API answers, and what it has asked for. */
+  async function loaded(alert: PastAlert, body: object = {}) {
+    withoutBrowser()
+    const asked: string[] = []
+    vi.stubGlobal('fetch', async (address: string) => {
+      asked.push(address)
+      return Response.json({ alerts: [alert], ...body })
+    })
+    const query = new URLSearchParams({ target: 'production', alert: RATIO_RULE.name, since: alert.since })
+    change({ ...shown(undefined), query })
+    await loadAlert()
+    return { page: current().alertPage.answer, asked }
+  }
+
+  test('of missing polls begins at the last one, also with a single value, and ends at the next one', async () => {
+    const missing = fired({ signal: 'poll_age', values: [{ at: isoTime(SINCE), value: 300 }] })
+    const around = async (alert: PastAlert) =>
+      (await loaded(alert)).page?.around?.map(([at, value]) => [at - SINCE, value])
+    expect(await around(missing)).toEqual([[-300, 0]])
+    const ended = { ...missing, until: isoTime(SINCE + 90) }
+    expect(await around({ ...ended, outcome: 'resolved' })).toEqual([
+      [-300, 0],
+      [90, 0],
+    ])
+    expect(await around({ ...ended, outcome: 'expired' })).toEqual([[-300, 0]])
+  })
+
+  test('of calls that stay open is next to that of all open calls, from before the first of them', async () => {
+    const stuck = fired({
+      signal: 'stuck_calls',
+      longer_than_seconds: 7200,
+      match: { mode: 'call' },
+      until: isoTime(NOW),
+    })
+    const points = [0, 60].map((more) => ({ ...POINT, at: isoTime(SINCE + more), in_progress: 5 + more }))
+    const body = { points, total: POINT, step_seconds: 60, coverage: { blind: [] } }
+    const { page, asked } = await loaded(stuck, body)
+    const since = encodeURIComponent(isoTime(NOW - 180 - 7200).replace('.000Z', 'Z'))
+    expect(asked.filter((address) => address.includes('series'))).toEqual([
+      `api/v1/series?target=production&mode=call&since=${since}&until=${encodeURIComponent(isoTime(NOW))}`,
+    ])
+    expect(page?.open?.series[0]?.values).toEqual([5, 65])
+    expect((await loaded(fired(), body)).page?.open).toBeUndefined()
   })
 
   test('shows at which value it clears, while it fires', () => {
