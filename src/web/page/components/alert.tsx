@@ -62,6 +62,7 @@ export function AlertFacts({ state }: { state: State }) {
         {answer !== undefined && alert === undefined && quiet(missing(state, live))}
       </Note>
       {linesOf(state).map((line) => line && <p>{line}</p>)}
+      {ruleLines(alert, live)}
       {shown !== undefined && alertFacts(state, shown)}
       {other !== undefined && <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>}
     </section>
@@ -120,6 +121,12 @@ function linesOf(state: State): ComponentChildren[] {
     ...lines.map(({ text }) => `${text}.`),
     live !== undefined && !isBeyond(live, live.value, live.threshold) && notResolvedText(live),
   ]
+}
+
+/** The description of its rule, with the numbers of now where there are such, and when it fires. */
+function ruleLines(alert: PastAlert | undefined, live: Alert | undefined) {
+  const description = live?.description ?? alert?.description
+  return [description !== undefined && <p>{description}</p>, alert && quiet(`Rule: ${alert.rule}.`)]
 }
 
 function notResolvedText(live: Alert) {

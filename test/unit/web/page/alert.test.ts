@@ -59,6 +59,7 @@ const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   until: null,
   outcome: null,
   peak: 0.5,
+  rule: 'more than 30% of the calls in the last 15m failed',
   calls_url: '/api/v1/calls?target=production&status=rejected&since=2026-09-21T13:00:00Z&until=2026-09-21T14:13:20Z',
   // A chart needs a browser.
   values: [],
@@ -100,6 +101,9 @@ function shown(
   return stateOf([target], { view: 'alert', query, alertPage, ...differing })
 }
 
+/** What is said of an alert besides its rule. */
+const linesOf = (state: State) =>
+  render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' && !text.startsWith('Rule:') ? [text] : []))
 const rendered = (state: State) => [AlertFacts, AlertBody].flatMap((part) => render(part, state))
 const texts = (state: State, id: string) => textOf(rendered(state), { id })
 
@@ -189,11 +193,26 @@ describe('the page of an alert', () => {
     expect(at(0.2, 0.1, 'below')).toContain('Value 20% of 40 calls in 15m; lowest 10% ')
   })
 
+  test('has the description of its rule with the numbers of now, otherwise without, and when the rule fires', () => {
+    const texts = (alert: PastAlert | undefined, live: Partial<Alert>) => {
+      const state = shown(alert)
+      state.snapshot!.alerts = state.snapshot!.alerts.map((one) => ({ ...one, ...live }))
+      return render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
+    }
+    const past = fired({ description: 'Many fail.' })
+    expect(texts(past, { value: 0.35, description: '35% of them fail.' }).slice(-2)).toEqual([
+      '35% of them fail.',
+      'Rule: more than 30% of the calls in the last 15m failed.',
+    ])
+    expect(texts(past, { value: 0.35 }).at(-2)).toBe('Many fail.')
+    expect(texts(undefined, { value: 0.35, description: '35% of them fail.' })).toContain('35% of them fail.')
+  })
+
   test('says of a value within the threshold what clears it', () => {
     const lines = (differing: Partial<Alert>) => {
       const state = shown(fired())
       state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, ...differing }))
-      return render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
+      return linesOf(state)
     }
     expect(lines({ value: 0.25 }).at(-1)).toBe(
       '25%: no longer above the threshold of 30%, but not resolved yet. It clears at 20% or less.',
@@ -361,8 +380,7 @@ describe('the page of an alert', () => {
     state.snapshot!.incidents = [
       { targets: { firing: 9 }, worst: [], group: { alert: 'HighFailureRate' }, details },
     ] as never
-    const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
-    expect(lines.slice(1)).toEqual([
+    expect(linesOf(state).slice(1)).toEqual([
       'One of 9 targets: all alerts of the incident',
       'No answer.',
       'Cause: no successful poll on 3 targets (503).',
