@@ -67,6 +67,9 @@ export function sumCall(addToSum: AddToSum, row: Row, unit: number = QUARTER_HOU
   if (began < Math.floor(number('finished') / unit)) addToSum(labels, KEYS.began + began, 1)
 }
 
+/** Whether a key is that of a number of calls, of any status. */
+export const isOfCalls = (key: number): boolean => key < KEYS.userMinutes && key % AMOUNTS.length === 0
+
 /** How many calls have a status. */
 export function callsOf(sums: Sums, status: (typeof USAGE_STATUSES)[number]): number {
   return sums.get((OPEN_STATUSES.length + USAGE_STATUSES.indexOf(status)) * AMOUNTS.length) ?? 0

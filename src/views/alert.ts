@@ -6,8 +6,9 @@ import { EXPIRED_BECAUSE, type Notification } from '../alerts/notification.ts'
 import { NOTICES, SUPPRESSED_BY, type PastEpisode, type Suppression } from '../alerts/episode.ts'
 import { matches, type Silence } from '../alerts/match.ts'
 import { ofOne, type IncidentId } from '../alerts/incidents.ts'
-import { windowOf } from '../alerts/signal.ts'
+import { isBeyond, windowOf } from '../alerts/signal.ts'
 import { isoTime } from '../clock/times.ts'
+import { descriptionOf, ruleText } from '../alerts/text/alert-text.ts'
 import { incidentSentence } from '../alerts/text/incident-text.ts'
 import { breach, labels, measured, measuredView, severity } from './rule.ts'
 import { count, named, namedObject, time } from './shapes.ts'
@@ -110,6 +111,7 @@ export const alert = alertKeyed
     fires_at: time.optional().describe('When it fires if the breach lasts; only of a pending one'),
     clear: z.number(),
     summary: z.string().describe('In a sentence, as of its incident on its target alone'),
+    description: z.string().optional().describe('That of its rule, while its value is beyond the threshold'),
     calls_url: callsUrl.optional(),
     runbook_url: z.string().optional(),
     silences: z.array(count).optional().describe('The ids of the active silences that match it'),
@@ -143,6 +145,7 @@ export function alertView(
     ...(state === 'pending' && { fires_at: isoTime(firesAt(live.instance)) }),
     clear: alert.clear,
     summary: incidentSentence(said),
+    ...described(isBeyond(alert, alert.value, alert.threshold) ? descriptionOf(alert) : undefined),
     calls_url: callsRequest(alert),
     runbook_url: alert.runbookUrl,
     ...(ids.length > 0 && { silences: ids }),
@@ -150,6 +153,8 @@ export function alertView(
     group: groupOf(alert).labels,
   }
 }
+
+const described = (description: string | undefined) => (description === undefined ? {} : { description })
 
 const notice = z.object({
   receiver: z.string(),
@@ -167,6 +172,8 @@ export const pastAlert = alertCore.extend({
   outcome: z.enum(['resolved', 'expired']).nullable().describe('Null while it fires'),
   expired_because: expiredBecause.optional(),
   peak: z.number().describe('The worst value'),
+  rule: z.string().describe('When its rule fires, in words'),
+  description: z.string().optional().describe('That of the rule, without sentences about the value of a time'),
   values: z
     .array(z.object({ at: time, value: z.number().nullable().describe('Null where there were too few calls') }))
     .describe('The worst value of each minute, or of each of at most 100 longer steps'),
@@ -195,6 +202,7 @@ export function alertHistoryView({ found, isTruncated }: { found: PastEpisode[];
 }
 
 export function pastAlertView({ target, rule, key, since, until, episode, blind, ...notes }: PastEpisode): PastAlert {
+  const { values, ...measuredAs } = episode
   const { severity, signal, match, labels, breach, threshold, peak, window } = episode
   const { outcome = null, expiredBecause, runbookUrl } = episode
   const isEnded = until !== null && windowOf(signal) === undefined
@@ -214,8 +222,10 @@ export function pastAlertView({ target, rule, key, since, until, episode, blind,
     outcome,
     ...(expiredBecause !== undefined && { expired_because: expiredBecause }),
     peak,
+    rule: ruleText({ ...measuredAs, alert: rule }),
+    ...described(descriptionOf({ ...measuredAs, target, key, firingSince: since }, { value: NaN })),
     ...(request !== undefined && { calls_url: request }),
-    values: episode.values.map(([at, value]) => ({ at: isoTime(at), value })),
+    values: values.map(([at, value]) => ({ at: isoTime(at), value })),
     notified: notes.notices.map(({ receiver, kind, at }) => ({ receiver, kind, at: isoTime(at) })),
     suppressed: notes.suppressions.map(suppressionView),
     blind: blind.map(({ from, to }) => ({ since: isoTime(from), until: isoTime(to) })),

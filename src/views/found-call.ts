@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CALL_STATUSES, PARTICIPANT_STATES, RECEIVER_TYPES, TYPES, type SeenCall } from '../ledger/call.ts'
 import type { Found, Wanted } from '../ledger/found-calls.ts'
-import { formatSeconds } from '../text/format.ts'
+import { outcomeText, rings } from './call-text.ts'
 import { count, namedObject, seconds, time, timeOrNull } from './shapes.ts'
 
 /** A call as the service shows it now. Who took part is in no store, log or event. */
@@ -64,7 +64,8 @@ function foundCallView(call: SeenCall, uid: string | undefined, now: number): Fo
     ...joiningOf(call, people, uid),
   }
   const said = call.invited === undefined ? [] : people
-  return { ...view, text: `${headOf(view, uid)}: ${[outcomeOf(view), ...joinsOf(view, said, uid)].join('; ')}` }
+  const outcome = outcomeText(status, { rang: view.rang_seconds, connected: view.connected_seconds })
+  return { ...view, text: `${headOf(view, uid)}: ${[outcome, ...joinsOf(view, said, uid)].join('; ')}` }
 }
 
 /** Who was invited and joined, as far as the service says. */
@@ -82,12 +83,9 @@ function joiningOf({ invited }: SeenCall, people: readonly Person[], uid: string
 
 /** A room may keep the time at which it was opened first. */
 function beganOf({ initiatedAt, startedAt, endedAt, ...call }: SeenCall): number | undefined {
-  const times = rings(call) ? [initiatedAt, startedAt] : [startedAt, initiatedAt]
+  const times = rings(call.mode) ? [initiatedAt, startedAt] : [startedAt, initiatedAt]
   return [...times, endedAt].find((time) => time !== undefined)
 }
-
-/** Meetings do not ring. */
-const rings = ({ mode }: Pick<SeenCall, 'mode'>) => mode === undefined || mode === 'call'
 
 /** How long it rang, and how long it has been connected. */
 function durationsOf(call: SeenCall, now: number) {
@@ -96,7 +94,7 @@ function durationsOf(call: SeenCall, now: number) {
   const until = status === 'initiated' || status === 'ongoing' ? now : (endedAt ?? end)
   const between = (from = NaN, to = NaN) => (to >= from ? to - from : null)
   return {
-    rang_seconds: rings(call) ? between(initiatedAt, isConnected ? startedAt : until) : null,
+    rang_seconds: rings(call.mode) ? between(initiatedAt, isConnected ? startedAt : until) : null,
     connected_seconds: isConnected ? between(startedAt, until) : null,
   }
 }
@@ -119,24 +117,6 @@ function headOf({ type, initiator, receiver, receiver_type }: Told, uid: string 
   const from = initiator === null || initiator === uid ? '' : `from ${initiator}`
   const to = receiver === null || receiver === uid ? '' : `to ${receiver_type === 'group' ? 'group ' : ''}${receiver}`
   return [type ?? 'call', [from, to].filter(Boolean).join(' ')].filter(Boolean).join(', ')
-}
-
-/** `rang 44s, nobody answered` */
-function outcomeOf({ status, rang_seconds: rang, connected_seconds: connected }: Told): string {
-  const ringing = rang === null || (rang === 0 && connected !== null) ? [] : `rang ${formatSeconds(rang)}`
-  const connection = status === 'ongoing' ? 'connected so far' : 'connected for'
-  const outcome = connected === null ? OUTCOMES[status] : `${connection} ${formatSeconds(connected)}`
-  return [ringing, outcome].flat().join(', ')
-}
-
-const OUTCOMES: Record<FoundCall['status'], string> = {
-  initiated: 'nobody has answered yet',
-  ongoing: 'is connected',
-  ended: 'ended',
-  unanswered: 'nobody answered',
-  rejected: 'rejected',
-  canceled: 'canceled by the caller',
-  other: 'has a status that is not documented',
 }
 
 /** Who joined a group's call, and who is missing in a call of two. */

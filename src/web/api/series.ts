@@ -14,7 +14,8 @@ const parameters = z.strictObject({
     .enum(STEPS.map(String), `must be one of ${STEPS.join(', ')}`)
     .transform((text) => STEPS.find((step) => String(step) === text)!)
     .optional()
-    .describe('Seconds from one point to the next; default: so that there are at most 300'),
+    .describe('Seconds from one point to the next; default: 12 to 120 points, each of about 30 calls or more'),
+  by: z.enum(['target', 'app']).optional().describe('Also splits the calls by target, or by the app id of the targets'),
 })
 
 /** The calls that finished in each step of a period, and how many were in progress. */
@@ -27,13 +28,15 @@ export const seriesRoute = route(
     // Each loads the store; a page needs two.
     atATime: 4,
   },
-  ({ store, wall, targets }: WebOptions) =>
+  ({ store, wall, targets, configured }: WebOptions) =>
     async ({ query, signal: aborted }) => {
-      const { target, type, mode, receiver_type: receiverType, step } = query
+      const { target, type, mode, receiver_type: receiverType, step, by } = query
       const [now, all] = [wall(), targets.all()]
       const { from, to } = periodOf(query, await readServiceNow(store, target, now))
       await expectTargets(store, target ?? [], all)
-      const selected = { from, to, targets: target, type, mode, receiverType, step, aborted }
+      const apps = new Map(by === 'app' ? configured().map(({ name, appId }) => [name, appId ?? name]) : [])
+      const groupOf = by && ((name: string) => apps.get(name) ?? name)
+      const selected = { from, to, targets: target, type, mode, receiverType, step, groupOf, aborted }
       const found = await seriesOf(store, selected, now)
       return seriesView(found, await coverageOf(store, found, { targets: target, configured: all, now }))
     },

@@ -108,6 +108,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
           until: null,
           outcome: null,
           peak: 500,
+          rule: expect.stringMatching(/^no successful poll for 5m/),
           values: [
             { at: time(100.25), value: 400 },
             { at: time(160), value: 500 },

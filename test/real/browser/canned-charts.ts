@@ -7,7 +7,7 @@ import { NOW } from '../../kit/metrics/hand-made-target.ts'
 
 const HOUR = 3600
 const STEPS = [60, 300, 900, HOUR, 3 * HOUR, 6 * HOUR, 24 * HOUR]
-const MAX_POINTS = 300
+const MAX_POINTS = 120
 
 /** Four days without any history, and an outage of 50 minutes of production. */
 const FIRST_SEEN = NOW - 40 * 24 * HOUR
@@ -53,8 +53,15 @@ export function cannedSeries(query: URLSearchParams): SeriesView {
     until: isoTime(to),
     step_seconds: step,
     points,
+    total: { ...pointAt(NOW - 24 * HOUR, 24 * HOUR, share), calls: totalOf(points) },
     coverage: coverageOf(from, to),
   }
+}
+
+function totalOf(points: readonly SeriesPoint[]): SeriesPoint['calls'] {
+  const sum = (of: keyof SeriesPoint['calls']) => points.reduce((all, { calls }) => all + calls[of], 0)
+  const [ended, unanswered, rejected] = [sum('ended'), sum('unanswered'), sum('rejected')]
+  return { ended, unanswered, rejected, canceled: sum('canceled'), other: sum('other'), lost: sum('lost') }
 }
 
 function coverageOf(from: number, to: number): SeriesView['coverage'] {

@@ -184,24 +184,25 @@ inChromium('the views of the page', (open) => {
       await page.evaluate('window.isSame = true')
       await page.getByRole('link', { name: 'done' }).click()
       await page.waitForURL(/\?target=production&call_id=done&zone=UTC#call$/)
-      await page.getByRole('heading', { name: 'Call done' }).waitFor()
+      await page.getByText('/ production / done').waitFor()
       expect(await page.evaluate('[window.isSame, document.activeElement.id, document.title]')).toEqual([
         true,
         'content',
         'Call – callwatch',
       ])
-      await page.locator('#call-events li').waitFor()
+      await page.getByText('How callwatch saw it').click()
       expect(await page.locator('#call-events li').innerText()).toMatch(/ongoing → rejected\s+seen 14:13:18/)
       await page.goBack()
       await shown(() => note(page)).toMatch(/^100 calls/)
       await page.goForward()
       await page.reload()
-      await page.getByRole('heading', { name: 'Call done' }).waitFor()
+      await page.getByText('/ production / done').waitFor()
     })
 
     test('shows an event of the call as soon as it is logged', async () => {
       const { url, log } = await serveCalls()
       const page = await open(`${url}/?target=production&call_id=done#call`)
+      await page.getByText('How callwatch saw it').click()
       const events = page.locator('#call-events li')
       await shown(() => events.count()).toBe(1)
       const correction = { call: done, before: { ...done, minutes: [0.2, 0, 0, 0] }, at: NOW }
@@ -213,7 +214,7 @@ inChromium('the views of the page', (open) => {
     test('shows another call of its session as soon as the call has an event', async () => {
       const { url, log } = await serveCalls()
       const page = await open(`${url}/?target=production&call_id=done#call`)
-      await page.locator('#call-events li').waitFor()
+      await page.getByText('How callwatch saw it').waitFor()
       const reloaded = page.waitForRequest(/\/api\/v1\/call\?target=production&call_id=done$/)
       const call = openCall('cw:later', { session: 'done' })
       const transition = { call, from: 'none', to: 'ongoing', observed: true, at: NOW } as const
@@ -228,14 +229,15 @@ inChromium('the views of the page', (open) => {
       })
       const page = await open(`${url}/?target=production&call_id=cw:1#call`)
       await page.locator('#call-others tbody a').click()
-      await page.getByRole('heading', { name: 'Call done' }).waitFor()
-      await shown(() => page.locator('#call-facts').innerText()).toContain('rejected')
+      await page.getByText('/ production / done').waitFor()
+      await shown(() => page.locator('#call-title').innerText()).toContain('rejected')
       await page.locator('#call-others tbody a').click()
-      await page.getByRole('heading', { name: 'Call cw:1' }).waitFor()
+      await page.getByText('/ production / cw:1').waitFor()
     })
 
     test('has an older address, and says what came late and what was corrected', async () => {
       const page = await openView(open, '?target=production&session_id=late%2F1#call')
+      await page.getByText('How callwatch saw it').click()
       await shown(() => page.locator('#call-facts').innerText()).toContain('noticed late 13m')
       expect(await page.locator('#call-corrections tbody tr').first().innerText()).toMatch(
         /^Status\s+ended\s+rejected$/,
@@ -244,8 +246,9 @@ inChromium('the views of the page', (open) => {
 
     test('says that the call is not known', async () => {
       const page = await openView(open, '?target=production&call_id=nobody#call')
-      const facts = page.locator('#call-facts')
-      await shown(() => facts.innerText()).toContain('no call nobody of target production is known')
+      await shown(() => page.locator('#call-note').innerText()).toContain(
+        'no call nobody of target production is known',
+      )
       expect(page.takeComplaints().filter((complaint) => !complaint.includes('404'))).toEqual([])
     })
   })
@@ -378,7 +381,7 @@ inChromium('the views of the page', (open) => {
     ['overview', '', '#feed li'],
     ['alerts', '#alerts', '#alerts .title'],
     ['calls', '?status=ended#calls', '#explorer tbody tr'],
-    ['call', '?target=production&call_id=late%2F1#call', '#call-corrections tbody tr'],
+    ['call', '?target=production&call_id=late%2F1#call', '#call-seen'],
     ['usage', '?since=7d&by=day,target,type#usage', '#usage-rows .total'],
   ])('violate no rule of accessibility in light, dark and on a phone: %s', async (_view, address, part) => {
     const page = await openView(open, address, { timezoneId: 'Europe/Berlin' })

@@ -72,6 +72,7 @@ test('/api/v1/alerts lists the alerts that fired in a period, newest first', asy
       until: '2026-09-21T13:43:20.000Z',
       outcome: 'resolved',
       peak: 0.7,
+      rule: expect.stringMatching(/^more than 30% of the calls /),
       calls_url:
         '/api/v1/calls?target=production&status=unanswered%2Crejected%2Ccanceled' +
         '&since=2026-09-21T12%3A58%3A20.000Z&until=2026-09-21T13%3A43%3A20.001Z',

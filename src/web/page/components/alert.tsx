@@ -62,6 +62,7 @@ export function AlertFacts({ state }: { state: State }) {
         {answer !== undefined && alert === undefined && quiet(missing(state, live))}
       </Note>
       {linesOf(state).map((line) => line && <p>{line}</p>)}
+      {ruleLines(alert, live)}
       {shown !== undefined && alertFacts(state, shown)}
       {other !== undefined && <a href={addressOfAlert(other, other.firing_since)}>{`Now it is ${other.state}.`}</a>}
     </section>
@@ -120,6 +121,12 @@ function linesOf(state: State): ComponentChildren[] {
     ...lines.map(({ text }) => `${text}.`),
     live !== undefined && !isBeyond(live, live.value, live.threshold) && notResolvedText(live),
   ]
+}
+
+/** The description of its rule, with the numbers of now where there are such, and when it fires. */
+function ruleLines(alert: PastAlert | undefined, live: Alert | undefined) {
+  const description = live?.description ?? alert?.description
+  return [description !== undefined && <p>{description}</p>, alert && quiet(`Rule: ${alert.rule}.`)]
 }
 
 function notResolvedText(live: Alert) {
@@ -202,7 +209,7 @@ function badgeOf(alert: PastAlert | undefined, live: Alert | undefined) {
 export const AlertBody = ({ state }: { state: State }) => (
   <div class="columns">
     <div>
-      {[AlertValue, AlertCalls, AlertNewest].map((Part) => (
+      {[AlertValue, AlertOpen, AlertCalls, AlertNewest].map((Part) => (
         <Part state={state} />
       ))}
     </div>
@@ -222,6 +229,12 @@ function AlertValue({ state }: { state: State }) {
     alert !== undefined &&
     values.filter((value) => value !== null).length > 1 && <ValueChart alert={alert} state={state} />
   )
+}
+
+/** The calls that were open meanwhile; absent of an alert that is not about such. */
+function AlertOpen({ state }: { state: State }) {
+  const { open } = state.alertPage.answer ?? {}
+  return open !== undefined && <Chart chart={open} state={state} />
 }
 
 function ValueChart({ alert, state }: { alert: PastAlert; state: State }) {

@@ -1,55 +1,140 @@
 import { LATE_SECONDS } from '../../../ledger/usage.ts'
-import { formatNumber, formatSeconds } from '../../../text/format.ts'
+import { FAILURES } from '../../../ledger/failure-ratio.ts'
+import { capital, formatNumber, formatSeconds } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
+import { callSentence, timesOf } from '../../../views/call-text.ts'
 import { addressOf } from '../model/address.ts'
-import { callIdIn } from '../model/calls.ts'
+import { addressAround, askService, callIdIn, findRequest, jsonOf, meaningOf } from '../model/calls.ts'
 import type { CallDetails as Details } from '../model/api.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
 import { nowOf, type State } from '../model/state.ts'
 import { callLink, durationAt, Step } from './calls.tsx'
-import { badge, facts, Note, quiet, Section, soft, statusName, Table } from './layout.tsx'
+import { badge, Button, coloured, facts, LinkButton, Note, quiet, Section, soft, statusName, Table } from './layout.tsx'
+import { FoundCalls } from './service-search.tsx'
 
-/** All that is known of the call that the address names. */
+/** The call that the address names: in a sentence, its times, what its outcome means, what can be done, and all that is known of it. */
 export function CallDetails({ state }: { state: State }) {
   const { query, callPage } = state
   const { answer, problem } = callPage
-  const [now, target] = [nowOf(state), query.get('target') ?? '']
-  const note = <a href={addressOf('calls', { target })}>{`All calls${target === '' ? '' : ` of ${target}`}`}</a>
+  const [now, target, id] = [nowOf(state), query.get('target') ?? '', plainText(callIdIn(query))]
   return (
     <>
-      <Section id="call-facts" title={`Call ${plainText(callIdIn(query))}`} note={note}>
+      <section id="call" class="card incident" aria-labelledby="call-title">
+        <p class="soft crumb">
+          <a href={addressOf('calls', { target })}>Calls</a>
+          {` / ${[target, id].filter(Boolean).join(' / ')}`}
+        </p>
+        <div class="title">
+          <h2 id="call-title">
+            {answer ? callSentence(answer.call, momentInZone(answer.call.began, now), now) : `Call ${id}`}
+          </h2>
+        </div>
         <Note id="call-note" problem={problem} isLoading={answer === undefined} />
-        {answer !== undefined && callFacts(answer, now)}
-      </Section>
-      {answer !== undefined && [corrections(answer), transitions(answer, now), others(answer, now)]}
+        {answer !== undefined && [timeline(answer.call, now), meaning(answer), next(state, answer.call)]}
+      </section>
+      {answer !== undefined && [others(answer, now), seen(answer, now)]}
     </>
   )
 }
 
+/** Its times, and how long it rang and was connected next to each other. */
+function timeline(call: Details['call'], now: string) {
+  const times = timesOf(call, now)
+  const share = (from = '', to = '') => (100 * secondsBetween(from, to)) / secondsBetween(times[0].at, times.at(-1)!.at)
+  const failed = FAILURES.find((one) => one === call.status)
+  const colourOf = (what: string) => failed ?? (what === 'rings' ? 'other' : 'ended')
+  return (
+    <>
+      {times.length > 1 && (
+        <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+          {times.slice(0, -1).map(({ at, what }, i) => (
+            <rect
+              class="fill"
+              style={coloured(colourOf(what))}
+              x={share(times[0].at, at)}
+              width={share(at, times[i + 1]?.at)}
+              height="10"
+            />
+          ))}
+        </svg>
+      )}
+      <ol class="plain times">
+        {times.map(({ at, what }) => (
+          <li>
+            <time datetime={at}>{moment(at, now)}</time> {what}
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+/** What its outcome means, what to check, and whether its session had other calls. */
+function meaning({ call, others: { calls } }: Details) {
+  const { text, runbook } = meaningOf(call)
+  return (
+    <p class="soft">
+      <b>{capital(call.status)}</b> {text}{' '}
+      {runbook !== undefined && [<a href={`runbooks/${runbook}`}>What to check</a>, '. ']}
+      {calls.length === 0 && 'Its session has no other call.'}
+    </p>
+  )
+}
+
+/** What can be done about a call, and what the service has answered about it. */
+function next(state: State, call: Details['call']) {
+  const { snapshot, found } = state
+  const request = findRequest({ target: call.target, by: 'session_id', id: call.session_id })
+  return (
+    <>
+      <span class="actions">
+        {snapshot?.can_find === true && (
+          <Button class="primary" disabled={found.isLoading === true} onClick={() => askService(request)}>
+            Ask the service
+          </Button>
+        )}
+        <LinkButton href={addressAround(call)}>Calls at that time</LinkButton>
+        <LinkButton href={jsonOf(call)}>As JSON</LinkButton>
+      </span>
+      {snapshot?.can_find === true && found.request === request && <FoundCalls state={state} />}
+    </>
+  )
+}
+
+/** How callwatch saw it: its facts, what has changed after its end, and its transitions. */
+const seen = (details: Details, now: string) => (
+  <details id="call-seen" class="card">
+    <summary>How callwatch saw it</summary>
+    <Section id="call-facts" title="Facts">
+      {callFacts(details, now)}
+    </Section>
+    {corrections(details)}
+    {transitions(details, now)}
+  </details>
+)
+
 function callFacts({ call, first_seen }: Details, now: string) {
   const isLost = call.status === 'lost'
+  const isAnswered = !FAILURES.some((status) => status === call.status)
   const seconds = (value: number | undefined) => (value === undefined ? 'not known' : formatSeconds(value, 4))
-  return [
-    facts([
-      ['Status', statusName(call.status)],
-      ['Target', call.target],
-      ['Session', plainText(call.session_id)],
-      ['Type', call.type],
-      ['Mode', call.mode],
-      ['Receiver type', call.receiver_type],
-      ['Recording', call.has_recording ? 'yes' : 'no'],
-      ['Began', momentInZone(call.began, now)],
-      ['First seen by callwatch', momentInZone(first_seen, now)],
-      [isLost ? 'Lost' : 'Finished', call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
-      !isLost && ['Noticed', noticed(call, now)],
-      ['Answer delay', call.status === 'unanswered' ? 'never answered' : seconds(call.answer_delay_seconds)],
-      ['Duration', seconds(call.duration_seconds)],
-      ['Participants', formatNumber(call.participants)],
-      ['Minutes', minutesText(call.minutes)],
-      ['Minutes of participants', minutesText(call.participant_minutes)],
-    ]),
-    isLost && quiet('The service no longer knows this call. callwatch never saw its end.'),
-  ]
+  return facts([
+    ['Status', statusName(call.status)],
+    ['Target', call.target],
+    ['Session', plainText(call.session_id)],
+    ['Type', call.type],
+    ['Mode', call.mode],
+    ['Receiver type', call.receiver_type],
+    ['Recording', call.has_recording ? 'yes' : 'no'],
+    ['Began', momentInZone(call.began, now)],
+    ['First seen by callwatch', momentInZone(first_seen, now)],
+    [isLost ? 'Lost' : 'Finished', call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
+    !isLost && ['Noticed', noticed(call, now)],
+    ['Answer delay', isAnswered ? seconds(call.answer_delay_seconds) : 'never answered'],
+    isAnswered && ['Duration', seconds(call.duration_seconds)],
+    ['Participants', formatNumber(call.participants)],
+    ['Minutes', minutesText(call.minutes)],
+    ['Minutes of participants', minutesText(call.participant_minutes)],
+  ])
 }
 
 const minutesText = ({ audio, video }: Details['call']['minutes']) =>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { cursorStep, shownStep, valueText, type Chart as Shown, type Series } from '../model/chart.ts'
+import { cursorStep, legendStep, valueText, type Chart as Shown, type Series } from '../model/chart.ts'
 import { isoOf, moment, span, zone } from '../model/format.ts'
 import { change, current, nowOf, type State } from '../model/state.ts'
 import { coloured, Section, soft, Table, type Column } from './layout.tsx'
@@ -16,7 +16,7 @@ export function Chart(props: {
   const { chart, state, onZoom } = props
   const { id, title, times, series, thresholds = [], blind } = chart
   const now = nowOf(state)
-  const index = shownStep(chart, state)
+  const index = legendStep(chart, state)
   const time = times.length === 0 ? '' : stepText(chart, index, now)
   const isOpen = state.tables[id]
   // Rendered again when the numbers change, and not when the cursor moves.
@@ -24,7 +24,9 @@ export function Chart(props: {
   return (
     <Section id={id} title={title} note={soft(time)}>
       <dl class="legend">
-        {series.map((one) => entry(one.name, one, valueText(chart, one.values[index])))}
+        {series.map((one) =>
+          entry(one.name, one, valueText(chart, index === undefined ? one.whole : one.values[index])),
+        )}
         {thresholds.map(({ name, about, value, severity }) =>
           entry(name, { colour: severity, shape: 'line' }, `${about} ${valueText(chart, value)}`),
         )}
@@ -75,12 +77,24 @@ const entry = (name: string, { colour, shape }: Pick<Series, 'colour' | 'shape'>
     ? inLegend(name, 10, <rect class="fill" style={coloured(colour)} width="10" height="10" />, value)
     : inLegend(name, 24, <line class={shape} style={coloured(colour)} x1="0" x2="24" y1="5" y2="5" />, value)
 
-export function stepText({ times, step, complete, isInstant = false, blind }: Shown, index: number, now: string) {
+/** The time of a step, or of all of them together, and whether it is over and covered. */
+export function stepText(chart: Shown, index: number | undefined, now: string) {
+  const { times, step, isInstant = false } = chart
+  if (index === undefined) {
+    const last = times.length - 1
+    return `${timeText(chart, last, [times[0]!, times[last]! + step], now)}, ${isInstant ? 'mean' : 'in all'}`
+  }
   const at = times[index] ?? 0
-  const end = isInstant ? at : at + step
-  const isBlind = blind.some(({ from, to }) => from <= at && to >= end)
-  const isBlindInPart = blind.some(({ from, to }) => from < end && to > at)
-  // A minute has the name of its beginning.
-  const text = span(isoOf(at), isoOf(step === 60 ? at : end), now)
-  return `${text}${index >= complete ? ', so far' : ''}${isBlind ? ', not covered' : isBlindInPart ? ', not all covered' : ''}`
+  return timeText(chart, index, [at, isInstant ? at : at + step], now, step === 60)
+}
+
+/** @param last the last step of a time @param isMinute whether it has the name of its beginning */
+function timeText(chart: Shown, last: number, [from, to]: [number, number], now: string, isMinute = false) {
+  const text = span(isoOf(from), isoOf(isMinute ? from : to), now)
+  return `${text}${last >= chart.complete ? ', so far' : ''}${coveredText(chart, from, to)}`
+}
+
+function coveredText({ blind }: Shown, at: number, end: number) {
+  if (blind.some(({ from, to }) => from <= at && to >= end)) return ', not covered'
+  return blind.some(({ from, to }) => from < end && to > at) ? ', not all covered' : ''
 }

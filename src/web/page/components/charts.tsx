@@ -1,10 +1,18 @@
 import { useMemo } from 'preact/hooks'
 import { goTo } from '../model/address.ts'
 import type { AlertHistory } from '../model/api.ts'
-import { shownStep } from '../model/chart.ts'
+import { cursorStep } from '../model/chart.ts'
 import { eventsOf, perMinuteChart } from '../model/chart-series.ts'
-import { plural } from '../../../text/format.ts'
-import { callsAddress, DEFAULT_SINCE, PERIODS, widerPeriod, zoomAddress, type ShownCharts } from '../model/charts.ts'
+import { plural, spelledSeconds } from '../../../text/format.ts'
+import {
+  callsAddress,
+  DEFAULT_SINCE,
+  PERIODS,
+  targetsOf,
+  widerPeriod,
+  zoomAddress,
+  type ShownCharts,
+} from '../model/charts.ts'
 import { isoOf, someOf, span, zoneName } from '../model/format.ts'
 import { staleTargets } from '../model/notices.ts'
 import { nowOf, serverTime, type State } from '../model/state.ts'
@@ -35,6 +43,12 @@ const MINUTES = [
   ['participant', 'of participants'],
 ] as const
 
+const SPLITS = [
+  ['', 'outcome'],
+  ['target', 'target'],
+  ['app', 'app'],
+] as const
+
 /** Charts of a period. */
 export function Charts({ state }: { state: State }) {
   const { answer: shown, problem } = state.charts
@@ -54,8 +68,10 @@ export function Charts({ state }: { state: State }) {
           <TargetChoice state={state} />
           {kindChoices(state.query)}
           <Choice name="minutes" label="Minutes" query={state.query} options={MINUTES} />
+          {targetsOf(state.query).length > 1 && <Choice name="by" label="By" query={state.query} options={SPLITS} />}
         </Filters>
         <Note id="charts-note" problem={problem} isLoading={shown === undefined} />
+        {shown !== undefined && soft(`Each step is ${spelledSeconds(shown.series.step_seconds)}. `)}
         <dl class="legend">{KEY}</dl>
       </Section>
       {shown !== undefined && cursorBar(state, shown, now)}
@@ -81,12 +97,13 @@ const KEY = inLegend('still in progress', 24, [
 /** So many alerts are named at the cursor. */
 const MOST_ALERTS = 3
 
-/** The time at the cursor, what happened then, and its calls. */
+/** The time at the cursor, otherwise the whole period, what happened then, and its calls. */
 function cursorBar(state: State, shown: ShownCharts, now: string) {
   const [chart] = shown.charts
-  const from = chart?.times[shownStep(chart, state)]
-  if (chart === undefined || from === undefined) return undefined
-  const to = from + chart.step
+  if (chart === undefined || chart.times.length === 0) return undefined
+  const step = cursorStep(chart, state)
+  const from = chart.times[step ?? 0]!
+  const to = chart.times[step ?? chart.times.length - 1]! + chart.step
   const { alerts: episodes } = shown.past
   const { alerts, unseen } = eventsOf({ ...shown.series, episodes, asOf: state.charts.asOf }, from, to)
   return (

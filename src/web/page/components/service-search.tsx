@@ -14,10 +14,10 @@ const SINCE = sameNames(['1h', '1d', '2d', '7d'])
 
 /** What became of somebody's calls, asked of the service. Absent where the daemon may not ask. */
 export function ServiceSearch({ state }: { state: State }) {
-  const { snapshot, wanted, found } = state
+  const { snapshot, wanted } = state
   if (snapshot?.can_find !== true) return false
+  const { isLoading = false } = state.found
   const set = (changed: Partial<State['wanted']>) => change({ wanted: { ...wanted, ...changed } })
-  const { isLoading = false, answer, problem } = found
   const names = snapshot.targets.map(({ name }) => name)
   const target = wanted.target || (names[0] ?? '')
   const choices = { target: sameNames(names), by: KINDS, since: SINCE }
@@ -42,22 +42,28 @@ export function ServiceSearch({ state }: { state: State }) {
         </button>
       </Form>
       {quiet('The log says that you searched, not for whom.')}
-      <Note id="found-note" problem={problem}>
-        {answer !== undefined && foundNotes(answer).map((note) => <p>{note}</p>)}
-      </Note>
-      {answer !== undefined && <FoundList calls={answer.calls} now={nowOf(state)} />}
+      <FoundCalls state={state} />
     </Section>
   )
 }
 
-type Calls = NonNullable<State['found']['answer']>['calls']
-
-const FoundList = ({ calls, now }: { calls: Calls; now: string }) => (
-  <ul id="found-calls">
-    {calls.map(({ began, text }) => (
-      <li>
-        {soft(began === null ? 'at an unknown time' : momentInZone(began, now))} {words(text)}
-      </li>
-    ))}
-  </ul>
-)
+/** What the service has answered. */
+export function FoundCalls({ state }: { state: State }) {
+  const { answer, problem } = state.found
+  return (
+    <>
+      <Note id="found-note" problem={problem}>
+        {answer !== undefined && foundNotes(answer).map((note) => <p>{note}</p>)}
+      </Note>
+      {answer !== undefined && (
+        <ul id="found-calls">
+          {answer.calls.map(({ began, text }) => (
+            <li>
+              {soft(began === null ? 'at an unknown time' : momentInZone(began, nowOf(state)))} {words(text)}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}

@@ -15,7 +15,7 @@ import {
   type Report,
 } from './api.ts'
 import type { Chart } from './chart.ts'
-import { isMissing, periodsOf } from './chart-series.ts'
+import { chartsOf, isMissing, periodsOf } from './chart-series.ts'
 import { isoOf, named, unitOf, weekBefore } from './format.ts'
 import { parameterTime } from './period.ts'
 import { change, current, load, serverTime, type State } from './state.ts'
@@ -32,6 +32,8 @@ export type AlertPage = {
   calls?: readonly Call[]
   /** Its values before and after it fired, as its calls say. */
   around?: readonly ValueAt[]
+  /** Of an alert about calls that stay open: all that were open meanwhile. */
+  open?: Chart | undefined
 }
 
 export type Row = Report['rows'][number]
@@ -106,14 +108,15 @@ export async function loadAlert() {
   const { answer } = current().alertPage
   if (answer?.alert === undefined) return
   const { calls_url: url } = answer.alert
-  const [breakdown, calls, around] = await Promise.all([
+  const [breakdown, calls, around, open] = await Promise.all([
     breakdownOf(answer.alert).catch(() => null),
     url === undefined ? [] : newestOf(url.split('?')[1]!).catch(() => []),
     valuesAround(answer.alert, breachOf(current())).catch(() => []),
+    openDuring(answer.alert, breachOf(current())).catch(() => undefined),
   ])
   const { alertPage } = current()
   if (alertPage.request === request && alertPage.answer === answer)
-    change({ alertPage: { ...alertPage, answer: { ...answer, breakdown, calls, around } } })
+    change({ alertPage: { ...alertPage, answer: { ...answer, breakdown, calls, around, open } } })
 }
 
 const newestOf = (query: string) => getCalls(`${query}&limit=${NEWEST_CALLS}`).then(({ calls }) => calls)
@@ -159,6 +162,7 @@ const chartEnd = (alert: PastAlert, now: number) =>
 
 /** The values that an alert would have had before and after it fired, by the minute, as its calls say; null where nothing is known. */
 async function valuesAround(alert: PastAlert, breach: number): Promise<ValueAt[]> {
+  if (alert.signal === 'poll_age') return pollsAround(alert)
   if (aroundOf(alert) === 0) return []
   const { target, match, labels, window_seconds: window = 60 } = alert
   const [fired, ended] = [alert.since, alert.until ?? ''].map((time) => Date.parse(time) / 1000)
@@ -171,6 +175,25 @@ async function valuesAround(alert: PastAlert, breach: number): Promise<ValueAt[]
     const minutes = series.points.slice(Math.max(0, i + 1 - window / 60), i + 1)
     return [[at, isMissing(point, series, [target]) ? null : valueIn(alert, minutes)]]
   })
+}
+
+/** The polls before and after a time without any, when the age of the last one was nothing. */
+function pollsAround({ values: [first], outcome, until }: PastAlert): ValueAt[] {
+  if (first === undefined || first.value === null) return []
+  const last = Date.parse(first.at) / 1000 - first.value
+  return [[last, 0], ...(outcome === 'resolved' && until !== null ? [[Date.parse(until) / 1000, 0] as const] : [])]
+}
+
+/** The open calls that an alert about those that stay open selects, from before the first of them could have been one. */
+async function openDuring(alert: PastAlert, breach: number): Promise<Chart | undefined> {
+  const { signal, target, match, labels, until, longer_than_seconds: longer = 0 } = alert
+  if (signal !== 'stuck_calls') return undefined
+  const now = serverTime() / 1000
+  const period = { since: isoOf(breach - Math.max(AROUND, longer)), until: until ?? isoOf(now) }
+  const series = await getSeries(new URLSearchParams({ target, ...match, ...labels, ...period }).toString())
+  const charts = chartsOf({ series, targets: [{ name: target, rules: [] }], query: new URLSearchParams(), now })
+  const chart = charts.find(({ id }) => id === 'chart-in-progress')
+  return chart && { ...chart, id: 'alert-open' }
 }
 
 /** The failure ratio or the number of calls in a window of minutes; null with too few calls. */

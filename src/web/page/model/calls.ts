@@ -1,7 +1,9 @@
 import { findCalls, getCall, getCalls, type Call } from './api.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
+import { addressOf } from './address.ts'
+import { isoOf } from './format.ts'
 import { addFilters, periodOf } from './period.ts'
-import { change, current, initialState, load, messageOf, serverTime, type CallsList } from './state.ts'
+import { change, current, initialState, load, messageOf, serverTime, type CallsList, type State } from './state.ts'
 
 /** So many calls are added at a time. */
 const PAGE_SIZE = 100
@@ -92,13 +94,21 @@ export function loadCall() {
   return load('callPage', `${target}|${id}`, ask, 'The call could not be loaded')
 }
 
+/** Whose calls the service is asked for. */
+export type Wanted = Omit<State['wanted'], 'since'> & { since?: string }
+
+/** The request for the calls of a user, a group or a session. */
+export const findRequest = ({ target, by, id, since = '' }: Wanted) =>
+  new URLSearchParams({ target, [by]: id.trim(), ...(since !== '' && { since }) }).toString()
+
+/** Asks the service, which takes a request of its own. */
+export const askService = (request: string) =>
+  load('found', request, (signal) => findCalls(request, signal), 'The service was not searched')
+
 /** Asks the service for the calls that the form names. */
 export function findWanted() {
   const { wanted, snapshot } = current()
-  const { by, id, since } = wanted
-  const target = wanted.target || snapshot!.targets[0]!.name
-  const request = new URLSearchParams({ target, [by]: id.trim(), since }).toString()
-  return load('found', request, (signal) => findCalls(request, signal), 'The service was not searched')
+  return askService(findRequest({ ...wanted, target: wanted.target || snapshot!.targets[0]!.name }))
 }
 
 /** Reloads the call after an event of it or of its session, if it is shown. */
@@ -108,3 +118,48 @@ export function loadCallAfter({ target, call_id: id, session_id }: Pick<Call, 't
   const isOfSession = call?.target === target && call.session_id === session_id
   if (view === 'call' && (isOfSession || callPage.request === `${target}|${id}`)) void loadCall()
 }
+
+type Meaning = { text: string; runbook?: string }
+
+/** What each status means, and the runbook that says what to check. */
+const MEANINGS: Record<Call['status'], Meaning> = {
+  initiated: {
+    text: 'means that it still rings. A client gives up after 45 s, unless its app sets another time; a call that rings longer blocks the next calls of its users.',
+    runbook: 'RingingTooLong',
+  },
+  ongoing: {
+    text: 'means that people talk, or that a client crashed without ending the call.',
+    runbook: 'StuckCalls',
+  },
+  ended: { text: 'means that the call was answered, and is over. Who heard what, the service does not say.' },
+  unanswered: {
+    text: 'means that the caller’s app gave up, after 45 s unless it sets another time. If many calls end so, pushes may not arrive.',
+    runbook: 'HighFailureRate',
+  },
+  rejected: {
+    text: 'means that who was called declined, or their app did so on its own, as in another call. If many calls end so, a client may have crashed in a call.',
+    runbook: 'HighFailureRate',
+  },
+  canceled: {
+    text: 'means that the caller gave up before an answer. If many calls end so, it may take too long to answer.',
+    runbook: 'HighFailureRate',
+  },
+  other: { text: 'means that the service shows a status that it does not document: poll.status_map can name it.' },
+  lost: { text: 'means that the service no longer knows the call. It counts neither as ended nor as failed.' },
+}
+
+/** What the status of a call means, and what to check. */
+export const meaningOf = ({ status }: Pick<Call, 'status'>): Meaning => MEANINGS[status]
+
+/** So much before and after a call, other calls may show what was wrong (seconds). */
+const AROUND = 300
+
+/** The address of the calls of its target that finished from shortly before a call to shortly after it. */
+export function addressAround({ target, began, finished }: Call) {
+  const since = isoOf(Date.parse(began) / 1000 - AROUND)
+  return addressOf('calls', { target, since, until: finished ? isoOf(Date.parse(finished) / 1000 + AROUND) : '' })
+}
+
+/** The address of what the API says of a call. */
+export const jsonOf = ({ target, call_id }: Pick<Call, 'target' | 'call_id'>) =>
+  `api/v1/call?${new URLSearchParams({ target, call_id })}`

@@ -7,34 +7,45 @@ import { countOf, OUTCOMES, rulesOfCalls, STATUSES, sum } from './totals.ts'
 /** What the charts show of an alert. */
 export type Episode = Pick<PastAlert, 'target' | 'alert' | 'key' | 'severity' | 'labels' | 'since' | 'until'>
 
-type Of = (point: Point) => number | null
-type Line = readonly [name: string, colour: string, shape: Series['shape'], of: Of]
+type Sums = CallSeries['total']
+type Line = readonly [name: string, colour: string, shape: Series['shape'], of: (sums: Sums) => number | null]
 
-type Drawing = Pick<Chart, 'id' | 'title' | 'unit' | 'isInstant'> & { lines: Line[] }
+type Drawing = Pick<Chart, 'id' | 'title' | 'unit'> & {
+  /** What is drawn of all calls. */
+  lines: Line[]
+  /** What is drawn of each group of calls: the sum of bars, or the first line. */
+  ofGroup: Line[3]
+}
 
 function drawingsOf(media: 'minutes' | 'participant_minutes'): Drawing[] {
-  const percentiles = (of: 'duration_seconds' | 'answer_delay_seconds'): Line[] => [
-    ['p50', 'first', 'line', (point) => point[of].p50],
-    ['p95', 'second', 'thin', (point) => point[of].p95],
-  ]
+  const percentiles = (of: 'duration_seconds' | 'answer_delay_seconds'): Pick<Drawing, 'lines' | 'ofGroup'> => ({
+    lines: [
+      ['p50', 'first', 'line', (sums) => sums[of].p50],
+      ['p95', 'second', 'thin', (sums) => sums[of].p95],
+    ],
+    ofGroup: (sums) => sums[of].p50,
+  })
+  const ratio = (name: string, of: Line[3]): Pick<Drawing, 'unit' | 'lines' | 'ofGroup'> => {
+    return { unit: 'ratio', lines: [[name, 'first', 'line', of]], ofGroup: of }
+  }
   const outcomes = OUTCOMES.map((status): Line => [status, status, 'bar', ({ calls }) => calls[status]])
   const minutes: Line[] = [
-    ['audio', 'first', 'bar', (point) => point[media].audio],
-    ['video', 'second', 'bar', (point) => point[media].video],
+    ['audio', 'first', 'bar', (sums) => sums[media].audio],
+    ['video', 'second', 'bar', (sums) => sums[media].video],
   ]
-  const ratio: Line = ['ratio', 'first', 'line', (point) => point.failure_ratio]
-  const absent: Line = ['share', 'first', 'line', (point) => point.not_joined_ratio]
-  const open: Line = ['calls', 'first', 'line', (point) => point.in_progress]
+  const minutesOf = (sums: Sums) => sums[media].audio + sums[media].video
   return [
-    { id: 'calls', title: 'Calls by outcome', unit: 'calls', lines: outcomes },
-    { id: 'failure-ratio', title: 'Failure ratio', unit: 'ratio', lines: [ratio] },
-    { id: 'not-joined', title: 'Invited who did not join', unit: 'ratio', lines: [absent] },
-    { id: 'minutes', title: capital(media.replace('_', ' ')), unit: 'number', lines: minutes },
-    { id: 'in-progress', title: 'Calls in progress', unit: 'calls', isInstant: true, lines: [open] },
-    { id: 'duration', title: 'Duration', unit: 'seconds', lines: percentiles('duration_seconds') },
-    { id: 'answer-delay', title: 'Answer delay', unit: 'seconds', lines: percentiles('answer_delay_seconds') },
+    { id: 'calls', title: 'Calls by outcome', unit: 'calls', lines: outcomes, ofGroup: countOf },
+    { id: 'failure-ratio', title: 'Failure ratio', ...ratio('ratio', (sums) => sums.failure_ratio) },
+    { id: 'not-joined', title: 'Invited who did not join', ...ratio('share', (sums) => sums.not_joined_ratio) },
+    { id: 'minutes', title: capital(media.replace('_', ' ')), unit: 'number', lines: minutes, ofGroup: minutesOf },
+    { id: 'duration', title: 'Duration', unit: 'seconds', ...percentiles('duration_seconds') },
+    { id: 'answer-delay', title: 'Answer delay', unit: 'seconds', ...percentiles('answer_delay_seconds') },
   ]
 }
+
+/** The colours of groups; the last one is that of the others. */
+const COLOURS = ['ended', 'unanswered', 'canceled', 'first', 'second', 'lost', 'rejected', 'other']
 
 /** The charts of a period. */
 export function chartsOf(options: {
@@ -46,31 +57,67 @@ export function chartsOf(options: {
   now: number
 }): Chart[] {
   const { series, targets, query, now } = options
-  const blind = periodsOf(series.coverage.blind)
   const step = series.step_seconds
   const times = series.points.map(({ at }) => Date.parse(at) / 1000)
   const names = targets.map(({ name }) => name)
-  const points = series.points.map((point) => (isMissing(point, series, names) ? undefined : point))
-  const lineOf = ([name, colour, shape, of]: Line): Series => ({
-    name,
-    colour,
-    shape,
-    values: points.map((point) => (point === undefined ? null : of(point))),
+  const missing = series.points.map((point) => isMissing(point, series, names))
+  const form = {
+    times,
+    step,
+    complete: times.filter((at) => at + step <= now).length,
+    blind: periodsOf(series.coverage.blind),
+  }
+  const valuesOf = (points: readonly Point[], of: (point: Point) => number | null) =>
+    points.map((point, i) => (missing[i] ? null : of(point)))
+  const parts = (series.groups ?? []).map(({ name, ...of }, i) => {
+    return { name: name ?? 'others', colour: name === null ? 'other' : COLOURS[i]!, ...of }
   })
-  return drawingsOf(query.get('minutes') === 'participant' ? 'participant_minutes' : 'minutes').map(
-    ({ id, lines, ...chart }) => {
-      return {
-        ...chart,
-        id: `chart-${id}`,
-        times,
-        step,
-        complete: times.filter((at) => at + step <= now).length,
-        series: lines.map(lineOf),
-        ...(id === 'failure-ratio' && { thresholds: thresholdsOf(targets, query) }),
-        blind,
-      }
-    },
-  )
+  const drawn = drawingsOf(query.get('minutes') === 'participant' ? 'participant_minutes' : 'minutes')
+  const charts = drawn.map(({ id, title, unit, lines, ofGroup }): Chart => {
+    const shape = lines[0]![2]
+    const all = lines.map(([name, colour, shape, of]): Series => {
+      return { name, colour, shape, values: valuesOf(series.points, of), whole: of(series.total) }
+    })
+    const split = parts.map(({ name, colour, points, total }): Series => {
+      return { name, colour, shape, values: valuesOf(points, ofGroup), whole: ofGroup(total) }
+    })
+    const isSplit = parts.length > 0
+    return {
+      ...form,
+      id: `chart-${id}`,
+      title: isSplit ? (SPLIT_TITLES[id] ?? title) : title,
+      unit,
+      series: isSplit ? split : all,
+      ...(id === 'failure-ratio' && { thresholds: thresholdsOf(targets, query) }),
+    }
+  })
+  const open = (points: readonly Point[]) => valuesOf(points, (point) => point.in_progress)
+  const lines = parts.length > 0 ? parts : [{ name: 'calls', colour: 'first', points: series.points }]
+  const inProgress = lines.map(({ name, colour, points }): Series => {
+    return { name, colour, shape: 'line', values: open(points), whole: meanOf(open(points)) }
+  })
+  const progress: Chart = {
+    ...form,
+    id: 'chart-in-progress',
+    title: 'Calls in progress',
+    unit: 'calls',
+    isInstant: true,
+    series: inProgress,
+  }
+  return charts.toSpliced(4, 0, progress)
+}
+
+/** What charts of groups show a part of. */
+const SPLIT_TITLES: Readonly<Record<string, string>> = {
+  calls: 'Finished calls',
+  duration: 'Duration, p50',
+  'answer-delay': 'Answer delay, p50',
+}
+
+/** Null where no value is known. */
+function meanOf(values: readonly (number | null)[]) {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : sum(known, (value) => value) / known.length
 }
 
 /** The finished calls of each minute. @param unpolledSince since when some targets have not been polled */
@@ -89,12 +136,10 @@ export function perMinuteChart(perMinute: PerMinute, target: string, unpolledSin
     // The minute of the last poll is incomplete.
     complete: times.findLastIndex((_, i) => isKnown(i)),
     unit: 'calls',
-    series: STATUSES.map((status) => ({
-      name: status,
-      colour: status,
-      shape: 'bar',
-      values: times.map((_, i) => (isKnown(i) ? sum(shown, (one) => one[status][i] ?? 0) : null)),
-    })),
+    series: STATUSES.map((status) => {
+      const values = times.map((_, i) => (isKnown(i) ? sum(shown, (one) => one[status][i] ?? 0) : null))
+      return { name: status, colour: status, shape: 'bar', values, whole: sum(values, (value) => value ?? 0) }
+    }),
     blind: periodsOf(blindOf(perMinute, target, unpolledSince)),
   }
 }

@@ -9,6 +9,8 @@ export type Series = {
   shape: 'bar' | 'line' | 'thin' | 'dots'
   /** One for each step; null where it is not known */
   values: readonly (number | null)[]
+  /** That of the whole period: its total, its ratio, or its mean. */
+  whole?: number | null
 }
 
 export type Threshold = { name: string; about: string; value: number; severity: string }
@@ -87,6 +89,11 @@ export function stepAt({ times, step }: Steps, time: number | undefined) {
 /** The step whose values are shown: that of the cursor, otherwise the last one that has ended. */
 export const shownStep = (chart: Steps & Pick<Chart, 'complete'>, cursor: Cursor) =>
   cursorStep(chart, cursor) ?? Math.max(0, chart.complete - 1)
+
+/** The step at the cursor, or the last one that has ended; undefined where the values of the whole period are known. */
+export const legendStep = (chart: Chart, cursor: Cursor) =>
+  cursorStep(chart, cursor) ??
+  (chart.series.some(({ whole }) => whole !== undefined) ? undefined : shownStep(chart, cursor))
 
 /** The step at the cursor: that under the pointer, otherwise the selected one. */
 export const cursorStep = (chart: Steps, { hovered, selected }: Cursor) =>

@@ -53,8 +53,9 @@ export function filtersOf(query: URLSearchParams) {
  * @throws {RangeError} where the period is none
  */
 export function chartsRequest(query: URLSearchParams, now: number) {
-  const period = Object.entries(periodOf(query, DEFAULT_SINCE, now))
-  return new URLSearchParams([...filtersOf(query), ...period]).toString()
+  const by = query.get('by') ?? ''
+  const others = { ...periodOf(query, DEFAULT_SINCE, now), ...(by !== '' && { by }) }
+  return new URLSearchParams([...filtersOf(query), ...Object.entries(others)]).toString()
 }
 
 /** By `performance.now()`. */
@@ -71,7 +72,7 @@ export async function loadCharts() {
     const past = await getPastAlerts(period.toString(), signal)
     return { series, past, charts: chartsOf({ series, targets: targetsOf(query), query, now: now / 1000 }) }
   }
-  await load('charts', filters.toString(), ask, 'The charts could not be loaded')
+  await load('charts', [...filters, query.get('by')].join('|'), ask, 'The charts could not be loaded')
   loadedAt = performance.now()
 }
 

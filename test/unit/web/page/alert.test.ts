@@ -25,6 +25,14 @@ afterEach(() => void vi.unstubAllEnvs())
 /** When the hand-made alert began to fire. */
 const SINCE = NOW - 60
 
+const POINT = {
+  calls: { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 },
+  minutes: { audio: 0, video: 0 },
+  participant_minutes: { audio: 0, video: 0 },
+  duration_seconds: { mean: null, p50: null, p95: null },
+  answer_delay_seconds: { p50: null, p95: null },
+}
+
 /** It ended early. */
 const SILENCE: Silence = {
   id: 7,
@@ -51,6 +59,7 @@ const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   until: null,
   outcome: null,
   peak: 0.5,
+  rule: 'more than 30% of the calls in the last 15m failed',
   calls_url: '/api/v1/calls?target=production&status=rejected&since=2026-09-21T13:00:00Z&until=2026-09-21T14:13:20Z',
   // A chart needs a browser.
   values: [],
@@ -92,6 +101,9 @@ function shown(
   return stateOf([target], { view: 'alert', query, alertPage, ...differing })
 }
 
+/** What is said of an alert besides its rule. */
+const linesOf = (state: State) =>
+  render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' && !text.startsWith('Rule:') ? [text] : []))
 const rendered = (state: State) => [AlertFacts, AlertBody].flatMap((part) => render(part, state))
 const texts = (state: State, id: string) => textOf(rendered(state), { id })
 
@@ -181,11 +193,26 @@ describe('the page of an alert', () => {
     expect(at(0.2, 0.1, 'below')).toContain('Value 20% of 40 calls in 15m; lowest 10% ')
   })
 
+  test('has the description of its rule with the numbers of now, otherwise without, and when the rule fires', () => {
+    const texts = (alert: PastAlert | undefined, live: Partial<Alert>) => {
+      const state = shown(alert)
+      state.snapshot!.alerts = state.snapshot!.alerts.map((one) => ({ ...one, ...live }))
+      return render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
+    }
+    const past = fired({ description: 'Many fail.' })
+    expect(texts(past, { value: 0.35, description: '35% of them fail.' }).slice(-2)).toEqual([
+      '35% of them fail.',
+      'Rule: more than 30% of the calls in the last 15m failed.',
+    ])
+    expect(texts(past, { value: 0.35 }).at(-2)).toBe('Many fail.')
+    expect(texts(undefined, { value: 0.35, description: '35% of them fail.' })).toContain('35% of them fail.')
+  })
+
   test('says of a value within the threshold what clears it', () => {
     const lines = (differing: Partial<Alert>) => {
       const state = shown(fired())
       state.snapshot!.alerts = state.snapshot!.alerts.map((alert) => ({ ...alert, ...differing }))
-      return render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
+      return linesOf(state)
     }
     expect(lines({ value: 0.25 }).at(-1)).toBe(
       '25%: no longer above the threshold of 30%, but not resolved yet. It clears at 20% or less.',
@@ -353,8 +380,7 @@ describe('the page of an alert', () => {
     state.snapshot!.incidents = [
       { targets: { firing: 9 }, worst: [], group: { alert: 'HighFailureRate' }, details },
     ] as never
-    const lines = render(AlertFacts, state).flatMap(({ type, text }) => (type === 'p' ? [text] : []))
-    expect(lines.slice(1)).toEqual([
+    expect(linesOf(state).slice(1)).toEqual([
       'One of 9 targets: all alerts of the incident',
       'No answer.',
       'Cause: no successful poll on 3 targets (503).',
@@ -524,6 +550,51 @@ describe('the chart of an alert', () => {
       [-120, 0.5],
       [-60, null],
     ])
+  })
+
+  /** The page of an alert, as it is loaded of what the API answers, and what it has asked for. */
+  async function loaded(alert: PastAlert, body: object = {}) {
+    withoutBrowser()
+    const asked: string[] = []
+    vi.stubGlobal('fetch', async (address: string) => {
+      asked.push(address)
+      return Response.json({ alerts: [alert], ...body })
+    })
+    const query = new URLSearchParams({ target: 'production', alert: RATIO_RULE.name, since: alert.since })
+    change({ ...shown(undefined), query })
+    await loadAlert()
+    return { page: current().alertPage.answer, asked }
+  }
+
+  test('of missing polls begins at the last one, also with a single value, and ends at the next one', async () => {
+    const missing = fired({ signal: 'poll_age', values: [{ at: isoTime(SINCE), value: 300 }] })
+    const around = async (alert: PastAlert) =>
+      (await loaded(alert)).page?.around?.map(([at, value]) => [at - SINCE, value])
+    expect(await around(missing)).toEqual([[-300, 0]])
+    const ended = { ...missing, until: isoTime(SINCE + 90) }
+    expect(await around({ ...ended, outcome: 'resolved' })).toEqual([
+      [-300, 0],
+      [90, 0],
+    ])
+    expect(await around({ ...ended, outcome: 'expired' })).toEqual([[-300, 0]])
+  })
+
+  test('of calls that stay open is next to that of all open calls, from before the first of them', async () => {
+    const stuck = fired({
+      signal: 'stuck_calls',
+      longer_than_seconds: 7200,
+      match: { mode: 'call' },
+      until: isoTime(NOW),
+    })
+    const points = [0, 60].map((more) => ({ ...POINT, at: isoTime(SINCE + more), in_progress: 5 + more }))
+    const body = { points, total: POINT, step_seconds: 60, coverage: { blind: [] } }
+    const { page, asked } = await loaded(stuck, body)
+    const since = encodeURIComponent(isoTime(NOW - 180 - 7200).replace('.000Z', 'Z'))
+    expect(asked.filter((address) => address.includes('series'))).toEqual([
+      `api/v1/series?target=production&mode=call&since=${since}&until=${encodeURIComponent(isoTime(NOW))}`,
+    ])
+    expect(page?.open?.series[0]?.values).toEqual([5, 65])
+    expect((await loaded(fired(), body)).page?.open).toBeUndefined()
   })
 
   test('shows at which value it clears, while it fires', () => {

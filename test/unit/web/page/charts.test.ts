@@ -1,8 +1,23 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { SeriesPoint } from '../../../../src/views/series.ts'
 import type { CallSeries, Rule } from '../../../../src/web/page/model/api.ts'
-import { drawnData, shownStep, stepAt, UNITS, valueText, type Chart } from '../../../../src/web/page/model/chart.ts'
-import { blindOf, chartsOf, eventsOf, periodsOf, thresholdsOf } from '../../../../src/web/page/model/chart-series.ts'
+import {
+  drawnData,
+  legendStep,
+  shownStep,
+  stepAt,
+  UNITS,
+  valueText,
+  type Chart,
+} from '../../../../src/web/page/model/chart.ts'
+import {
+  blindOf,
+  chartsOf,
+  eventsOf,
+  periodsOf,
+  perMinuteChart,
+  thresholdsOf,
+} from '../../../../src/web/page/model/chart-series.ts'
 import { callsAddress, chartsRequest, incidentPeriod, widerPeriod } from '../../../../src/web/page/model/charts.ts'
 import { chooseZone, span, weekBefore } from '../../../../src/web/page/model/format.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
@@ -33,6 +48,14 @@ const point = (at: number, differing: Partial<SeriesPoint> = {}): SeriesPoint =>
   in_progress: 7,
   ...differing,
 })
+/** Of three points, whose ratios and percentiles do not add up to it. */
+const TOTAL: CallSeries['total'] = {
+  ...point(0),
+  calls: { ended: 18, unanswered: 6, rejected: 3, canceled: 0, other: 0, lost: 3 },
+  minutes: { audio: 30, video: 12 },
+  failure_ratio: 0.33,
+  duration_seconds: { mean: 90, p50: 61, p95: 301 },
+}
 const NONE = { ended: 0, unanswered: 0, rejected: 0, canceled: 0, other: 0, lost: 0 }
 
 const seriesFrom = (from: number, points: SeriesPoint[], blind: CallSeries['coverage']['blind'] = []): CallSeries => ({
@@ -40,6 +63,7 @@ const seriesFrom = (from: number, points: SeriesPoint[], blind: CallSeries['cove
   until: isoTime(from + points.length * HOUR),
   step_seconds: HOUR,
   points,
+  total: TOTAL,
   coverage: { blind_seconds: 0, blind },
 })
 /** Three hours until after now. */
@@ -154,6 +178,53 @@ describe('the charts', () => {
       '0.3',
       '0s',
     ])
+  })
+
+  test('have the total, the ratio or the mean of the whole period, which legends show without a cursor', () => {
+    const points = [4, 8, 9].map((open, i) => point(LAST - (2 - i) * HOUR, { in_progress: open }))
+    const {
+      calls,
+      'failure-ratio': ratio,
+      duration,
+      'in-progress': open,
+    } = charts({ series: seriesFrom(LAST - 2 * HOUR, points) })
+    const wholes = [calls, ratio, duration, open].map((chart) => chart.series.map(({ whole }) => whole))
+    expect(wholes).toEqual([[18, 6, 3, 0, 0, 3], [0.33], [61, 301], [7]])
+    const at = (hovered?: number, selected?: number) => legendStep(calls, { hovered, selected })
+    expect([at(), at(LAST), at(undefined, LAST - HOUR)]).toEqual([undefined, 2, 1])
+    expect([calls, open].map((chart) => stepText(chart, undefined, isoTime(NOW)))).toEqual([
+      '12:00–15:00 UTC, so far, in all',
+      '12:00–15:00 UTC, so far, mean',
+    ])
+  })
+
+  test('show each target, and the others together, where they are split', () => {
+    const ofGroup = (name: string | null, ended: number) => {
+      const calls = { ...NONE, ended, rejected: 1 }
+      return {
+        name,
+        points: three({ calls, in_progress: ended }),
+        total: { ...TOTAL, calls, failure_ratio: 1 / (ended + 1) },
+      }
+    }
+    const series = { ...seriesFrom(LAST - 2 * HOUR, three()), groups: [ofGroup('shop', 3), ofGroup(null, 1)] }
+    const { calls, 'failure-ratio': ratio, duration, 'in-progress': open } = charts({ series })
+    const said = (chart?: Chart) =>
+      chart!.series.map(({ name, shape, colour, values, whole }) => [name, shape, colour, values[0], whole])
+    expect(said(calls)).toEqual([
+      ['shop', 'bar', 'ended', 4, 4],
+      ['others', 'bar', 'other', 2, 2],
+    ])
+    expect(said(ratio).map(([, shape, , , whole]) => [shape, whole])).toEqual([
+      ['line', 0.25],
+      ['line', 0.5],
+    ])
+    expect(said(open).map(([name, shape, , value]) => [name, shape, value])).toEqual([
+      ['shop', 'line', 3],
+      ['others', 'line', 1],
+    ])
+    expect([calls, duration].map((chart) => chart.title)).toEqual(['Finished calls', 'Duration, p50'])
+    expect(chartsRequest(new URLSearchParams('by=target'), NOW * 1000)).toBe('since=24h&by=target')
   })
 
   test('know nothing of a time in which no target was seen, but of one that was polled again', () => {
@@ -321,6 +392,8 @@ test('the chart of the last hour marks what is not covered of the targets that i
   expect(['', 'a', 'b'].map((target) => blindOf(perMinute, target))).toEqual([blind, blind, []])
   const unpolled = { since: isoTime(NOW - 3590), until: isoTime(NOW - 3540).replace('.000Z', 'Z') }
   expect(blindOf(perMinute, 'b', unpolled.since)).toEqual([unpolled])
+  const { series } = perMinuteChart({ ...perMinute, targets: [{ name: 'a', ...counts, ended: [2, 3] }] }, '')
+  expect(series.map(({ whole }) => whole)).toEqual([5, 0, 0, 0, 0])
   // The store cannot be read.
   expect(blindOf({ since: '', step_seconds: 60, targets: [] }, '', unpolled.since)).toEqual([])
 })

@@ -3,13 +3,15 @@ import { CallDetails } from '../../../../src/web/page/components/call-details.ts
 import { Usage } from '../../../../src/web/page/components/usage.tsx'
 import { addressOf, addressOfCalls } from '../../../../src/web/page/model/address.ts'
 import type { CallDetails as Details, Report } from '../../../../src/web/page/model/api.ts'
-import { callsRequest } from '../../../../src/web/page/model/calls.ts'
+import { callsRequest, meaningOf } from '../../../../src/web/page/model/calls.ts'
 import { stepAt } from '../../../../src/web/page/model/chart.ts'
 import { chooseZone } from '../../../../src/web/page/model/format.ts'
 import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../../src/web/page/model/period.ts'
-import { current, load } from '../../../../src/web/page/model/state.ts'
+import { change, current, load } from '../../../../src/web/page/model/state.ts'
 import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
+import { HISTORY_STATUSES } from '../../../../src/history/call-filter.ts'
+import { runbookPages } from '../../../../src/web/runbook-pages.ts'
 import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, stateOf, textOf, withoutBrowser } from './render-text.ts'
@@ -421,7 +423,7 @@ describe('the page of a call', () => {
       'Other calls of this session UTC Other calls of this session, newest first Began Status Duration ' +
         '14:13:15 ongoing 1h 2m 13:06:40 ended 1m 5s 3 more',
     )
-    expect(elements.flatMap(({ props: { href } }) => (/room|cw/.test(String(href)) ? [href] : []))).toEqual([
+    expect(elements.flatMap(({ props: { href } }) => (/(?:room|cw).*#/.test(String(href)) ? [href] : []))).toEqual([
       './?target=production&call_id=cw%3A2#call',
       './?target=production&call_id=room#call',
       './?target=production&session_id=room#calls',
@@ -438,8 +440,69 @@ describe('the page of a call', () => {
     expect(elements.find(({ type }) => type === 'h2')?.text).toBe(title)
   })
 
-  test('was never answered where it ended unanswered', () => {
-    expect(fact('Answer delay', { call: { ...call, status: 'unanswered' } })).toBe('never answered')
+  test.each(['unanswered', 'rejected', 'canceled'] as const)(
+    'that is %s was never answered, and has no duration',
+    (status) => {
+      const { duration_seconds: _, ...unanswered } = call
+      expect(fact('Answer delay', { call: { ...unanswered, status } })).toBe('never answered')
+      expect(shown({ call: { ...unanswered, status } }).some(({ text }) => text === 'Duration')).toBe(false)
+    },
+  )
+
+  test('begins with what it was, its times, what its outcome means, and where to look next', () => {
+    const { duration_seconds: _, ...unanswered } = call
+    const elements = shown({ call: { ...unanswered, status: 'unanswered' } })
+    expect(textOf(elements, { id: 'call-title' })).toBe(
+      'Audio call to a user, 14:11:40 UTC: rang 1m 30s, nobody answered.',
+    )
+    expect(textOf(elements, { class: 'plain times' })).toBe('14:11:40 rings 14:13:10 unanswered')
+    expect(elements.find(({ type, text }) => type === 'p' && text.startsWith('Unanswered'))?.text).toMatch(
+      /^Unanswered means that the caller’s app gave up, .* What to check \. Its session has no other call\.$/,
+    )
+    const links = elements.flatMap(({ type, props, text }) => (type === 'a' ? [[text, props['href']]] : []))
+    expect(links).toEqual([
+      ['Calls', './?target=production#calls'],
+      ['What to check', 'runbooks/HighFailureRate'],
+      [
+        'Calls at that time',
+        './?target=production&since=2026-09-21T14%3A06%3A40Z&until=2026-09-21T14%3A18%3A10Z#calls',
+      ],
+      ['As JSON', 'api/v1/call?target=production&call_id=v1.us.a'],
+    ])
+    expect(elements.find(({ type }) => type === 'details')?.text).toMatch(/^How callwatch saw it Facts Status unans/)
+  })
+
+  test('has a meaning of each status, whose runbook is served', async () => {
+    const pages = await runbookPages()
+    for (const status of HISTORY_STATUSES) {
+      const { text, runbook } = meaningOf({ status })
+      expect(text).toMatch(/^means that .*\.$/)
+      if (runbook !== undefined) expect(pages.has(`runbooks/${runbook}.html`)).toBe(true)
+    }
+  })
+
+  test('asks the service for its session where the daemon may, and shows no answer about another one', async () => {
+    withoutBrowser()
+    const asked: string[] = []
+    vi.stubGlobal('fetch', async (address: string) => {
+      asked.push(address)
+      const calls = [{ began: null, text: 'audio, to bob: rang 44s, nobody answered' }]
+      return new Response(JSON.stringify({ calls, filter: 'none', unclear: 0, complete: true }))
+    })
+    const { snapshot, ...state } = stateOf([shownTarget()], { callPage: loaded(details) })
+    change({ ...state, snapshot: { ...snapshot!, can_find: true } })
+    const button = () =>
+      render(CallDetails, current()).find(({ type, text }) => type === 'button' && text.startsWith('Ask'))
+    const found = () => textOf(render(CallDetails, current()), { id: 'found-calls' })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a button has it
+    const press = button()!.props['onClick'] as () => void
+    press()
+    await vi.waitFor(() => expect(found()).toBe('at an unknown time audio, to bob: rang 44s, nobody answered'))
+    expect(asked).toEqual(['api/v1/find?target=production&session_id=v1.us.a'])
+    change({ callPage: loaded({ ...details, call: { ...call, session_id: 'another' } }) })
+    expect(found()).toBeUndefined()
+    change({ snapshot })
+    expect(button()).toBeUndefined()
   })
 
   test('says that its end was noticed late', () => {
@@ -452,7 +515,7 @@ describe('the page of a call', () => {
     const { at_its_end: _, ...others } = details
     expect(fact('Lost', { ...others, call: lost })).toBe('14:13:10 UTC')
     expect(fact('Finished', { call: lost })).not.toBe('14:13:10 UTC')
-    expect(shown({ call: lost }).some(({ text }) => text.includes('callwatch never saw its end'))).toBe(true)
+    expect(textOf(shown({ call: lost }), { id: 'call-title' })).toContain('callwatch never saw its end')
   })
 
   test('shows what the service has changed after its end, and nothing else', () => {
@@ -484,7 +547,8 @@ describe('the page of a call', () => {
       },
       { type: 'callwatch.call.details', time: isoTime(NOW), data: step },
     ]
-    const items = (given: Partial<Details>) => shown(given).flatMap(({ type, text }) => (type === 'li' ? [text] : []))
+    const items = (given: Partial<Details>) =>
+      shown(given).flatMap(({ type, text }) => (type === 'li' && text.includes('seen') ? [text] : []))
     expect(items({ events })).toEqual([
       '14:12:00 ongoing seen 14:13:13',
       '14:13:10 ongoing → ended seen 14:13:13, inferred',
