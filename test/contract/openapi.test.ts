@@ -70,6 +70,8 @@ test('the server answers as the document says, on every path', async () => {
   const etag = (await fetch(`${url}/api/v1/state`, { headers: basic() })).headers.get('etag')!
   await ask('GET /api/v1/state', '/api/v1/state', { headers: { 'if-none-match': etag } })
   await ask('GET /api/v1/alerts', '/api/v1/alerts?since=0')
+  await ask('GET /api/v1/rules', '/api/v1/rules')
+  await ask('POST /api/v1/test-notify', '/api/v1/test-notify')
   await ask('GET /api/v1/calls', '/api/v1/calls?limit=1')
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0')
   await ask('GET /api/v1/calls', '/api/v1/calls?since=0&format=csv')

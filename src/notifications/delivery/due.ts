@@ -77,7 +77,7 @@ export function due(group: Situation, reached: Reached): Kind | undefined {
   if (open.length > 0 && lasts) return whileItLasts(group, { open, known, isOver, last }, reached)
   if (open.length === 0 && firing.length > 0 && mayBegin(group, last, reached)) return 'begins'
   if (isOver) return lasts ? 'changed' : 'ended'
-  return open.length === 0 && firing.length === 0 && was > 0 && reached(last, interval) ? 'was' : undefined
+  return firing.length === 0 && was > 0 && reached(last, interval) ? 'was' : undefined
 }
 
 /** What is told and whose end is not, what of it is certain, whether any of it is over, and how long ago the last message was. */

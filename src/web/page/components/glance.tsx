@@ -4,7 +4,7 @@ import { formatNumber, formatSeconds, formatShare, plural } from '../../../text/
 import { REASONS, type Reason } from '../../../ledger/failure-ratio.ts'
 import type { Alert, Receiver, Rule, Target } from '../model/api.ts'
 import { labelText, minute, moment, zone } from '../model/format.ts'
-import { ruleOf, shownIncidents, waitsFor, waitsText, type ShownIncident } from '../model/incidents.ts'
+import { ruleOf, shownIncidents, waitsFor, waitsText, type ShownIncident } from '../model/alerts/incidents.ts'
 import { ageOfTargets, failureText, isSyncing, polledTargets } from '../model/notices.ts'
 import { nowOf, type State } from '../model/state.ts'
 import {

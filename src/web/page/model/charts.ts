@@ -5,7 +5,7 @@ import { getPastAlerts, getSeries, type AlertHistory, type CallSeries, type Inci
 import type { Chart } from './chart.ts'
 import { chartsOf } from './chart-series.ts'
 import { isoOf } from './format.ts'
-import { shownIncidents } from './incidents.ts'
+import { shownIncidents } from './alerts/incidents.ts'
 import { addFilters, periodOf } from './period.ts'
 import { current, load, serverTime } from './state.ts'
 

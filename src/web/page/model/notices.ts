@@ -2,7 +2,7 @@ import { capital, formatNumber, formatSeconds, formatSync, plural } from '../../
 import { plainText } from '../../../text/plain-text.ts'
 import type { Receiver, Target } from './api.ts'
 import { moment, momentInZone, secondsBetween } from './format.ts'
-import { isPart, MOST_INCIDENTS, shownIncidents } from './incidents.ts'
+import { isPart, MOST_INCIDENTS, shownIncidents } from './alerts/incidents.ts'
 import { nowOf, type State } from './state.ts'
 import { isPolled, shownAlerts, shownTargets } from './totals.ts'
 

@@ -1,9 +1,9 @@
 import type { StateChange } from '../../../views/state/state.ts'
 import { showAddress } from './address.ts'
-import { refreshAlert } from './alert-page.ts'
+import { refreshAlert } from './alerts/alert-page.ts'
 import { getPastAlerts, type Target } from './api.ts'
 import { refreshCharts } from './charts.ts'
-import { refreshRules } from './rules.ts'
+import { refreshRules } from './alerts/rules.ts'
 import { change, changeSoon, current, type Snapshot } from './state.ts'
 
 const TICK_MS = 1000

@@ -1,4 +1,4 @@
-import type { AlertPage } from './alert-page.ts'
+import type { AlertPage } from './alerts/alert-page.ts'
 import type { AlertChange } from '../../../views/alert.ts'
 import type { StateChange } from '../../../views/state/state.ts'
 import type {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
 import type { PastAlert } from '../../../../src/views/alert.ts'
-import { AlertBody, AlertFacts } from '../../../../src/web/page/components/alert.tsx'
-import { AlertTimeline } from '../../../../src/web/page/components/alert-timeline.tsx'
+import { AlertBody, AlertFacts } from '../../../../src/web/page/components/alerts/alert.tsx'
+import { AlertTimeline } from '../../../../src/web/page/components/alerts/alert-timeline.tsx'
 import {
   addressOfAlert,
   alertOf,
@@ -11,7 +11,7 @@ import {
   valueIn,
   type Breakdown,
   type Row,
-} from '../../../../src/web/page/model/alert-page.ts'
+} from '../../../../src/web/page/model/alerts/alert-page.ts'
 import type { Alert, Call, Point, Silence } from '../../../../src/web/page/model/api.ts'
 import { change, current, type State } from '../../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'

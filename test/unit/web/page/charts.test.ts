@@ -75,7 +75,7 @@ const target = (name: string, rules: Rule[] = []) => ({
   rules,
 })
 
-function charts(given: Partial<Parameters<typeof chartsOf>[0]> = {}): Record<string, Chart> {
+function charts(given: Partial<Parameters<typeof chartsOf>[0]> = {}): Record<string, Chart | undefined> {
   const all = chartsOf({
     series: seriesFrom(LAST - 2 * HOUR, three()),
     targets: [target('production')],
@@ -188,11 +188,11 @@ describe('the charts', () => {
       duration,
       'in-progress': open,
     } = charts({ series: seriesFrom(LAST - 2 * HOUR, points) })
-    const wholes = [calls, ratio, duration, open].map((chart) => chart.series.map(({ whole }) => whole))
+    const wholes = [calls!, ratio!, duration!, open!].map((chart) => chart.series.map(({ whole }) => whole))
     expect(wholes).toEqual([[18, 6, 3, 0, 0, 3], [0.33], [61, 301], [7]])
-    const at = (hovered?: number, selected?: number) => legendStep(calls, { hovered, selected })
+    const at = (hovered?: number, selected?: number) => legendStep(calls!, { hovered, selected })
     expect([at(), at(LAST), at(undefined, LAST - HOUR)]).toEqual([undefined, 2, 1])
-    expect([calls, open].map((chart) => stepText(chart, undefined, isoTime(NOW)))).toEqual([
+    expect([calls!, open!].map((chart) => stepText(chart, undefined, isoTime(NOW)))).toEqual([
       '12:00–15:00 UTC, so far, in all',
       '12:00–15:00 UTC, so far, mean',
     ])
@@ -223,7 +223,7 @@ describe('the charts', () => {
       ['shop', 'line', 3],
       ['others', 'line', 1],
     ])
-    expect([calls, duration].map((chart) => chart.title)).toEqual(['Finished calls', 'Duration, p50'])
+    expect([calls!, duration!].map((chart) => chart.title)).toEqual(['Finished calls', 'Duration, p50'])
     expect(chartsRequest(new URLSearchParams('by=target'), NOW * 1000)).toBe('since=24h&by=target')
   })
 

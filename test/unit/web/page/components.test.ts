@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Alerts, PastAlerts } from '../../../../src/web/page/components/alerts.tsx'
+import { Alerts, PastAlerts } from '../../../../src/web/page/components/alerts/alerts.tsx'
 import { Feed } from '../../../../src/web/page/components/feed.tsx'
 import { FailureRatio, InProgress, Tiles } from '../../../../src/web/page/components/glance.tsx'
 import { Table } from '../../../../src/web/page/components/layout.tsx'
@@ -190,6 +190,7 @@ describe('the alerts of the page', () => {
 
 describe('the past alerts of the page', () => {
   const past = (since: number, differing: Partial<PastAlert> = {}): PastAlert => ({
+    rule: 'more than 30% of the calls failed',
     target: 'production',
     alert: 'HighFailureRate',
     key: 'HighFailureRate{type="video"}',

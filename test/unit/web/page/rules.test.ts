@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { AtRest, Rules } from '../../../../src/web/page/components/rules.tsx'
+import { AtRest, Rules } from '../../../../src/web/page/components/alerts/rules.tsx'
 import type { PastAlert, WatchedRule } from '../../../../src/web/page/model/api.ts'
 import { initialState, type State } from '../../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'

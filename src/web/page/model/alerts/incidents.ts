@@ -1,11 +1,11 @@
-import { bySeverity, matchOfAll, type AlertMatch } from '../../../alerts/match-keys.ts'
-import { formatNumber, withoutNumbers } from '../../../text/format.ts'
-import { plainText } from '../../../text/plain-text.ts'
-import type { Alert, Incident, Rule } from './api.ts'
-import { labelText, minute, momentInZone, unitOf } from './format.ts'
-import { nowOf, type State } from './state.ts'
-import { steady } from './steady.ts'
-import { shownAlerts, toneOf } from './totals.ts'
+import { bySeverity, matchOfAll, type AlertMatch } from '../../../../alerts/match-keys.ts'
+import { formatNumber, withoutNumbers } from '../../../../text/format.ts'
+import { plainText } from '../../../../text/plain-text.ts'
+import type { Alert, Incident, Rule } from '../api.ts'
+import { labelText, minute, momentInZone, unitOf } from '../format.ts'
+import { nowOf, type State } from '../state.ts'
+import { steady } from '../steady.ts'
+import { shownAlerts, toneOf } from '../totals.ts'
 
 /** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1; 0 where all are alike. */
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }

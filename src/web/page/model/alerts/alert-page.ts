@@ -1,8 +1,8 @@
-import { capital } from '../../../text/format.ts'
-import { RULE_LABELS } from '../../../alerts/groups.ts'
-import { stepOf, type ValueAt } from '../../../alerts/values-over-time.ts'
-import { FAILURES, failureRatio } from '../../../ledger/failure-ratio.ts'
-import { addressOf } from './address.ts'
+import { capital } from '../../../../text/format.ts'
+import { RULE_LABELS } from '../../../../alerts/groups.ts'
+import { stepOf, type ValueAt } from '../../../../alerts/values-over-time.ts'
+import { FAILURES, failureRatio } from '../../../../ledger/failure-ratio.ts'
+import { addressOf } from '../address.ts'
 import {
   getCalls,
   getPastAlerts,
@@ -13,14 +13,14 @@ import {
   type PastAlert,
   type Point,
   type Report,
-} from './api.ts'
-import type { Chart } from './chart.ts'
-import { chartsOf, isMissing, periodsOf } from './chart-series.ts'
-import { isoOf, named, unitOf, weekBefore } from './format.ts'
-import { parameterTime } from './period.ts'
-import { change, current, load, serverTime, type State } from './state.ts'
-import { countOf, countsBy, STATUSES, sum } from './totals.ts'
-import { isWhole } from './usage.ts'
+} from '../api.ts'
+import type { Chart } from '../chart.ts'
+import { chartsOf, isMissing, periodsOf } from '../chart-series.ts'
+import { isoOf, named, unitOf, weekBefore } from '../format.ts'
+import { parameterTime } from '../period.ts'
+import { change, current, load, serverTime, type State } from '../state.ts'
+import { countOf, countsBy, STATUSES, sum } from '../totals.ts'
+import { isWhole } from '../usage.ts'
 
 /** An alert from when it fired, and its calls by type, mode and receiver type. */
 export type AlertPage = {

@@ -1,6 +1,6 @@
-import { formatNumber, plural } from '../../../text/format.ts'
-import { addressOf } from '../model/address.ts'
-import { moment, zone } from '../model/format.ts'
+import { formatNumber, plural } from '../../../../text/format.ts'
+import { addressOf } from '../../model/address.ts'
+import { moment, zone } from '../../model/format.ts'
 import {
   countsOver,
   postmortem,
@@ -10,10 +10,10 @@ import {
   toldOf,
   type Together,
   type Told,
-} from '../model/incident-page.ts'
-import { nowOf, type State } from '../model/state.ts'
+} from '../../model/alerts/incident-page.ts'
+import { nowOf, type State } from '../../model/state.ts'
 import { EpisodeTable } from './alerts.tsx'
-import { coloured, LinkButton, Note, quiet, Section, soft, Table, type Column } from './layout.tsx'
+import { coloured, LinkButton, Note, quiet, Section, soft, Table, type Column } from '../layout.tsx'
 
 /** An incident, also after its end: how many alerts fired when, who was told what, what suppressed it, and a text for a postmortem. */
 export function IncidentPage({ state }: { state: State }) {

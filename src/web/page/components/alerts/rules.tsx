@@ -1,12 +1,12 @@
-import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
-import { addressOf } from '../model/address.ts'
-import type { PastAlert, WatchedRule } from '../model/api.ts'
-import { moment, momentInZone, named, secondsBetween, someOf, valueOf } from '../model/format.ts'
-import { polledTargets } from '../model/notices.ts'
-import { firedOf, sendTest } from '../model/rules.ts'
-import { nowOf, type State } from '../model/state.ts'
-import { onlyOf, shownAlerts, shownTargets } from '../model/totals.ts'
-import { Button, coloured, LinkButton, Note, Section, soft, Table, words, type Column } from './layout.tsx'
+import { formatNumber, formatSeconds, plural } from '../../../../text/format.ts'
+import { addressOf } from '../../model/address.ts'
+import type { PastAlert, WatchedRule } from '../../model/api.ts'
+import { moment, momentInZone, named, secondsBetween, someOf, valueOf } from '../../model/format.ts'
+import { polledTargets } from '../../model/notices.ts'
+import { firedOf, sendTest } from '../../model/alerts/rules.ts'
+import { nowOf, type State } from '../../model/state.ts'
+import { onlyOf, shownAlerts, shownTargets } from '../../model/totals.ts'
+import { Button, coloured, LinkButton, Note, Section, soft, Table, words, type Column } from '../layout.tsx'
 
 /** What watches, when nothing is wrong; and whether messages arrive. Absent while an alert is pending or firing. */
 export function AtRest({ state }: { state: State }) {

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
-import { formatNumber } from '../../../text/format.ts'
-import { addressOfAlert } from '../model/alert-page.ts'
-import { addressOf } from '../model/address.ts'
-import { valueOf } from '../model/format.ts'
-import type { ShownIncident } from '../model/incidents.ts'
-import type { Alert } from '../model/api.ts'
-import type { State } from '../model/state.ts'
-import { ROWS } from '../model/steady.ts'
-import { shownAlerts, urgencyOf } from '../model/totals.ts'
+import { formatNumber } from '../../../../text/format.ts'
+import { addressOfAlert } from '../../model/alerts/alert-page.ts'
+import { addressOf } from '../../model/address.ts'
+import { valueOf } from '../../model/format.ts'
+import type { ShownIncident } from '../../model/alerts/incidents.ts'
+import type { Alert } from '../../model/api.ts'
+import type { State } from '../../model/state.ts'
+import { ROWS } from '../../model/steady.ts'
+import { shownAlerts, urgencyOf } from '../../model/totals.ts'
 
 /** Fewer targets are told apart in a list. */
 const LEAST = 12

@@ -1,11 +1,11 @@
-import { withoutNumbers } from '../../../text/format.ts'
-import { addressOf } from './address.ts'
-import type { Alert, Incident } from './api.ts'
-import { labelText, named } from './format.ts'
+import { withoutNumbers } from '../../../../text/format.ts'
+import { addressOf } from '../address.ts'
+import type { Alert, Incident } from '../api.ts'
+import { labelText, named } from '../format.ts'
 import { callsOf, isPart, reasonOf, waitsFor } from './incidents.ts'
-import type { State } from './state.ts'
-import { steady } from './steady.ts'
-import { shownAlerts, urgencyOf } from './totals.ts'
+import type { State } from '../state.ts'
+import { steady } from '../steady.ts'
+import { shownAlerts, urgencyOf } from '../totals.ts'
 
 /** The address of all alerts that fire of an incident, or of those whose targets have the same problem. */
 export const addressOfIncident = ({ group }: Incident, reason = '') =>

@@ -1,10 +1,10 @@
-import { isBeyond } from '../../../alerts/signal.ts'
-import { formatNumber, formatSeconds, plural } from '../../../text/format.ts'
-import { addressOf } from './address.ts'
-import { getPastAlerts, type PastAlert } from './api.ts'
-import { isoOf, momentInZone, named, secondsBetween, valueOf } from './format.ts'
+import { isBeyond } from '../../../../alerts/signal.ts'
+import { formatNumber, formatSeconds, plural } from '../../../../text/format.ts'
+import { addressOf } from '../address.ts'
+import { getPastAlerts, type PastAlert } from '../api.ts'
+import { isoOf, momentInZone, named, secondsBetween, valueOf } from '../format.ts'
 import { suppressedBy } from './incidents.ts'
-import { current, load, nowOf, serverTime, type State } from './state.ts'
+import { current, load, nowOf, serverTime, type State } from '../state.ts'
 
 /** Alerts of a rule: the first one of them, and those that began to fire while others did. */
 export type Together = readonly PastAlert[]

@@ -1,6 +1,6 @@
-import type { PastAlert } from './api.ts'
-import { getRules, testNotify } from './api.ts'
-import { change, current, load, messageOf, type State } from './state.ts'
+import type { PastAlert } from '../api.ts'
+import { getRules, testNotify } from '../api.ts'
+import { change, current, load, messageOf, type State } from '../state.ts'
 
 const REFRESH_MS = 30_000
 const SOON_MS = 5000
