@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { ruleText } from '../alerts/text/alert-text.ts'
 import type { Rule } from '../alerts/rule.ts'
-import { worstOf, type WorstValue } from '../alerts/rule-value.ts'
+import { latestValues, type EvaluatedLedger } from '../alerts/latest-values.ts'
+import { couldBreach, worstOf, type WorstValue } from '../alerts/rule-value.ts'
+import type { Recent } from '../alerts/trigger.ts'
 import { withUsual } from '../alerts/usual.ts'
 import { isoTime } from '../clock/times.ts'
 import type { ValueAt } from '../alerts/values-over-time.ts'
@@ -25,7 +27,9 @@ const watchedRule = z.object({
       calls: count.nullable(),
     })
     .nullable()
-    .describe('The worst value of the targets at their last evaluation; null without any'),
+    .describe(
+      'The worst value of the targets now, or at their last poll; null without any that could be a breach, as of too few calls',
+    ),
   values: z
     .array(z.object({ at: time, value: z.number().nullable() }))
     .describe('The worst value of that target of each quarter of an hour of the last day, since this daemon started'),
@@ -36,10 +40,13 @@ export const watchedRules = namedObject('Rules', { rules: z.array(watchedRule) }
 export type WatchedRules = z.output<typeof watchedRules>
 type WatchedRule = WatchedRules['rules'][number]
 
-/** The values of a target's rules. */
+/** What a target's rules are evaluated on, and their values of the last day. */
 export type Watched = {
   name: string
-  values: { latest: (rule: string) => WorstValue | undefined; of: (rule: string, now: number) => readonly ValueAt[] }
+  ledger: EvaluatedLedger
+  recent: Recent
+  pollAge: () => number
+  values: { of: (rule: Rule, now: number) => readonly ValueAt[] }
 }
 
 /** @param now UNIX seconds by the host's clock */
@@ -48,11 +55,12 @@ export function watchedRuleView(
   { targets, notify, now }: { targets: readonly Watched[]; notify: readonly string[]; now: number },
 ): WatchedRule {
   const { name, severity, signal, breach, threshold } = rule
-  const latest = targets.flatMap((target) => {
-    const value = target.values.latest(name)
-    return value === undefined ? [] : { target, ...value }
+  const values = targets.flatMap((target) => {
+    const latest = latestValues(rule, target.ledger, { pollAge: target.pollAge(), recent: target.recent })
+    return latest.filter(couldBreach).map((value) => ({ target, ...value }))
   })
-  const worst = worstOf(rule, latest)
+  const worst = worstOf(rule, values)
+  const shown = worst?.target ?? (targets.length === 1 ? targets[0] : undefined)
   return {
     name,
     severity,
@@ -62,7 +70,7 @@ export function watchedRuleView(
     threshold,
     notify: [...notify],
     now: worst === undefined ? null : nowView(rule, worst),
-    values: (worst?.target.values.of(name, now) ?? []).map(([at, value]) => ({ at: isoTime(at), value })),
+    values: (shown?.values.of(rule, now) ?? []).map(([at, value]) => ({ at: isoTime(at), value })),
   }
 }
 

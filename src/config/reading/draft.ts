@@ -131,6 +131,9 @@ function found(value: unknown, issue: z.core.$ZodIssue, draft: Draft): string {
 /** A value on one line, shortened, and without parts of an address that may be secret: user, password, query. */
 function excerpt(value: string): string {
   const line = JSON.stringify(value).slice(1, -1)
-  const safe = line.replace(/\/\/[^/]*@/, '//…@').replace(/(:\/\/[^?]*\?).*/, '$1…')
+  const safe = line
+    .replace(/^(\w+:\/\/)\S*@/, '$1…@')
+    .replace(/^[^\s:/]+:(?!\/\/)\S*@/, '…@')
+    .replace(/(:\/\/[^?]*\?).*/, '$1…')
   return safe.length > 80 ? `${safe.slice(0, 79)}…` : safe
 }

@@ -15,6 +15,7 @@ import { ConfigError, type Problem } from '../config-error.ts'
 
 const NO_ANCHOR = 'found `*` with a name that no anchor before it has; a text that begins with `*` needs quotes'
 const NO_MAP = 'found `<<` without a map; expected `<<: *NAME`, where `&NAME` marks a map, or a list of such names'
+const TOO_DEEP = 'found values too deep within each other'
 const TOO_MANY = 'found aliases (`*NAME`) that repeat each other too often; expected fewer'
 
 /** Replacements for messages of the library that would quote the file, and might contain a secret. */
@@ -81,7 +82,7 @@ export function parseYaml(source: string, name: string): YamlContent {
     }
     return { content, placeOf }
   } catch (error) {
-    report(name, error instanceof ReferenceError ? TOO_MANY : NO_MAP)
+    report(name, error instanceof ReferenceError ? TOO_MANY : error instanceof RangeError ? TOO_DEEP : NO_MAP)
     throw new ConfigError(mistakes)
   }
 }

@@ -52,9 +52,13 @@ function readNamed(draft: Draft, place: Path, { cwd, readText }: Options, what: 
   return undefined
 }
 
-/** Users may put the secret itself where its file's name belongs, so only what looks like a file name is shown. */
+/** Users may put the secret itself where its file's name belongs, so only what begins as a path or ends as a file name is shown. */
 function mayShow(draft: Draft, place: Path, name: string): boolean {
-  return /[./\\]/.test(name) && !/:\/\/|\n/.test(name) && templateAt(draft, place) === undefined
+  return (
+    /^(?:\.{0,2}\/|~\/|[A-Za-z]:\\)|^[\w./ -]*\.(?:txt|pem|key|crt|cert|secret|token|ya?ml)$/i.test(name) &&
+    !/:\/\/|\n/.test(name) &&
+    templateAt(draft, place) === undefined
+  )
 }
 
 const CERT: Path = ['http', 'tls', 'cert_file']

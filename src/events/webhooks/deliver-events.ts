@@ -107,7 +107,8 @@ function deliverTo(opened: OpenWebhook, options: Options): Observable<unknown> {
   let isOver = false
 
   async function round(): Promise<void> {
-    isOver ||= !isLeader() || !(await save())
+    // Draining may begin meanwhile, and must not be forgotten.
+    if (!isLeader() || !(await save())) isOver = true
     if (isOver) return
     await read()
     due = waiting.due(clock.monotonic())

@@ -1,20 +1,28 @@
 import { expect, test } from 'vitest'
 import { valuesOfDay } from '../../../src/alerts/values-of-day.ts'
-import { NOW, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { finish, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
-const targetWith = (target: string, value?: number) => {
+const finished = (failed: number, total: number) =>
+  Array.from({ length: total }, (_, i) => finish(i < failed ? 'rejected' : 'ended'))
+const targetWith = (target: string, failed: number, total: number) => {
   const values = valuesOfDay()
-  if (value !== undefined) values.note(new Map([[RATIO_RULE, { value, calls: 40, labels: {} }]]), NOW)
-  return { ...shownTarget({ target, rules: [RATIO_RULE] }), values }
+  if (total > 0) values.note(new Map([[RATIO_RULE, { value: failed / total, calls: total, labels: {} }]]), NOW)
+  return { ...shownTarget({ target, rules: [RATIO_RULE], sync: POLLED, finished: finished(failed, total) }), values }
 }
-const servedRules = async (query = '') => {
-  const { url } = await serve([targetWith('a', 0.25), targetWith('b', 0.75), targetWith('c')])
-  return JSON.parse(await (await fetch(`${url}/api/v1/rules${query}`)).text())
+const served = async (query = '') => {
+  const { url } = await serve([
+    targetWith('a', 10, 40),
+    targetWith('b', 30, 40),
+    targetWith('c', 0, 0),
+    targetWith('few', 2, 2),
+  ])
+  const answer = await fetch(`${url}/api/v1/rules${query}`)
+  return { status: answer.status, body: JSON.parse(await answer.text()) }
 }
 
 test('/api/v1/rules has each rule in words, its worst value of all targets, that of the last day, and who is notified', async () => {
-  const { rules } = await servedRules()
+  const { rules } = (await served()).body
   expect(rules).toMatchObject([
     {
       name: RATIO_RULE.name,
@@ -28,12 +36,18 @@ test('/api/v1/rules has each rule in words, its worst value of all targets, that
 })
 
 test.each([
-  ['?target=a', 'a'],
-  ['?target=c', undefined],
-])('/api/v1/rules%s has those of this target', async (query, target) => {
-  const { rules } = await servedRules(query)
+  ['?target=a', 'a', 96],
+  ['?target=c', undefined, 0],
+  // Of too few calls there is no value now, whatever it was before.
+  ['?target=few', undefined, 96],
+])('/api/v1/rules%s has those of this target', async (query, target, length) => {
+  const { rules } = (await served(query)).body
   expect(rules[0].now?.target).toBe(target)
-  expect(rules[0].values.length > 0).toBe(target !== undefined)
+  expect(rules[0].values).toHaveLength(length)
+})
+
+test('/api/v1/rules refuses a target that there is not', async () => {
+  expect(await served('?target=typo')).toMatchObject({ status: 400, body: { detail: expect.stringContaining('typo') } })
 })
 
 test('POST /api/v1/test-notify says what became of the samples, and is refused without a password', async () => {

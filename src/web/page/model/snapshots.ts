@@ -3,6 +3,7 @@ import { showAddress } from './address.ts'
 import { refreshAlert } from './alerts/alert-page.ts'
 import { getPastAlerts, type Target } from './api.ts'
 import { refreshCharts } from './charts.ts'
+import { refreshIncident } from './alerts/incident-page.ts'
 import { refreshRules } from './alerts/rules.ts'
 import { change, changeSoon, current, type Snapshot } from './state.ts'
 
@@ -18,6 +19,7 @@ export function startClock() {
     refreshCharts(now)
     refreshAlert(now)
     refreshRules(now)
+    refreshIncident(now)
   }, TICK_MS)
 }
 

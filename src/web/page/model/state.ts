@@ -12,6 +12,7 @@ import type {
   Target,
   WatchedRules,
 } from './api.ts'
+import type { IncidentPage } from './alerts/incident-page.ts'
 import type { ShownCharts } from './charts.ts'
 import { momentInZone } from './format.ts'
 import type { Usage } from './usage.ts'
@@ -99,7 +100,7 @@ export const initialState = {
   found: nothing as Loaded<FoundCalls>,
   callPage: nothing as Loaded<CallDetails>,
   alertPage: nothing as Loaded<AlertPage>,
-  incidentPage: nothing as Loaded<readonly PastAlert[]>,
+  incidentPage: nothing as Loaded<IncidentPage>,
   usage: nothing as Loaded<Usage>,
   rules: nothing as Loaded<WatchedRules>,
   /** What the last test messages have led to. */

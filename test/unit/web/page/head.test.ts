@@ -66,6 +66,21 @@ describe('the squares of a fleet', () => {
     expect(String(squares[3]?.['href'])).toMatch(/target=t3&alert=VeryHighFailureRate.*#alert$/)
   })
 
+  test('are of this incident alone; below a threshold the least is darkest', () => {
+    const names = Array.from({ length: 12 }, (_, i) => `t${i}`)
+    const few: Rule = { ...CRITICAL, name: 'FewCalls', breach: 'below', threshold: 10 }
+    const state = amid(
+      names.map((target, i) => {
+        const alerts = i === 0 ? [{ ...firing(few), value: 9 }] : i < 3 ? [{ ...firing(few), value: 1 }] : []
+        const other = i === 0 ? [{ ...firing({ ...CRITICAL, name: 'Other' }), value: 600 }] : []
+        return shownTarget({ target, rules: [few], alerts: [...alerts, ...other], sync: POLLED })
+      }),
+    )
+    const squares = squaresOf(state).slice(0, 3)
+    expect(squares.map((one) => one['class'])).toEqual(['bad shade1', 'bad shade4', 'bad shade4'])
+    expect(squares[0]?.['aria-label']).toMatch(/^t0: FewCalls /)
+  })
+
   test('are absent of a few targets, which a list tells apart', () => {
     expect(
       squaresOf(
@@ -83,7 +98,7 @@ describe('the squares of a fleet', () => {
       ['eu', ['a-eu-1', 'd-eu-1', 'e-eu-2']],
       ['us', ['b-us-1', 'c-us-1']],
       ['in', ['f-in-1']],
-      ['', ['plain']],
+      ['others', ['plain']],
     ])
     expect(groupsOf(names, '')).toEqual([['', names]])
     const many = Array.from({ length: 20 }, (_, i) => `x-${i}`)

@@ -2,11 +2,19 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { IncidentPage } from '../../../../src/web/page/components/alerts/incident.tsx'
 import type { PastAlert } from '../../../../src/web/page/model/api.ts'
-import { countsOver, postmortem, toldOf } from '../../../../src/web/page/model/alerts/incident-page.ts'
-import { initialState } from '../../../../src/web/page/model/state.ts'
+import {
+  countsOver,
+  loadIncident,
+  mostAtOnce,
+  postmortem,
+  suppressionsOf,
+  titleOf,
+  toldOf,
+} from '../../../../src/web/page/model/alerts/incident-page.ts'
+import { change, current, initialState } from '../../../../src/web/page/model/state.ts'
 import { NOW } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, rowsOf, stateOf, textOf } from './render-text.ts'
+import { render, rowsOf, stateOf, textOf, withoutBrowser } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -19,6 +27,7 @@ const past = (target: string, since: number, until: number | null, more: Partial
     alert: 'HighFailureRate',
     target,
     labels: {},
+    match: {},
     severity: 'warning',
     signal: 'failure_ratio',
     breach: 'above',
@@ -39,14 +48,17 @@ const ALL = [
   past('c', 10, 30, { notified: [], suppressed: [{ by: 'silence', at: at(10), until: at(40), reason: 'known' }] }),
 ]
 const shown = (all: readonly PastAlert[]) =>
-  stateOf([shownTarget()], { view: 'incident', incidentPage: { ...initialState.incidentPage, answer: all } })
+  stateOf([shownTarget()], {
+    view: 'incident',
+    incidentPage: { ...initialState.incidentPage, answer: { alerts: all, isCut: false } },
+  })
 
 describe('the page of an incident', () => {
   test('says on how many targets it was, from when to when, how bad, and how many alerts fired at the same time', () => {
     const elements = render(IncidentPage, shown(ALL))
     expect(textOf(elements, { id: 'incident-facts-title' })).toBe('HighFailureRate on 3 targets')
     expect(elements.find(({ type }) => type === 'p')?.text).toBe(
-      'Fired from 13:13:20 UTC to 13:43:20 UTC, 30m. Worst: 75% on b, threshold above 30%. At most 3 alerts at the same time.',
+      'Fired from 2026-09-21 13:13:20 UTC to 2026-09-21 13:43:20 UTC, 30m. Worst: 75% on b, threshold above 30%. At most 3 alerts at the same time.',
     )
     expect(countsOver(ALL, NOW * 1000, 3).map(({ alerts }) => alerts)).toEqual([2, 3, 2])
   })
@@ -67,15 +79,15 @@ describe('the page of an incident', () => {
     expect(text.split('\n')).toEqual([
       '## HighFailureRate on 3 targets',
       '',
-      '- Fired from 13:13:20 UTC to 13:43:20 UTC, 30m.',
+      '- Fired from 2026-09-21 13:13:20 UTC to 2026-09-21 13:43:20 UTC, 30m.',
       '- Worst: 75% on b, threshold above 30%.',
       '- At most 3 alerts at the same time.',
       '- Severity: warning',
       '',
       '### Notified',
       '',
-      '- 13:14:20 UTC: slack, firing, 2 alerts',
-      '- 13:43:20 UTC: slack, resolved, 2 alerts',
+      '- 2026-09-21 13:14:20 UTC: slack, firing, 2 alerts',
+      '- 2026-09-21 13:43:20 UTC: slack, resolved, 2 alerts',
       '',
       '### Suppressed',
       '',
@@ -83,15 +95,54 @@ describe('the page of an incident', () => {
       '',
       '| Alert | From | Until | Peak | Outcome |',
       '| --- | --- | --- | --- | --- |',
-      '| HighFailureRate, a | 13:13:20 UTC | 13:33:20 UTC | 50% | resolved |',
-      '| HighFailureRate, b | 13:13:20 UTC | 13:43:20 UTC | 75% | resolved |',
-      '| HighFailureRate, c | 13:23:20 UTC | 13:43:20 UTC | 50% | resolved |',
+      '| HighFailureRate, b | 2026-09-21 13:13:20 UTC | 2026-09-21 13:43:20 UTC | 75% | resolved |',
+      '| HighFailureRate, a | 2026-09-21 13:13:20 UTC | 2026-09-21 13:33:20 UTC | 50% | resolved |',
+      '| HighFailureRate, c | 2026-09-21 13:23:20 UTC | 2026-09-21 13:43:20 UTC | 50% | resolved |',
       '',
     ])
     const fires = [past('a', 0, null)]
     const elements = render(IncidentPage, shown(fires))
     expect(textOf(elements, { id: 'postmortem-title' })).toBeUndefined()
-    expect(elements.find(({ type }) => type === 'p')?.text).toMatch(/^Fired from 13:13:20 UTC still fires after 1h\./)
+    expect(elements.find(({ type }) => type === 'p')?.text).toMatch(/^Fires since 2026-09-21 13:13:20 UTC, 1h so far\./)
+  })
+
+  test('counts alerts that fire beside each other, and not those that follow each other; and alerts that something suppressed, once each', () => {
+    expect(mostAtOnce([past('a', 0, 30), past('b', 5, 6), past('b', 6, 7), past('b', 8, null)])).toBe(2)
+    const inhibited = { by: 'inhibition' as const, alert: 'NoGoodPoll', at: at(1) }
+    const twice = past('a', 0, 20, { suppressed: [inhibited, { ...inhibited, at: at(5) }] })
+    expect(suppressionsOf(shown([twice]), [twice])).toEqual([{ text: 'inhibited by NoGoodPoll', alerts: 1 }])
+  })
+
+  test('has the alerts of all rules on the same subject that fired at the same time, however many others there are', async () => {
+    const stub = (answers: readonly object[]) => {
+      const asked: string[] = []
+      vi.stubGlobal('fetch', async (url: string) => {
+        asked.push(url)
+        return new Response(JSON.stringify(answers[Math.min(asked.length, answers.length) - 1]))
+      })
+      return asked
+    }
+    const load = async () => {
+      change({
+        query: new URLSearchParams({ alert: 'VeryHighFailureRate', since: at(10) }),
+        incidentPage: initialState.incidentPage,
+      })
+      await loadIncident()
+      return current().incidentPage.answer
+    }
+    withoutBrowser()
+    const [first, second] = [
+      past('a', 0, 40),
+      past('b', 10, 20, { alert: 'VeryHighFailureRate', severity: 'critical', threshold: 0.5 }),
+    ]
+    const others = [past('b', 10, 20, { alert: 'Other', reason: 'rejected' }), past('a', 50, null), past('c', -30, -20)]
+    const newest = [...others.slice(0, 2), second, first, others[2]]
+    stub([{ alerts: newest }])
+    expect(await load()).toEqual({ alerts: [first, second], isCut: false })
+    expect(titleOf([first, second])).toBe('VeryHighFailureRate, HighFailureRate on 2 targets')
+    const asked = stub([{ alerts: [], truncated: true }, { alerts: newest }])
+    expect(await load()).toMatchObject({ alerts: [first, second], isCut: true })
+    expect(asked).toHaveLength(2)
   })
 
   test('says that there is none', () => {

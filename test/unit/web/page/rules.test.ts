@@ -73,8 +73,15 @@ describe('the table of rules', () => {
     const state = stateOf([TARGET, other], { rules, pastAlerts: [] })
     expect(rowsOf(render(Rules, state)).slice(1)).toEqual([
       'HighFailureRate more than 30% of the calls failed 22% production above 35% not in 7 days 0 slack Silence',
-      'B more than 30% of the calls failed not known above 30% – not in 7 days 0 nobody Silence',
+      'B more than 30% of the calls failed – above 30% – not in 7 days 0 nobody Silence',
     ])
+  })
+
+  test('says nothing of a past that is not known, or not whole', () => {
+    const rowWith = (differing: Partial<State>) => rowsOf(render(Rules, stateWith(differing)))[1]
+    expect(rowWith({ pastAlerts: undefined })).toMatch(/ above 35% – – slack Silence$/)
+    expect(rowWith({ pastAlerts: [], isPastCut: true })).toMatch(/ above 35% – 0 or more slack Silence$/)
+    expect(textIn(AtRest, stateWith({ pastAlerts: [], isPastCut: true }))).not.toContain('No alert has fired')
   })
 
   test('draws the values of the day as a line with gaps, and the threshold', () => {

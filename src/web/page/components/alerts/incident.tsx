@@ -8,6 +8,7 @@ import {
   suppressionsOf,
   titleOf,
   toldOf,
+  worstFirst,
   type Together,
   type Told,
 } from '../../model/alerts/incident-page.ts'
@@ -15,16 +16,21 @@ import { nowOf, type State } from '../../model/state.ts'
 import { EpisodeTable } from './alerts.tsx'
 import { coloured, LinkButton, Note, quiet, Section, soft, Table, type Column } from '../layout.tsx'
 
+const NONE = 'No alert of this rule fired then, or it is no longer kept (store.history).'
+const TOO_MANY = 'So many alerts fired around that time that this one is not among those that are loaded.'
+const CUT = 'So many alerts fired around that time that earlier or later ones of this incident may be missing.'
+
 /** An incident, also after its end: how many alerts fired when, who was told what, what suppressed it, and a text for a postmortem. */
 export function IncidentPage({ state }: { state: State }) {
-  const { answer: all, problem } = state.incidentPage
+  const { answer, problem } = state.incidentPage
   const now = nowOf(state)
   const note = <LinkButton href={addressOf('alerts')}>All alerts</LinkButton>
-  if (all === undefined || all.length === 0)
+  const { alerts: all, isCut } = answer ?? { alerts: [], isCut: false }
+  if (all.length === 0)
     return (
       <Section id="incident-facts" title="Incident" note={note}>
-        <Note id="incident-note" problem={problem} isLoading={all === undefined}>
-          {all !== undefined && quiet('No alert of this rule fired then, or it is no longer kept (store.history).')}
+        <Note id="incident-note" problem={problem} isLoading={answer === undefined}>
+          {answer !== undefined && quiet(isCut ? TOO_MANY : NONE)}
         </Note>
       </Section>
     )
@@ -34,10 +40,15 @@ export function IncidentPage({ state }: { state: State }) {
       <Section id="incident-facts" title={titleOf(all)} note={note}>
         <p>{summaryOf(all, now).join(' ')}</p>
         {all.length > 1 && overTime(all, now)}
+        {isCut && quiet(CUT)}
       </Section>
       {messages(state, all)}
       <Section id="incident-alerts" title={plural(all.length, 'alert')}>
-        <EpisodeTable caption="Its alerts, the first one first" episodes={all.map((one) => [one])} state={state} />
+        <EpisodeTable
+          caption="Its alerts, the worst first"
+          episodes={worstFirst(all).map((one) => [one])}
+          state={state}
+        />
       </Section>
       {isOver && (
         <Section id="postmortem" title="For a postmortem" note={soft('Markdown')}>

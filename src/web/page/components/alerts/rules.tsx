@@ -41,7 +41,7 @@ export function AtRest({ state }: { state: State }) {
 function lastText(state: State) {
   const [last] = firedOf(state)
   if (state.pastAlerts === undefined) return ''
-  if (last === undefined) return 'No alert has fired in the last 7 days.'
+  if (last === undefined) return state.isPastCut ? '' : 'No alert has fired in the last 7 days.'
   const now = nowOf(state)
   const until = last.until === null ? '' : ` to ${moment(last.until, last.since)}`
   return ['The last alert was ', <b>{named(last)}</b>, `, ${momentInZone(last.since, now)}${until}.`]
@@ -75,7 +75,7 @@ function columnsOf(state: State): Column<WatchedRule>[] {
     [
       'Now',
       (rule) => {
-        if (rule.now === null) return soft('not known')
+        if (rule.now === null) return soft('–')
         const { target, labels } = rule.now
         const whose = named({ target: isOne ? '' : target, labels })
         return [valueOf(rule, rule.now.value), whose !== '' && [' ', soft(whose)]]
@@ -84,8 +84,8 @@ function columnsOf(state: State): Column<WatchedRule>[] {
     ],
     ['Threshold', (rule) => `${rule.breach} ${valueOf(rule, rule.now?.threshold ?? rule.threshold)}`, 'number'],
     ['Last 24 h', dayLine, 'rest'],
-    ['Last fired', ({ name }) => firedText(firedOf(state, name), now), 'number'],
-    ['Times', ({ name }) => formatNumber(firedOf(state, name).length), 'number'],
+    ['Last fired', ({ name }) => firedText(state, name), 'number'],
+    ['Times', ({ name }) => timesText(state, name), 'number'],
     ['Goes to', ({ notify }) => (notify.length === 0 ? soft('nobody') : someOf(notify, 'receiver'))],
     [
       'Silence',
@@ -98,8 +98,15 @@ function columnsOf(state: State): Column<WatchedRule>[] {
   ]
 }
 
-function firedText([last]: readonly PastAlert[], now: string) {
-  if (last === undefined) return soft('not in 7 days')
+/** As far as the past is known. */
+const timesText = (state: State, name: string) =>
+  state.pastAlerts === undefined
+    ? '–'
+    : `${formatNumber(firedOf(state, name).length)}${state.isPastCut ? ' or more' : ''}`
+
+function firedText(state: State, name: string) {
+  const [[last], now] = [firedOf(state, name), nowOf(state)]
+  if (last === undefined) return soft(state.pastAlerts === undefined || state.isPastCut ? '–' : 'not in 7 days')
   const lasted = last.until === null ? 'fires' : formatSeconds(secondsBetween(last.since, last.until))
   return [moment(last.since, now), ' ', soft(lasted)]
 }

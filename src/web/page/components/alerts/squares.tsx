@@ -1,19 +1,23 @@
 import type { JSX } from 'preact'
+import { isBeyond } from '../../../../alerts/signal.ts'
 import { formatNumber } from '../../../../text/format.ts'
 import { addressOfAlert } from '../../model/alerts/alert-page.ts'
 import { addressOf } from '../../model/address.ts'
 import { valueOf } from '../../model/format.ts'
-import type { ShownIncident } from '../../model/alerts/incidents.ts'
+import { isPart, type ShownIncident } from '../../model/alerts/incidents.ts'
 import type { Alert } from '../../model/api.ts'
 import type { State } from '../../model/state.ts'
 import { ROWS } from '../../model/steady.ts'
-import { shownAlerts, urgencyOf } from '../../model/totals.ts'
+import { shownAlerts } from '../../model/totals.ts'
 
 /** Fewer targets are told apart in a list. */
 const LEAST = 12
 const MOST_GROUPS = 8
 /** How many shades a square has. */
 const SHADES = 4
+
+/** What a square shows. */
+type Square = { target: string; text: string; address: string; look: string }
 
 /**
  * All targets as small squares, by the part of their names that the failing ones share; absent of a few targets. The worst are darkest. The
@@ -22,50 +26,56 @@ const SHADES = 4
 export function squares(state: State, { incident, targets }: ShownIncident) {
   const names = state.snapshot?.targets.map(({ name }) => name) ?? []
   if (names.length < LEAST || state.target !== '' || targets.size < 2) return false
-  const own = shownAlerts(state).filter((one) => one.state !== 'pending' && targets.has(one.target))
-  const worst = new Map(own.toReversed().map((alert) => [alert.target, alert]))
+  const own = shownAlerts(state).filter((one) => isPart(one, incident))
+  const worst = new Map<string, Alert>()
+  for (const alert of own) {
+    const known = worst.get(alert.target)
+    if (known === undefined || isBeyond(alert, alert.value, known.value)) worst.set(alert.target, alert)
+  }
   const highest = Math.max(...worst.values().map(({ value }) => Math.abs(value)))
-  const shadeOf = (alert: Alert) => Math.max(1, Math.ceil((Math.abs(alert.value) / (highest || 1)) * SHADES))
-  const groups = groupsOf(names, incident.shared?.by === 'name' ? incident.shared.value : '')
-  const key = JSON.stringify([groups, [...worst].map(([name, alert]) => [name, shadeOf(alert), urgencyOf(alert)])])
-  const cacheKey = JSON.stringify(incident.group)
-  const before = drawn.get(cacheKey)
+  const groups = groupsOf(names, incident.shared?.by === 'name' ? incident.shared.value : '').map(([name, of]) => {
+    const failing = of.filter((target) => worst.has(target)).length
+    const title = `${name} ${formatNumber(failing)} of ${formatNumber(of.length)}`
+    return { title, squares: of.map((target) => squareOf(target, worst.get(target), highest)) }
+  })
+  const [incidentKey, key] = [JSON.stringify(incident.group), JSON.stringify(groups)]
+  const before = drawn.get(incidentKey)
   if (before?.key === key) return before.element
   const element = (
     <div class="fleet">
-      {groups.map(([name, of]) => (
+      {groups.map((group) => (
         <div>
-          {groups.length > 1 && (
-            <h3>{`${name} ${formatNumber(of.filter((one) => worst.has(one)).length)} of ${formatNumber(of.length)}`}</h3>
-          )}
+          {groups.length > 1 && <h3>{group.title}</h3>}
           <ul class="plain squares" {...ROWS}>
-            {of.map((target, i) => square(target, worst.get(target), { shadeOf, isFirst: i === 0 }))}
+            {group.squares.map(square)}
           </ul>
         </div>
       ))}
     </div>
   )
-  drawn.set(cacheKey, { key, element })
+  drawn.set(incidentKey, { key, element })
   return element
 }
 
 const drawn = new Map<string, { key: string; element: JSX.Element }>()
 
-/** One stop of the keyboard for all; the arrows go on. */
-function square(
-  target: string,
-  alert: Alert | undefined,
-  { shadeOf, isFirst }: { shadeOf: (alert: Alert) => number; isFirst: boolean },
-) {
-  const text = alert === undefined ? `${target}: no alert` : `${target}: ${alert.alert} ${valueOf(alert, alert.value)}`
-  const address = alert === undefined ? addressOf('overview', { target }) : addressOfAlert(alert, alert.firing_since)
-  const look = alert === undefined ? '' : `bad shade${shadeOf(alert)}`
-  return (
-    <li key={target}>
-      <a class={look} href={address} aria-label={text} data-text={text} tabindex={isFirst ? 0 : -1} />
-    </li>
-  )
+function squareOf(target: string, alert: Alert | undefined, highest: number): Square {
+  if (alert === undefined)
+    return { target, text: `${target}: no alert`, address: addressOf('overview', { target }), look: '' }
+  const { breach, value, threshold } = alert
+  // Below a threshold the least is the worst.
+  const share = breach === 'above' ? Math.abs(value) / (highest || 1) : threshold > 0 ? 1 - value / threshold : 1
+  const shade = Math.min(SHADES, Math.max(1, Math.ceil(share * SHADES)))
+  const address = addressOfAlert(alert, alert.firing_since)
+  return { target, text: `${target}: ${alert.alert} ${valueOf(alert, value)}`, address, look: `bad shade${shade}` }
 }
+
+/** One stop of the keyboard for all; the arrows go on. */
+const square = ({ target, text, address, look }: Square, i: number) => (
+  <li key={target}>
+    <a class={look} href={address} aria-label={text} data-text={text} tabindex={i === 0 ? 0 : -1} />
+  </li>
+)
 
 const SEPARATOR = /[-._]/
 
@@ -80,9 +90,12 @@ export function groupsOf(names: readonly string[], shared: string): [name: strin
   const place = names.map((name) => name.split(SEPARATOR).indexOf(part)).find((index) => index >= 0)
   if (part === '' || place === undefined) return [['', [...names]]]
   const byPart = Map.groupBy(names, (name) => name.split(SEPARATOR)[place] ?? '')
+  const without = byPart.get('') ?? []
+  byPart.delete('')
   const inOrder = [...byPart].toSorted(
     ([a, one], [b, other]) => Number(b === part) - Number(a === part) || other.length - one.length,
   )
-  const [shown, rest] = [inOrder.slice(0, MOST_GROUPS), inOrder.slice(MOST_GROUPS).flatMap(([, of]) => of)]
+  const shown = inOrder.slice(0, MOST_GROUPS)
+  const rest = [...inOrder.slice(MOST_GROUPS).flatMap(([, of]) => of), ...without]
   return [...shown, ...(rest.length > 0 ? [['others', rest] satisfies [string, string[]]] : [])]
 }

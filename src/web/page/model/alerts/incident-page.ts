@@ -1,21 +1,26 @@
+import { RULE_LABELS } from '../../../../alerts/groups.ts'
+import { bySeverity } from '../../../../alerts/match-keys.ts'
 import { isBeyond } from '../../../../alerts/signal.ts'
 import { formatNumber, formatSeconds, plural } from '../../../../text/format.ts'
 import { addressOf } from '../address.ts'
 import { getPastAlerts, type PastAlert } from '../api.ts'
-import { isoOf, momentInZone, named, secondsBetween, valueOf } from '../format.ts'
+import { isoOf, local, named, secondsBetween, valueOf, zone } from '../format.ts'
+import { current, load, nowOf, type State } from '../state.ts'
 import { suppressedBy } from './incidents.ts'
-import { current, load, nowOf, serverTime, type State } from '../state.ts'
 
-/** Alerts of a rule: the first one of them, and those that began to fire while others did. */
+/** Alerts of one kind: the first one of them, and those that began to fire while others did. */
 export type Together = readonly PastAlert[]
 
-/** The alerts of each rule that fired at the same time. @param alerts newest first, as the result */
-export function togetherOf(alerts: readonly PastAlert[]): Together[] {
-  const all: { together: PastAlert[]; until: number }[] = []
+/** The alerts of each kind that fired at the same time. @param alerts newest first, as the result @param kindOf default: the rule */
+export function togetherOf(
+  alerts: readonly PastAlert[],
+  kindOf: (alert: PastAlert) => string = ({ alert }) => alert,
+): Together[] {
+  const all: { kind: string; together: PastAlert[]; until: number }[] = []
   for (const one of alerts.toReversed()) {
-    const since = Date.parse(one.since)
-    const known = all.find(({ together: [first], until }) => since <= until && first!.alert === one.alert)
-    if (known === undefined) all.push({ together: [one], until: endOf(one) })
+    const [since, kind] = [Date.parse(one.since), kindOf(one)]
+    const known = all.find((each) => since <= each.until && each.kind === kind)
+    if (known === undefined) all.push({ kind, together: [one], until: endOf(one) })
     else {
       known.together.push(one)
       known.until = Math.max(known.until, endOf(one))
@@ -23,6 +28,14 @@ export function togetherOf(alerts: readonly PastAlert[]): Together[] {
   }
   return all.map(({ together }) => together).toReversed()
 }
+
+/** What an alert measures, whatever its rule's threshold, window and severity are: rules that escalate have the same. */
+const subjectOf = ({ signal, reason, breach, match, labels, ...one }: PastAlert) =>
+  JSON.stringify([
+    [signal, reason, breach, one.status, one.media, one.of],
+    [one.longer_than_seconds, one.shorter_than_seconds, one.relative_to_seconds],
+    RULE_LABELS.map((name) => labels[name] ?? match[name]),
+  ])
 
 /** When an alert ended (milliseconds since 1970). */
 export const endOf = ({ until }: PastAlert) => (until === null ? Infinity : Date.parse(until))
@@ -34,23 +47,46 @@ export const peakOf = (all: Together) => all.reduce((worst, one) => (isBeyond(on
 export const addressOfIncidentPage = ({ alert }: Pick<PastAlert, 'alert'>, since: string) =>
   addressOf('incident', { alert, since })
 
-/** An incident that began earlier than so long before one of its alerts is not found whole. */
-const BEFORE_MS = 86_400_000
-const AFTER_MS = 7 * BEFORE_MS
+export type IncidentPage = {
+  /** Oldest first; none if no alert of this rule fired then. */
+  alerts: Together
+  /** Whether there may be more of them, before or after, which are not loaded. */
+  isCut: boolean
+}
 
-/** Loads the alerts of the incident that the address names; undefined if there is none. */
+const REFRESH_MS = 30_000
+let loadedAt = -Infinity
+const DAY_MS = 86_400_000
+/** How long before and after the time of the address alerts are looked for: less where these are too many for an answer. */
+const AROUND_MS = [7 * DAY_MS, DAY_MS, DAY_MS / 8, DAY_MS / 96]
+
+/** Loads the alerts of the incident that the address names: those of the same subject as the one of this rule that fired then. */
 export function loadIncident() {
+  loadedAt = performance.now()
   const { query } = current()
   const [alert, since] = [query.get('alert') ?? '', Date.parse(query.get('since') ?? '')]
-  const ask = async () => {
+  const ask = async (): Promise<IncidentPage> => {
     if (alert === '' || Number.isNaN(since)) throw new Error('the address names no incident: it needs alert and since')
-    const until = Math.min(serverTime(), since + AFTER_MS)
-    const period = { since: isoOf((since - BEFORE_MS) / 1000), until: isoOf(until / 1000) }
-    const { alerts } = await getPastAlerts(new URLSearchParams({ alert, ...period }).toString())
-    const isMeant = (one: PastAlert) => Math.abs(Date.parse(one.since) - since) < 1000
-    return togetherOf(alerts).find((all) => all.some(isMeant)) ?? []
+    for (const [i, around] of AROUND_MS.entries()) {
+      const period = { since: isoOf((since - Math.min(around, DAY_MS)) / 1000), until: isoOf((since + around) / 1000) }
+      const { alerts, truncated = false } = await getPastAlerts(new URLSearchParams(period).toString())
+      if (truncated && i < AROUND_MS.length - 1) continue
+      const isMeant = (one: PastAlert) => one.alert === alert && Math.abs(Date.parse(one.since) - since) < 1000
+      const subject = alerts.find(isMeant)
+      const alike = alerts.filter((one) => subject !== undefined && subjectOf(one) === subjectOf(subject))
+      const found = togetherOf(alike, () => '').find((all) => all.some(isMeant)) ?? []
+      return { alerts: found, isCut: truncated || i > 0 }
+    }
+    return { alerts: [], isCut: true }
   }
   return load('incidentPage', query.toString(), ask, 'The incident could not be loaded')
+}
+
+/** Loads it again while it lasts and is visible. @param at by `performance.now()` */
+export function refreshIncident(at: number) {
+  const { view, incidentPage } = current()
+  const lasts = incidentPage.answer?.alerts.some(({ until }) => until === null) === true
+  if (view === 'incident' && lasts && !document.hidden && at - loadedAt >= REFRESH_MS) void loadIncident()
 }
 
 /** How many of the alerts fired in each step from the first beginning to the last end, or now (milliseconds since 1970). */
@@ -62,6 +98,19 @@ export function countsOver(all: Together, now: number, steps = 60) {
     const [begin, end] = [from + i * step, from + (i + 1) * step]
     return { at: begin, alerts: all.filter((one, k) => begins[k]! < end && endOf(one) > begin).length }
   })
+}
+
+/** How many of the alerts fired at the same time, at most. */
+export function mostAtOnce(all: Together) {
+  const changes = all.flatMap((one) => [
+    { at: Date.parse(one.since), by: 1 },
+    { at: endOf(one), by: -1 },
+  ])
+  // What ends as another one begins did not fire beside it.
+  const inOrder = changes.toSorted((a, b) => (a.at === b.at ? a.by - b.by : a.at < b.at ? -1 : 1))
+  let [count, most] = [0, 0]
+  for (const { by } of inOrder) most = Math.max(most, (count += by))
+  return most
 }
 
 /** A message that some of the alerts were in, and how many. */
@@ -79,72 +128,82 @@ export function toldOf(all: Together): Told[] {
 /** What suppressed the alerts, each once with on how many of them. */
 export function suppressionsOf(state: State, all: Together) {
   const textOf = suppressedBy(state)
-  const texts = all.flatMap(({ suppressed }) =>
-    suppressed.map((one) => {
-      const { what, more, why } = textOf(one)
-      return `${what} ${more}${why}`.trim()
-    }),
-  )
+  const texts = all.flatMap(({ suppressed }) => [
+    ...new Set(
+      suppressed.map((one) => {
+        const { what, more, why } = textOf(one)
+        return `${what} ${more}${why}`.trim()
+      }),
+    ),
+  ])
   return [...Map.groupBy(texts, (text) => text)].map(([text, same]) => ({ text, alerts: same.length }))
 }
 
-export const targetsOf = (all: Together) => new Set(all.map(({ target }) => target)).size
-
-/** `HighFailureRate on 41 targets`. */
+/** `VeryHighFailureRate, HighFailureRate on 41 targets`. */
 export function titleOf(all: Together) {
-  const size = targetsOf(all)
-  return `${all[0]!.alert} on ${size === 1 ? all[0]!.target : plural(size, 'target')}`
+  const targets = [...new Set(all.map(({ target }) => target))]
+  const rules = [...new Set(all.toSorted(bySeverity).map(({ alert }) => alert))].join(', ')
+  return `${rules} on ${targets.length === 1 ? targets[0] : plural(targets.length, 'target')}`
 }
 
-/** When it fired, how long, and how bad it was. */
+/** `2026-11-20 14:02:11 GMT+1`: a text is read later. */
+const dated = (iso: string) => `${local(iso).slice(0, 19).replace('T', ' ')} ${zone(iso)}`
+
+/** When it fired, how long, and how bad it was. @param now ISO 8601 */
 export function summaryOf(all: Together, now: string) {
   const [since] = all.map((one) => one.since).toSorted()
   const end = Math.max(...all.map(endOf))
   const until = end === Infinity ? now : new Date(end).toISOString()
   const worst = peakOf(all)
-  const most = Math.max(...countsOver(all, Date.parse(now)).map(({ alerts }) => alerts))
-  const lasts = end === Infinity ? `still fires after` : `to ${momentInZone(until, now)},`
+  const most = mostAtOnce(all)
+  const lasted = formatSeconds(secondsBetween(since!, until))
   return [
-    `Fired from ${momentInZone(since!, now)} ${lasts} ${formatSeconds(secondsBetween(since!, until))}.`,
+    end === Infinity
+      ? `Fires since ${dated(since!)}, ${lasted} so far.`
+      : `Fired from ${dated(since!)} to ${dated(until)}, ${lasted}.`,
     `Worst: ${valueOf(worst, worst.peak)} on ${worst.target}, threshold ${worst.breach} ${valueOf(worst, worst.threshold)}.`,
     ...(most > 1 ? [`At most ${formatNumber(most)} alerts at the same time.`] : []),
   ]
 }
 
-/** As many targets are listed in a postmortem. */
+/** As many alerts are listed in a postmortem. */
 const MOST_LISTED = 50
 
 /** The incident as Markdown, for a postmortem. */
 export function postmortem(state: State, all: Together) {
-  const now = nowOf(state)
-  const at = (iso: string) => momentInZone(iso, now)
   const lines = [
     `## ${titleOf(all)}`,
     '',
-    ...summaryOf(all, now).map((line) => `- ${line}`),
-    `- Severity: ${all[0]!.severity}`,
+    ...summaryOf(all, nowOf(state)).map((line) => `- ${line}`),
+    `- Severity: ${all.toSorted(bySeverity)[0]!.severity}`,
     '',
     '### Notified',
     '',
-    ...listOr(
-      toldOf(all).map(
-        ({ receiver, kind, alerts, at: time }) => `- ${at(time)}: ${receiver}, ${kind}, ${plural(alerts, 'alert')}`,
-      ),
-    ),
+    ...listOr('nobody', toldOf(all), ({ receiver, kind, alerts, at }) => {
+      return `${dated(at)}: ${receiver}, ${kind}, ${plural(alerts, 'alert')}`
+    }),
     '',
     '### Suppressed',
     '',
-    ...listOr(suppressionsOf(state, all).map(({ text, alerts }) => `- ${text} (${plural(alerts, 'alert')})`)),
+    ...listOr('nothing', suppressionsOf(state, all), ({ text, alerts }) => `${text} (${plural(alerts, 'alert')})`),
     '',
     '| Alert | From | Until | Peak | Outcome |',
     '| --- | --- | --- | --- | --- |',
-    ...all.slice(0, MOST_LISTED).map((one) => {
-      const until = one.until === null ? 'fires' : at(one.until)
-      return `| ${named(one)} | ${at(one.since)} | ${until} | ${valueOf(one, one.peak)} | ${one.outcome ?? ''} |`
-    }),
+    ...worstFirst(all)
+      .slice(0, MOST_LISTED)
+      .map((one) => {
+        const until = one.until === null ? 'fires' : dated(one.until)
+        const cells = [named(one), dated(one.since), until, valueOf(one, one.peak), one.outcome ?? '']
+        return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
+      }),
     ...(all.length > MOST_LISTED ? [`| and ${plural(all.length - MOST_LISTED, 'more alert')} | | | | |`] : []),
   ]
   return `${lines.join('\n')}\n`
 }
 
-const listOr = (lines: readonly string[]) => (lines.length === 0 ? ['- nobody, nothing'] : lines)
+/** Those of several rules by severity, of one by their peaks. */
+export const worstFirst = (all: Together) =>
+  all.toSorted((a, b) => bySeverity(a, b) || (a.peak === b.peak ? 0 : isBeyond(a, a.peak, b.peak) ? -1 : 1))
+
+const listOr = <Item>(none: string, items: readonly Item[], textOf: (item: Item) => string) =>
+  items.length === 0 ? [`- ${none}`] : items.map((item) => `- ${textOf(item)}`)
