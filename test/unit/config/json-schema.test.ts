@@ -67,7 +67,7 @@ describe('the JSON Schema refuses', () => {
   })
 
   // The rest takes several keys, another file or the machine to see.
-  test('most of what loading refuses', () => {
+  test('about half of what loading refuses', () => {
     const folder = join(import.meta.dirname, './invalid')
     const files = readdirSync(folder)
     const refused = files.filter((name) => {
@@ -77,7 +77,7 @@ describe('the JSON Schema refuses', () => {
         return true
       }
     })
-    expect(refused.length / files.length).toBeGreaterThan(0.5)
+    expect(refused.length / files.length).toBeGreaterThan(0.45)
   })
 })
 

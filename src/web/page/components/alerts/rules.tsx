@@ -1,6 +1,6 @@
 import { formatNumber, formatSeconds, plural } from '../../../../text/format.ts'
 import { addressOf } from '../../model/address.ts'
-import type { PastAlert, WatchedRule } from '../../model/api.ts'
+import type { WatchedRule } from '../../model/api.ts'
 import { moment, momentInZone, named, secondsBetween, someOf, valueOf } from '../../model/format.ts'
 import { polledTargets } from '../../model/notices.ts'
 import { firedOf, sendTest } from '../../model/alerts/rules.ts'
@@ -69,7 +69,6 @@ export function Rules({ state }: { state: State }) {
 
 function columnsOf(state: State): Column<WatchedRule>[] {
   const isOne = shownTargets(state).length === 1
-  const now = nowOf(state)
   return [
     ['Rule', ({ name, text }) => [name, words(soft(text))], 'state'],
     [
