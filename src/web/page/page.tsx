@@ -1,7 +1,7 @@
 import { render } from 'preact'
 import uplotStyle from 'uplot/dist/uPlot.min.css'
 import coloursStyle from './colours.css'
-import { focusJump } from './components/jump.tsx'
+import { showJump } from './components/jump.tsx'
 import { Page } from './components/page.tsx'
 import { DARK } from './components/plot.tsx'
 import { followLink, readAddress, showAddress } from './model/address.ts'
@@ -50,7 +50,7 @@ addEventListener('popstate', () => {
   if (current().snapshot !== undefined) void viewOf(current()).load?.()
 })
 addEventListener('click', followLink)
-addEventListener('keydown', focusJump)
+addEventListener('keydown', showJump)
 // Plots are drawn again in other colours.
 matchMedia(DARK).addEventListener('change', () => change({}))
 showAddress()

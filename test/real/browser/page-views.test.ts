@@ -379,7 +379,7 @@ inChromium('the views of the page', (open) => {
 
   test.each([
     ['overview', '', '#feed li'],
-    ['alerts', '#alerts', '#alerts .title'],
+    ['alerts', '#alerts', '#rules-title'],
     ['calls', '?status=ended#calls', '#explorer tbody tr'],
     ['call', '?target=production&call_id=late%2F1#call', '#call-seen'],
     ['usage', '?since=7d&by=day,target,type#usage', '#usage-rows .total'],

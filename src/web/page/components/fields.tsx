@@ -125,11 +125,13 @@ export function PeriodChoice(props: {
   )
 }
 
-type Typed = Partial<Field> & Omit<Field, 'onSelect'> & { onInput: Field['onSelect']; names?: readonly string[] }
+/** `onLeave`: it has the focus at once, and is called when it has lost it. */
+type Typed = Partial<Field> &
+  Omit<Field, 'onSelect'> & { onInput: Field['onSelect']; names?: readonly string[]; onLeave?: () => unknown }
 
 /** A text, with names to choose from. `onInput` is called while it is typed. */
 export function TextInput(props: Typed) {
-  const { id, label, value, onInput, onSelect, names = [] } = props
+  const { id, label, value, onInput, onSelect, names = [], onLeave } = props
   return (
     <label>
       {label}
@@ -139,6 +141,7 @@ export function TextInput(props: Typed) {
         list={names.length > 0 ? `${id}-names` : undefined}
         spellcheck={false}
         autocomplete="off"
+        {...(onLeave && { ref: focusOnce, onBlur: () => void onLeave() })}
         onInput={({ currentTarget }) => void onInput(currentTarget.value)}
         onChange={({ currentTarget }) => void onSelect?.(currentTarget.value)}
       />
@@ -152,6 +155,8 @@ export function TextInput(props: Typed) {
     </label>
   )
 }
+
+const focusOnce = (input: HTMLInputElement | null) => input?.focus()
 
 /** The search of a list with more rows than are shown at a time. */
 export function Search({ of, states }: { of: Searched; states: readonly string[] }) {

@@ -1,15 +1,17 @@
 import { goTo, addressOf } from '../model/address.ts'
-import { current, type State } from '../model/state.ts'
+import { change, current, type State } from '../model/state.ts'
 import { VIEWS } from '../views.tsx'
 import { TextInput } from './fields.tsx'
 
 /** Goes to a view, a target, the alerts of a rule, or the calls of a session. The key `/` shows it. */
-export function Jump({ state: { snapshot } }: { state: State }) {
+export function Jump({ state: { snapshot, isJumping } }: { state: State }) {
+  if (!isJumping) return false
   const targets = snapshot?.targets ?? []
   const rules = [...new Set(targets.flatMap((target) => target.rules.map(({ name }) => name)))]
   const names = [...shownViews().map(({ title }) => title), ...targets.map(({ name }) => name), ...rules]
   return (
     <TextInput
+      onLeave={() => change({ isJumping: false })}
       id="jump"
       label="Jump to a view, a target, a rule or a session"
       value=""
@@ -24,6 +26,7 @@ const shownViews = () => VIEWS.filter(({ isHidden }) => isHidden !== true)
 
 function jump(text: string) {
   const address = addressFor(text.trim())
+  change({ isJumping: false })
   if (address !== undefined) goTo(address)
 }
 
@@ -40,10 +43,10 @@ export function addressFor(text: string) {
   return rule === undefined ? addressOf('calls', { session_id: text }) : addressOf('alerts', { alert: rule.name })
 }
 
-/** Moves the focus to the input, unless the reader writes something. */
-export function focusJump(event: KeyboardEvent) {
+/** Shows the input, unless the reader writes something. */
+export function showJump(event: KeyboardEvent) {
   const isWriting = event.target instanceof Element && event.target.matches('input, select, textarea')
   if (event.key !== '/' || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
   event.preventDefault()
-  document.getElementById('jump')?.focus()
+  change({ isJumping: true })
 }

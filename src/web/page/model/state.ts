@@ -73,6 +73,8 @@ export const initialState = {
   query: new URLSearchParams(),
   /** The target that the overview shows, or '' for all. */
   target: '',
+  /** Whether the field is shown that leads elsewhere. */
+  isJumping: false,
   /** From which row on a list is shown that has more. */
   shownFrom: 0,
   /** Those of the last seven days, newest first. */

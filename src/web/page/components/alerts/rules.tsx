@@ -61,7 +61,12 @@ export function Rules({ state }: { state: State }) {
     <Section id="rules" title="Rules" note={soft('times: in the last 7 days')}>
       <Note id="rules-note" problem={problem} isLoading={answer === undefined} />
       {answer !== undefined && (
-        <Table caption="Rules, with their values now" columns={columnsOf(state)} items={answer.rules} />
+        <Table
+          caption="Rules, with their values now"
+          columns={columnsOf(state)}
+          items={answer.rules}
+          empty="No rule is configured."
+        />
       )}
     </Section>
   )

@@ -7,7 +7,6 @@ import { valueOf } from '../../model/format.ts'
 import { isPart, type ShownIncident } from '../../model/alerts/incidents.ts'
 import type { Alert } from '../../model/api.ts'
 import type { State } from '../../model/state.ts'
-import { ROWS } from '../../model/steady.ts'
 import { shownAlerts } from '../../model/totals.ts'
 
 /** Fewer targets are told apart in a list. */
@@ -46,9 +45,9 @@ export function squares(state: State, { incident, targets }: ShownIncident) {
       {groups.map((group) => (
         <div>
           {groups.length > 1 && <h3>{group.title}</h3>}
-          <ul class="plain squares" {...ROWS}>
+          <div class="squares" role="group" aria-label={`Targets ${group.title}`.trim()} onKeyDown={moveFocus}>
             {group.squares.map(square)}
-          </ul>
+          </div>
         </div>
       ))}
     </div>
@@ -72,10 +71,23 @@ function squareOf(target: string, alert: Alert | undefined, highest: number): Sq
 
 /** One stop of the keyboard for all; the arrows go on. */
 const square = ({ target, text, address, look }: Square, i: number) => (
-  <li key={target}>
-    <a class={look} href={address} aria-label={text} data-text={text} tabindex={i === 0 ? 0 : -1} />
-  </li>
+  <a key={target} class={look} href={address} aria-label={text} data-text={text} tabindex={i === 0 ? 0 : -1} />
 )
+
+const STEPS: Record<string, 'nextElementSibling' | 'previousElementSibling'> = {
+  ArrowRight: 'nextElementSibling',
+  ArrowDown: 'nextElementSibling',
+  ArrowLeft: 'previousElementSibling',
+  ArrowUp: 'previousElementSibling',
+}
+
+function moveFocus(event: KeyboardEvent) {
+  const [step, now] = [STEPS[event.key], event.target]
+  if (step === undefined || !(now instanceof Element)) return
+  event.preventDefault()
+  const next = now[step]
+  if (next instanceof HTMLElement) next.focus()
+}
 
 const SEPARATOR = /[-._]/
 
