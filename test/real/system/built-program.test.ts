@@ -49,7 +49,7 @@ describe('the built program', () => {
     for (const encoding of ['br', 'gzip']) {
       const { headers } = await fetch(url + script, { headers: { 'accept-encoding': encoding } })
       expect(headers.get('content-encoding')).toBe(encoding)
-      expect(Number(headers.get('content-length') ?? Infinity)).toBeLessThan(70_000)
+      expect(Number(headers.get('content-length') ?? Infinity)).toBeLessThan(78_000)
       expect(headers.get('cache-control')).toContain('immutable')
       expect(headers.get('content-type')).toContain('javascript')
     }
