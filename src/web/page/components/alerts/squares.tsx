@@ -25,12 +25,7 @@ type Square = { target: string; text: string; address: string; look: string }
 export function squares(state: State, { incident, targets }: ShownIncident) {
   const names = state.snapshot?.targets.map(({ name }) => name) ?? []
   if (names.length < LEAST || state.target !== '' || targets.size < 2) return false
-  const own = shownAlerts(state).filter((one) => isPart(one, incident))
-  const worst = new Map<string, Alert>()
-  for (const alert of own) {
-    const known = worst.get(alert.target)
-    if (known === undefined || isBeyond(alert, alert.value, known.value)) worst.set(alert.target, alert)
-  }
+  const worst = worstByTarget(shownAlerts(state).filter((one) => isPart(one, incident)))
   const highest = Math.max(...worst.values().map(({ value }) => Math.abs(value)))
   const groups = groupsOf(names, incident.shared?.by === 'name' ? incident.shared.value : '').map(([name, of]) => {
     const failing = of.filter((target) => worst.has(target)).length
@@ -54,6 +49,15 @@ export function squares(state: State, { incident, targets }: ShownIncident) {
   )
   drawn.set(incidentKey, { key, element })
   return element
+}
+
+function worstByTarget(alerts: readonly Alert[]) {
+  const worst = new Map<string, Alert>()
+  for (const alert of alerts) {
+    const known = worst.get(alert.target)
+    if (known === undefined || isBeyond(alert, alert.value, known.value)) worst.set(alert.target, alert)
+  }
+  return worst
 }
 
 const drawn = new Map<string, { key: string; element: JSX.Element }>()
