@@ -99,7 +99,7 @@ const everySecond = ({ scheduler }: Clock) => timer(0, ROUND_SECONDS * 1000, sch
  * webhook, this daemon is not the leader any more, or `draining$`.
  */
 function deliverTo(opened: OpenWebhook, options: Options): Observable<unknown> {
-  const { clock, isLeader, draining$ } = options
+  const { clock, isLeader, expectLeader, draining$ } = options
   const { waiting, save, read } = opened
   const aborting = new AbortController()
   const { attempt, permits } = attemptsFor(opened, options, aborting.signal)
@@ -107,6 +107,8 @@ function deliverTo(opened: OpenWebhook, options: Options): Observable<unknown> {
   let isOver = false
 
   async function round(): Promise<void> {
+    // What one that was paused saves, the leader of now would read as a change, and send again what it has not saved.
+    await expectLeader()
     // Draining may begin meanwhile, and must not be forgotten.
     if (!isLeader() || !(await save())) isOver = true
     if (isOver) return
@@ -136,7 +138,9 @@ function deliverTo(opened: OpenWebhook, options: Options): Observable<unknown> {
     takeUntil(draining$.pipe(delay(DRAIN_SECONDS * 1000, clock.scheduler))),
     finalize(() => aborting.abort()),
   )
-  const last$ = defer(async () => isLeader() && save().catch(onlyStoreErrors(undefined)))
+  const last$ = defer(async () => {
+    if (isLeader()) await expectLeader().then(save).catch(onlyStoreErrors(undefined))
+  })
   return concat(sent$, last$)
 }
 
