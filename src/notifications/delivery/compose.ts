@@ -45,11 +45,12 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const { group, firing, untold, unanswered } = grouped
   const { now, targets, freshFrom, groupOf } = options
   const news = newsOf(grouped)
+  const over = new Set(grouped.heard.flatMap((one) => (one.ended === undefined ? [] : one.episode)))
   const flaps = Map.groupBy(untold, ({ name }) => name)
   const updateFor = (one: Live) =>
     firingUpdate(one, { known: news.known.get(one.name), untold: flaps.get(one.name) }, options)
   const shown = sent.about === 'reminder' || sent.about === 'edit' ? firing : news.begun
-  const changes = [...shown.map(updateFor), ...news.ended.flatMap((one) => endOf(one, options) ?? [])]
+  const changes = [...shown.map(updateFor), ...news.ended.flatMap((one) => endOf(one, over, options) ?? [])]
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
   const told = new Set(changes.map(({ notification }) => nameOf(notification)))
   const others = firing.filter(({ name }) => !told.has(name) && news.known.has(name))
@@ -202,11 +203,15 @@ function firingUpdate(
   return { ...update, flaps, ...(silence && isFirst && { silencedUntil: silence.until }) }
 }
 
-/** The end of an alert that the receiver may know of. */
-function endOf({ name, episode }: Known, { now: { ended, endsOf }, suppressing }: ComposeOptions) {
+/** The end of an alert that the receiver may know of. @param over the episodes whose ends it was told */
+function endOf(
+  { name, episode }: Known,
+  over: ReadonlySet<string>,
+  { now: { ended, endsOf }, suppressing }: ComposeOptions,
+) {
   const isTold = ({ change }: Ended) => suppressing.freeSeconds(change, change.firingSince, change.at) > 0
   // It may have fired again and ended since.
-  const ends = endsOf(name).filter((one) => one.episode === episode || isTold(one))
+  const ends = endsOf(name).filter((one) => one.episode === episode || (isTold(one) && !over.has(one.episode)))
   const last = ends.at(-1)
   const flaps = ends.filter(({ change }) => change.at > (ended.get(episode)?.change.at ?? 0)).length
   return last && { notification: last.change, flaps }

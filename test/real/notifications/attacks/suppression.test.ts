@@ -3,6 +3,32 @@ import { notifyingDaemon, RULES } from '../../../kit/notifications/notifying-dae
 
 const NOTIFY = { group_wait: '20s', group_interval: '2m' }
 
+test('what was told to have begun and ended is not counted again by the end of the alert that was told before it', async () => {
+  const d = await notifyingDaemon({ receivers: ['pager'], notify: NOTIFY })
+  await d.fire(0, 'Few')
+  for (let i = 0; i < 2; i++) {
+    await d.advance(60)
+    // It fires again before anybody looks.
+    await d.end(0, 'Few')
+    await d.fire(0, 'Few')
+  }
+  await d.advance(5)
+  await d.silence({ alert: 'Few' }, 7200)
+  await d.advance(130)
+  await d.end(0, 'Few')
+  await d.advance(10)
+  const told = d.log.flatMap(({ message }) => (message.kind === 'alerts' ? [message] : []))
+  const timesIn = ({ about, alerts, flapped }: (typeof told)[number]) => [
+    about,
+    flapped.reduce((sum, { times }) => sum + times, 0) + alerts.reduce((sum, { flaps }) => sum + flaps, 0),
+  ]
+  expect(told.map(timesIn), d.lines('pager')).toEqual([
+    ['begins', 0],
+    ['was', 1],
+    ['ended', 1],
+  ])
+})
+
 describe('an alert that was told and is then silenced', () => {
   test('for hours is not told again, and its end is told once', async () => {
     const d = await notifyingDaemon({ receivers: ['pager'], bots: ['bot'], notify: NOTIFY })
