@@ -74,7 +74,7 @@ await show({ production, staging }, async (url) => {
   await take(url, 'page-dark', { colorScheme: 'dark' })
   await takeViews(url, {
     explorer: ['?target=production&type=audio&mode=call#calls', '#explorer tbody tr'],
-    call: [`?target=production&call_id=${await idOfCall(url)}#call`, '#call-facts dd'],
+    call: [`?target=production&call_id=${await idOfCall(url)}#call`, '#call-seen'],
     alert: ['?target=production&alert=HighFailureRate#alert', '#alert-calls tbody tr'],
     silences: ['?alert=HighFailureRate#silences', '#active-silences tbody tr'],
     alerts: ['#alerts', '#alerts tbody tr'],
