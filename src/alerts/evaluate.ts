@@ -15,8 +15,8 @@ export type AlertDelta = {
   notifications: Notification[]
 }
 
-/** The worst value of each rule that was evaluated, among those that could be a breach. */
-export type WorstValues = ReadonlyMap<Rule, WorstValue>
+/** The worst value of each rule that was evaluated, among those that could be a breach; undefined without any. */
+export type WorstValues = ReadonlyMap<Rule, WorstValue | undefined>
 
 /** The codes of failed requests that are no status (service/service-error.ts). */
 const ERRORS: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ export function evaluate(
   { target, rules, now, interval }: EvaluateOptions,
 ): AlertDelta & { worst: WorstValues } {
   const delta: AlertDelta = { changed: [], ended: [], notifications: [] }
-  const worst = new Map<Rule, WorstValue>()
+  const worst = new Map<Rule, WorstValue | undefined>()
   const evaluated = new Set<string>()
   const evaluation = { now, interval, sincePoll: sincePrevious(trigger) }
   for (const rule of rules) {
@@ -57,8 +57,7 @@ export function evaluate(
     const values = ruleValues(rule, trigger, groups)
     for (const key of values?.keys() ?? known.map((one) => one.key)) evaluated.add(key)
     if (values === undefined) continue
-    const value = worstOf(rule, values.values().filter(couldBreach))
-    if (value !== undefined) worst.set(rule, value)
+    worst.set(rule, worstOf(rule, values.values().filter(couldBreach)))
     for (const [key, latest] of values) {
       const before = instances.get(key)
       record(rule, before, advance(before, { key, rule }, latest, evaluation), latest)

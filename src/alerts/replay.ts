@@ -66,8 +66,11 @@ export function replay(
       rules: replayable,
       now: evaluated.at,
     })
-    for (const [rule, { value, calls, usual, labels }] of delta.worst)
+    for (const [rule, worst] of delta.worst) {
+      if (worst === undefined) continue
+      const { value, calls, usual, labels } = worst
       values.get(rule.name)?.push({ at: evaluated.at, value, calls, usual, labels })
+    }
     for (const instance of delta.changed) instances.set(instance.key, instance)
     for (const { key } of delta.ended) instances.delete(key)
     notifications.push(...delta.notifications)

@@ -48,7 +48,7 @@ export type TargetStatus = {
   readonly evaluationAge: () => number
   readonly health: () => Health
   readonly recent: Recent
-  readonly values: Pick<ValuesOfDay, 'of'>
+  readonly values: Pick<ValuesOfDay, 'latest' | 'of'>
   /** Whether webhooks announced its ends; absent if it accepts none. */
   readonly ends?: MissedWebhooks
   /** The name of the daemon that polls the target, if several daemons share the store and one of them polls it. */

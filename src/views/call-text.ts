@@ -4,7 +4,7 @@ import { capital, formatSeconds } from '../text/format.ts'
 import type { CallView } from './call.ts'
 
 /** What a call says of itself. */
-export type ToldCall = Pick<
+export type DescribedCall = Pick<
   CallView,
   'type' | 'mode' | 'receiver_type' | 'status' | 'began' | 'finished' | 'duration_seconds' | 'answer_delay_seconds'
 >
@@ -45,7 +45,7 @@ export function outcomeText(
  * @param began when it began, as the reader reads it
  * @param now ISO 8601
  */
-export function callSentence(call: ToldCall, began: string, now: string): string {
+export function callSentence(call: DescribedCall, began: string, now: string): string {
   const { type, mode, receiver_type: receiver } = call
   const noun = { call: 'call', meet: 'meeting', presenter: 'presentation', other: 'call' }[mode]
   const to = receiver === 'other' ? '' : ` ${mode === 'meet' ? 'with' : 'to'} a ${receiver}`
@@ -53,7 +53,7 @@ export function callSentence(call: ToldCall, began: string, now: string): string
   return `${head}, ${began}: ${outcomeOf(call, now)}.`
 }
 
-function outcomeOf(call: ToldCall, now: string): string {
+function outcomeOf(call: DescribedCall, now: string): string {
   const { status, mode, duration_seconds: duration, answer_delay_seconds: delay } = call
   if (status === 'ended') {
     // Without the time of the answer, the ringing is a part of what is known.
@@ -72,7 +72,7 @@ type Time = { at: string; what: string }
  * When a call began to ring, was answered, and finished, or now while it is in progress (ISO 8601), as far as that is known: what finished
  * when it began has no known end.
  */
-export function timesOf(call: ToldCall, now: string): [Time, ...Time[]] {
+export function timesOf(call: DescribedCall, now: string): [Time, ...Time[]] {
   const { status, mode, began, finished, answer_delay_seconds: delay } = call
   const isRinging = rings(mode) && (status !== 'ended' || delay !== undefined)
   const first = { at: began, what: isRinging ? 'rings' : 'begins' }

@@ -1,12 +1,10 @@
 import * as z from 'zod'
 import { ruleText } from '../alerts/text/alert-text.ts'
 import type { Rule } from '../alerts/rule.ts'
-import { latestValues, type EvaluatedLedger } from '../alerts/latest-values.ts'
-import { couldBreach, worstOf, type WorstValue } from '../alerts/rule-value.ts'
-import type { Recent } from '../alerts/trigger.ts'
+import { worstOf, type WorstValue } from '../alerts/rule-value.ts'
 import { withUsual } from '../alerts/usual.ts'
 import { isoTime } from '../clock/times.ts'
-import type { ValueAt } from '../alerts/values-over-time.ts'
+import type { ValuesOfDay } from '../alerts/values-of-day.ts'
 import { breach, labels, measured, measuredView, severity } from './rule.ts'
 import { count, namedObject, time } from './shapes.ts'
 
@@ -28,7 +26,7 @@ const watchedRule = z.object({
     })
     .nullable()
     .describe(
-      'The worst value of the targets now, or at their last poll; null without any that could be a breach, as of too few calls',
+      'The worst value of the targets at their last evaluation; null without any that could be a breach, as of too few calls',
     ),
   values: z
     .array(z.object({ at: time, value: z.number().nullable() }))
@@ -40,14 +38,8 @@ export const watchedRules = namedObject('Rules', { rules: z.array(watchedRule) }
 export type WatchedRules = z.output<typeof watchedRules>
 type WatchedRule = WatchedRules['rules'][number]
 
-/** What a target's rules are evaluated on, and their values of the last day. */
-export type Watched = {
-  name: string
-  ledger: EvaluatedLedger
-  recent: Recent
-  pollAge: () => number
-  values: { of: (rule: Rule, now: number) => readonly ValueAt[] }
-}
+/** A target, and the values of its rules. */
+export type Watched = { name: string; values: Pick<ValuesOfDay, 'latest' | 'of'> }
 
 /** @param now UNIX seconds by the host's clock */
 export function watchedRuleView(
@@ -56,8 +48,8 @@ export function watchedRuleView(
 ): WatchedRule {
   const { name, severity, signal, breach, threshold } = rule
   const values = targets.flatMap((target) => {
-    const latest = latestValues(rule, target.ledger, { pollAge: target.pollAge(), recent: target.recent })
-    return latest.filter(couldBreach).map((value) => ({ target, ...value }))
+    const latest = target.values.latest(rule)
+    return latest === undefined ? [] : { target, ...latest }
   })
   const worst = worstOf(rule, values)
   const shown = worst?.target ?? (targets.length === 1 ? targets[0] : undefined)

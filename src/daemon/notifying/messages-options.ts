@@ -1,5 +1,8 @@
+import { documentedGroups } from '../../alerts/groups.ts'
 import { onceEach } from '../../alerts/once-each.ts'
+import type { Rule } from '../../alerts/rule.ts'
 import { STALE_INTERVALS } from '../../clock/intervals.ts'
+import { takesMessages } from '../../notifications/configured-receivers.ts'
 import type { MessagesOptions } from '../../notifications/delivery/message-round.ts'
 import { suppressionNotes } from '../../notifications/delivery/suppression-notes.ts'
 import { grouping, recipientsBy, type Routable } from '../../notifications/grouping.ts'
@@ -19,6 +22,25 @@ export function routingOf({ config, receivers }: DaemonParts) {
   const recipients = onceEach(recipientsBy(notify.routes, receivers.names()))
   const groupOf = grouping(notify, rules)
   return { recipients, groupOf, prepare: (alert: Routable) => void [recipients(alert), groupOf(alert)] }
+}
+
+/**
+ * The receivers of the alerts of a rule on any of these targets, by their names: those of messages by the routes, for any group of calls
+ * that the rule has, and those of the state, which get all alerts.
+ */
+export function receiversOf(
+  { config, receivers }: Pick<DaemonParts, 'config' | 'receivers'>,
+  rule: Rule,
+  targets: readonly string[],
+): string[] {
+  const all = receivers.all()
+  const messages = all.filter(takesMessages).map(({ name }) => name)
+  const states = all.flatMap((one) => (takesMessages(one) || one.isHeartbeat === true ? [] : one.name))
+  const recipients = recipientsBy(config().notify.routes, messages)
+  const alerts = targets.flatMap((target) =>
+    documentedGroups(rule).map((labels) => ({ ...rule, alert: rule.name, target, labels })),
+  )
+  return [...new Set([...alerts.flatMap(recipients), ...states])]
 }
 
 /** What the messages to a receiver are made with, by the configuration of now. */

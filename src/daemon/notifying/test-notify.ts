@@ -1,7 +1,4 @@
-import { documentedGroups } from '../../alerts/groups.ts'
-import type { Rule } from '../../alerts/rule.ts'
 import { configuredReceivers, takesMessages } from '../../notifications/configured-receivers.ts'
-import { recipientsBy } from '../../notifications/grouping.ts'
 import { sendSamples } from '../../notifications/sample.ts'
 import type { DaemonParts } from '../parts.ts'
 
@@ -23,23 +20,4 @@ export async function testNotify({ config, receivers, clock, mask }: DaemonParts
       return { receiver, problem: problem === undefined ? null : mask(problem) }
     }),
   )
-}
-
-/**
- * The receivers of the alerts of a rule on any of these targets, by their names: those of messages by the routes, for any group of calls
- * that the rule has, and those of the state, which get all alerts.
- */
-export function receiversOf({ config, receivers }: DaemonParts, rule: Rule, targets: readonly string[]): string[] {
-  const messages = new Set(
-    receivers
-      .all()
-      .filter(takesMessages)
-      .map(({ name }) => name),
-  )
-  const states = receivers.all().flatMap((one) => (takesMessages(one) || one.isHeartbeat === true ? [] : one.name))
-  const recipients = recipientsBy(config().notify.routes, [...messages])
-  const alerts = targets.flatMap((target) =>
-    documentedGroups(rule).map((labels) => ({ ...rule, alert: rule.name, target, labels })),
-  )
-  return [...new Set([...alerts.flatMap(recipients), ...states])]
 }

@@ -8,11 +8,15 @@ const worst = (value: number, rule = RATIO) => new Map([[rule, { value, calls: 4
 
 test('a rule has the worst value of each quarter of an hour, none of a time without an evaluation, and nothing older than a day', () => {
   const day = valuesOfDay()
-  expect(day.of(RATIO, START)).toEqual([])
+  expect([day.latest(RATIO), day.of(RATIO, START)]).toEqual([undefined, []])
   day.note(worst(0.25), START)
   day.note(worst(0.55), START + 10)
   day.note(worst(0.125), START + 20)
   day.note(worst(0.75), START + 3 * QUARTER)
+  expect(day.latest(RATIO)).toEqual({ value: 0.75, calls: 40, labels: {} })
+  // An evaluation on too few calls has no value, and takes none of before.
+  day.note(new Map([[RATIO, undefined]]), START + 3 * QUARTER)
+  expect(day.latest(RATIO)).toBeUndefined()
   const valuesAt = (now: number) => day.of(RATIO, now).map(([, value]) => value)
   expect(day.of(RATIO, START + 4 * QUARTER).slice(-6)).toEqual([
     [START - QUARTER, null],

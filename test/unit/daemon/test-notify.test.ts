@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { receiversOf, testNotify } from '../../../src/daemon/notifying/test-notify.ts'
+import { receiversOf } from '../../../src/daemon/notifying/messages-options.ts'
+import { testNotify } from '../../../src/daemon/notifying/test-notify.ts'
 import type { DaemonParts } from '../../../src/daemon/parts.ts'
 import type { Receiver } from '../../../src/notifications/receiver.ts'
 import { DeliveryError } from '../../../src/network/delivery-error.ts'

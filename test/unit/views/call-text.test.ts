@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { callSentence, timesOf, type ToldCall } from '../../../src/views/call-text.ts'
+import { callSentence, timesOf, type DescribedCall } from '../../../src/views/call-text.ts'
 
 const [BEGAN, FINISHED, NOW] = ['2026-11-20T08:00:00.000Z', '2026-11-20T08:00:44.000Z', '2026-11-20T08:05:00.000Z']
-const over: ToldCall = {
+const over: DescribedCall = {
   type: 'audio',
   mode: 'call',
   receiver_type: 'user',
@@ -11,10 +11,10 @@ const over: ToldCall = {
   finished: FINISHED,
 }
 const { finished: _, ...open } = over
-const answered: ToldCall = { ...over, status: 'ended', answer_delay_seconds: 4, duration_seconds: 40 }
-const meeting: ToldCall = { ...over, mode: 'meet', receiver_type: 'group', type: 'video' }
+const answered: DescribedCall = { ...over, status: 'ended', answer_delay_seconds: 4, duration_seconds: 40 }
+const meeting: DescribedCall = { ...over, mode: 'meet', receiver_type: 'group', type: 'video' }
 
-test.each<[string, string, ToldCall]>([
+test.each<[string, string, DescribedCall]>([
   ['rang 44s, nobody answered', '0 rings, 44 unanswered', over],
   ['rang 44s, rejected', '0 rings, 44 rejected', { ...over, status: 'rejected' }],
   ['rang 44s, canceled by the caller', '0 rings, 44 canceled', { ...over, status: 'canceled' }],
@@ -38,7 +38,7 @@ test.each<[string, string, ToldCall]>([
   expect(shown.join(', ')).toBe(times)
 })
 
-test.each<[string, ToldCall]>([
+test.each<[string, DescribedCall]>([
   ['Video meeting with a group, now: connected for 44s.', { ...meeting, status: 'ended', duration_seconds: 44 }],
   ['Video meeting with a group, now: nobody has answered yet.', { ...meeting, status: 'initiated' }],
   ['Audio presentation to a group, now: ended.', { ...meeting, mode: 'presenter', type: 'audio', status: 'ended' }],

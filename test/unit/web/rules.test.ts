@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
 import { valuesOfDay } from '../../../src/alerts/values-of-day.ts'
-import { finish, NOW, POLLED, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
+import { NOW, RATIO_RULE } from '../../kit/metrics/hand-made-target.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 
-const finished = (failed: number, total: number) =>
-  Array.from({ length: total }, (_, i) => finish(i < failed ? 'rejected' : 'ended'))
-const targetWith = (target: string, failed: number, total: number) => {
+/** A target whose rule had these values, one evaluation after the other; undefined had too few calls. */
+const targetWith = (target: string, ...evaluated: (number | undefined)[]) => {
   const values = valuesOfDay()
-  if (total > 0) values.note(new Map([[RATIO_RULE, { value: failed / total, calls: total, labels: {} }]]), NOW)
-  return { ...shownTarget({ target, rules: [RATIO_RULE], sync: POLLED, finished: finished(failed, total) }), values }
+  for (const value of evaluated)
+    values.note(new Map([[RATIO_RULE, value === undefined ? undefined : { value, calls: 40, labels: {} }]]), NOW)
+  return { ...shownTarget({ target, rules: [RATIO_RULE] }), values }
 }
 const served = async (query = '') => {
   const { url } = await serve([
-    targetWith('a', 10, 40),
-    targetWith('b', 30, 40),
-    targetWith('c', 0, 0),
-    targetWith('few', 2, 2),
+    targetWith('a', 0.25),
+    targetWith('b', 0.75),
+    targetWith('c'),
+    targetWith('few', 0.9, undefined),
   ])
   const answer = await fetch(`${url}/api/v1/rules${query}`)
   return { status: answer.status, body: JSON.parse(await answer.text()) }
@@ -35,10 +35,19 @@ test('/api/v1/rules has each rule in words, its worst value of all targets, that
   expect(rules[0].values.at(-1)).toEqual({ at: '2026-09-21T14:00:00.000Z', value: 0.75 })
 })
 
+test('/api/v1/rules has the threshold that the usual share raises', async () => {
+  const rule = { ...RATIO_RULE, signal: { ...RATIO_RULE.signal, aboveUsual: 0.15 } }
+  const values = valuesOfDay()
+  values.note(new Map([[rule, { value: 0.4, usual: 0.45, calls: 40, labels: {} }]]), NOW)
+  const { url } = await serve([{ ...shownTarget({ target: 'a', rules: [rule] }), values }])
+  const { rules } = JSON.parse(await (await fetch(`${url}/api/v1/rules`)).text())
+  expect([rules[0].threshold, rules[0].now.threshold]).toEqual([0.3, 0.6])
+})
+
 test.each([
   ['?target=a', 'a', 96],
   ['?target=c', undefined, 0],
-  // Of too few calls there is no value now, whatever it was before.
+  // Of too few calls there is no value, whatever it was before.
   ['?target=few', undefined, 96],
 ])('/api/v1/rules%s has those of this target', async (query, target, length) => {
   const { rules } = (await served(query)).body

@@ -52,8 +52,8 @@ function firingTile(state: State, alerts: readonly Alert[]): Parameters<typeof t
   const [why, { length }] = [waitsFor(state), alerts.filter((one) => one.state !== 'pending')]
   const kinds = alerts.map((one) => (one.state === 'pending' ? one.state : why(one)))
   const note = waitsText(['', ...kinds]) || '0 pending'
-  const isTold = alerts.some((one) => one.state !== 'pending' && why(one) === '')
-  return ['alerts-firing', 'Alerts firing', formatNumber(length), note, isTold ? 'bad' : '']
+  const isNotified = alerts.some((one) => one.state !== 'pending' && why(one) === '')
+  return ['alerts-firing', 'Alerts firing', formatNumber(length), note, isNotified ? 'bad' : '']
 }
 
 /** A number that is large enough for a wall display, with its name and a note. */

@@ -65,8 +65,8 @@ export function Table<Item>(props: {
   isNumeric?: boolean
   /** Whether long content scrolls. */
   isTall?: boolean
-  /** The columns by which the reader can sort, and the address that says how. */
-  sorts?: Readonly<Record<string, string>>
+  /** The headings by which the reader can sort, and the address that says how. */
+  sorts?: Readonly<Record<string, unknown>>
   query?: URLSearchParams
 }) {
   const { caption, columns, items, empty, look: lookOf, isNumeric = false, isTall = false, sorts, query } = props
@@ -78,7 +78,12 @@ export function Table<Item>(props: {
         <thead>
           <tr>
             {columns.map(([title, , look]) => (
-              <SortableHeading title={title} look={look} sort={sorts?.[plainTitle(title)]} query={query} />
+              <Heading
+                title={title}
+                look={look}
+                sort={sorts && plainTitle(title) in sorts ? plainTitle(title) : undefined}
+                query={query}
+              />
             ))}
           </tr>
         </thead>
@@ -98,7 +103,7 @@ export function Table<Item>(props: {
 const plainTitle = (title: string) => title.replace(/ \(.*| in \d+\w+$/, '')
 
 /** The heading of a column. A button in it sorts by the column: first the greatest, then the least, then as before. */
-function SortableHeading(props: {
+function Heading(props: {
   title: string
   look: string | undefined
   sort: string | undefined
@@ -117,9 +122,9 @@ function SortableHeading(props: {
       {sort === undefined ? (
         title
       ) : (
-        <button type="button" class="sort" onClick={() => changeAddress({ sort: next })}>
+        <Button class="sort" onClick={() => changeAddress({ sort: next })}>
           {`${title}${{ none: '', up: ' ▲', down: ' ▼' }[order]}`}
-        </button>
+        </Button>
       )}
     </th>
   )

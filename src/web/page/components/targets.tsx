@@ -35,7 +35,7 @@ export function Overview({ state }: { state: State }) {
         caption="Status of each target, worst first"
         columns={columnsOf(state, windows.length === 1 ? ` in ${windows[0]}` : '')}
         items={found.rows}
-        sorts={SORTS}
+        sorts={RANKS}
         query={state.query}
         empty="No target matches."
         look={(row) =>
@@ -48,18 +48,12 @@ export function Overview({ state }: { state: State }) {
 
 /** By what the reader can sort, by the headings of the columns. */
 const RANKS = {
-  target: ({ target }: OverviewRow) => target.name,
-  failed: ({ main }: OverviewRow) => main?.any ?? -1,
-  calls: ({ target }: OverviewRow) => target.windows.find(({ seconds }) => seconds === HOUR)?.calls ?? 0,
-  open: ({ target }: OverviewRow) => target.in_progress,
-  polled: ({ target }: OverviewRow) => (isPolled(target) ? target.lag_seconds : Infinity),
-}
-const SORTS = {
-  Target: 'target',
-  Failed: 'failed',
-  'Calls in the last hour': 'calls',
-  'In progress': 'open',
-  'Last poll': 'polled',
+  Target: ({ target }: OverviewRow) => target.name,
+  Failed: ({ main }: OverviewRow) => main?.any ?? -1,
+  'Calls in the last hour': ({ target }: OverviewRow) =>
+    target.windows.find(({ seconds }) => seconds === HOUR)?.calls ?? 0,
+  'In progress': ({ target }: OverviewRow) => target.in_progress,
+  'Last poll': ({ target }: OverviewRow) => (isPolled(target) ? target.lag_seconds : Infinity),
 }
 
 const columnsOf = (state: State, inWindow: string): Column<OverviewRow>[] => [

@@ -160,8 +160,7 @@ export function urgencyOf(alert: Alert | undefined) {
   return { firing: 0, recovering: 10, pending: 20 }[alert.state] + SEVERITIES.indexOf(alert.severity)
 }
 
-/** Only what fires has the colour of its severity. */
-/** The severity of an alert that is beyond its threshold now. */
+/** The severity of an alert that is beyond its threshold now; only that has its colour. */
 export const toneOf = (alert: Alert | undefined) =>
   alert?.state === 'firing' && isBeyond(alert, alert.value, alert.threshold) ? alert.severity : ''
 

@@ -398,6 +398,24 @@ describe('what others change in the store', () => {
     expect([subjects(), outcomes()]).toEqual([['a'], ['1 delivered']])
   })
 
+  test('a daemon that is not the leader by the store saves nothing, also when it stops: the leader would take it for a change', async () => {
+    const { append, run, clock, subjects, stored, state } = delivering()
+    const running = run()
+    await clock.advance(1)
+    await append(['a'])
+    await clock.advance(1.5)
+    const before = await stored()
+    state.expectLeader = () => {
+      throw new StoreError('stale', 'another daemon is the leader')
+    }
+    await append(['b'])
+    await clock.advance(3)
+    running.stop()
+    await clock.advance(5)
+    expect(running.ended.is).toBe(true)
+    expect([subjects(), await stored()]).toEqual([['a'], before])
+  })
+
   test('a daemon that is not the leader any more begins no further request', async () => {
     const { append, run, clock, outcomes, state } = delivering()
     const answers: (() => void)[] = []

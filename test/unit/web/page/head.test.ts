@@ -4,7 +4,8 @@ import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { TargetStatus } from '../../../../src/pipeline/target.ts'
 import { Alerts } from '../../../../src/web/page/components/alerts/alerts.tsx'
 import { Head } from '../../../../src/web/page/components/head.tsx'
-import { groupsOf } from '../../../../src/web/page/components/alerts/squares.tsx'
+import { groupsOf, squares } from '../../../../src/web/page/components/alerts/squares.tsx'
+import { shownIncidents } from '../../../../src/web/page/model/alerts/incidents.ts'
 import type { State } from '../../../../src/web/page/model/state.ts'
 import { matchOfAll } from '../../../../src/alerts/match-keys.ts'
 import { POLL_AGE } from '../../../kit/alerts/sample-rules.ts'
@@ -79,6 +80,18 @@ describe('the squares of a fleet', () => {
     const squares = squaresOf(state).slice(0, 3)
     expect(squares.map((one) => one['class'])).toEqual(['bad shade1', 'bad shade4', 'bad shade4'])
     expect(squares[0]?.['aria-label']).toMatch(/^t0: FewCalls /)
+  })
+
+  test('are the same elements until one says something else', () => {
+    const names = Array.from({ length: 12 }, (_, i) => `t${i}`)
+    const state = fleet(['t3', 't5'], names)
+    const drawn = () => shownIncidents(state).map((shown) => squares(state, shown))[0]
+    const first = drawn()
+    expect(first).not.toBe(false)
+    expect(drawn()).toBe(first)
+    state.snapshot!.alerts.find(({ target }) => target === 't5')!.value = 0.51
+    expect(drawn()).not.toBe(first)
+    expect(squaresOf(state)[5]?.['aria-label']).toBe('t5: VeryHighFailureRate 51%')
   })
 
   test('are absent of a few targets, which a list tells apart', () => {

@@ -7,9 +7,10 @@ import {
   loadIncident,
   mostAtOnce,
   postmortem,
+  refreshIncident,
   suppressionsOf,
   titleOf,
-  toldOf,
+  messagesOf,
 } from '../../../../src/web/page/model/alerts/incident-page.ts'
 import { change, current, initialState } from '../../../../src/web/page/model/state.ts'
 import { NOW } from '../../../kit/metrics/hand-made-target.ts'
@@ -69,7 +70,7 @@ describe('the page of an incident', () => {
     expect(rows.slice(1, 3)).toEqual(['13:14:20 slack firing 2', '13:43:20 slack resolved 2'])
     expect(elements.find(({ type }) => type === 'li')?.text).toBe('silenced until 13:53: known (1 alert)')
     expect(rows.filter((row) => row.startsWith('HighFailureRate'))).toHaveLength(3)
-    expect(toldOf(ALL).map(({ alerts }) => alerts)).toEqual([2, 2])
+    expect(messagesOf(ALL).map(({ alerts }) => alerts)).toEqual([2, 2])
   })
 
   test('has a text for a postmortem once it is over', () => {
@@ -100,6 +101,7 @@ describe('the page of an incident', () => {
       '| HighFailureRate, c | 2026-09-21 13:23:20 UTC | 2026-09-21 13:43:20 UTC | 50% | resolved |',
       '',
     ])
+    expect(postmortem(state, [past('a|b', 0, 20)])).toContain(String.raw`| HighFailureRate, a\|b | `)
     const fires = [past('a', 0, null)]
     const elements = render(IncidentPage, shown(fires))
     expect(textOf(elements, { id: 'postmortem-title' })).toBeUndefined()
@@ -143,6 +145,24 @@ describe('the page of an incident', () => {
     const asked = stub([{ alerts: [], truncated: true }, { alerts: newest }])
     expect(await load()).toMatchObject({ alerts: [first, second], isCut: true })
     expect(asked).toHaveLength(2)
+  })
+
+  test('is loaded again each half minute while it lasts, and no more once it is over', async () => {
+    withoutBrowser()
+    let answer = [past('a', 0, null)]
+    const fetching = vi.fn(async () => new Response(JSON.stringify({ alerts: answer })))
+    vi.stubGlobal('fetch', fetching)
+    change({ view: 'incident', query: new URLSearchParams({ alert: 'HighFailureRate', since: at(0) }) })
+    await loadIncident()
+    const loads = async (seconds: number) => {
+      refreshIncident(performance.now() + seconds * 1000)
+      await vi.waitFor(() => expect(current().incidentPage.isLoading).toBe(false))
+      return fetching.mock.calls.length
+    }
+    expect(await loads(20)).toBe(1)
+    answer = [past('a', 0, 20)]
+    expect(await loads(31)).toBe(2)
+    expect(await loads(62)).toBe(2)
   })
 
   test('says that there is none', () => {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { AtRest, Rules } from '../../../../src/web/page/components/alerts/rules.tsx'
 import type { PastAlert, WatchedRule } from '../../../../src/web/page/model/api.ts'
-import { initialState, type State } from '../../../../src/web/page/model/state.ts'
+import { loadRules, refreshRules } from '../../../../src/web/page/model/alerts/rules.ts'
+import { change, current, initialState, type State } from '../../../../src/web/page/model/state.ts'
 import { firing, NOW, POLLED, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, rowsOf, stateOf } from './render-text.ts'
+import { render, rowsOf, stateOf, withoutBrowser } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -58,6 +59,24 @@ describe('the view of alerts at rest', () => {
     const testing = { said: 'Accepted by slack.', problem: 'pager: HTTP 404', isSending: false }
     expect(textIn(AtRest, stateWith({ testing }))).toMatch(/pager: HTTP 404 Accepted by slack\.$/)
   })
+})
+
+test('the rules are loaded again each half minute while they are shown, and not for each letter of a search', async () => {
+  withoutBrowser()
+  const fetching = vi.fn(async () => new Response(JSON.stringify({ rules: [RULE] })))
+  vi.stubGlobal('fetch', fetching)
+  change({ ...stateWith(), view: 'alerts', rules: initialState.rules })
+  await loadRules()
+  await loadRules()
+  const loads = async (seconds: number) => {
+    refreshRules(performance.now() + seconds * 1000)
+    await vi.waitFor(() => expect(current().rules.isLoading).toBe(false))
+    return fetching.mock.calls.length
+  }
+  expect(await loads(20)).toBe(1)
+  expect(await loads(31)).toBe(2)
+  change({ view: 'overview' })
+  expect(await loads(100)).toBe(2)
 })
 
 describe('the table of rules', () => {

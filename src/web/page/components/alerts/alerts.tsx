@@ -55,7 +55,7 @@ export function Alerts({ state }: { state: State }) {
         caption="Alerts that are pending or firing, by rule, silenced ones last"
         columns={columns}
         items={found.rows}
-        sorts={SORTS}
+        sorts={RANKS}
         query={state.query}
         empty={groups.length > 0 ? 'No alert matches.' : NONE_OF_THESE}
         look={(group) => (group.every(why) ? '' : toneOf(group[0]))}
@@ -66,12 +66,11 @@ export function Alerts({ state }: { state: State }) {
 
 /** By what the reader can sort, by the headings of the columns. */
 const RANKS = {
-  target: ([worst]: AlertRow) => worst!.target,
-  value: ([worst]: AlertRow) => worst!.value,
-  peak: ([worst]: AlertRow) => worst!.peak,
-  since: (group: AlertRow) => group.map(({ began }) => began).toSorted()[0] ?? '',
+  Target: ([worst]: AlertRow) => worst!.target,
+  Value: ([worst]: AlertRow) => worst!.value,
+  Peak: ([worst]: AlertRow) => worst!.peak,
+  Since: (group: AlertRow) => group.map(({ began }) => began).toSorted()[0] ?? '',
 }
-const SORTS = { Target: 'target', Value: 'value', Peak: 'peak', Since: 'since' }
 
 /** The states of alerts, and of which of them nobody is notified; a phone says so of all. */
 const statesOf = (group: AlertRow, reasons: readonly string[]) => [

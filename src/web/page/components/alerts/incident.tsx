@@ -7,10 +7,10 @@ import {
   summaryOf,
   suppressionsOf,
   titleOf,
-  toldOf,
+  messagesOf,
   worstFirst,
   type Together,
-  type Told,
+  type SentMessage,
 } from '../../model/alerts/incident-page.ts'
 import { nowOf, type State } from '../../model/state.ts'
 import { EpisodeTable } from './alerts.tsx'
@@ -20,7 +20,7 @@ const NONE = 'No alert of this rule fired then, or it is no longer kept (store.h
 const TOO_MANY = 'So many alerts fired around that time that this one is not among those that are loaded.'
 const CUT = 'So many alerts fired around that time that earlier or later ones of this incident may be missing.'
 
-/** An incident, also after its end: how many alerts fired when, who was told what, what suppressed it, and a text for a postmortem. */
+/** An incident, also after its end: how many alerts fired when, which messages were sent, what suppressed it, and a text for a postmortem. */
 export function IncidentPage({ state }: { state: State }) {
   const { answer, problem } = state.incidentPage
   const now = nowOf(state)
@@ -77,7 +77,7 @@ function overTime(all: Together, now: string) {
 
 function messages(state: State, all: Together) {
   const now = nowOf(state)
-  const columns: Column<Told>[] = [
+  const columns: Column<SentMessage>[] = [
     [`When (${zone(now)})`, ({ at }) => moment(at, now)],
     ['Receiver', ({ receiver }) => receiver],
     ['Message', ({ kind }) => kind],
@@ -89,7 +89,7 @@ function messages(state: State, all: Together) {
       <Table
         caption="Messages, oldest first"
         columns={columns}
-        items={toldOf(all)}
+        items={messagesOf(all)}
         empty="Nobody was notified."
         isTall
       />

@@ -114,10 +114,10 @@ export function mostAtOnce(all: Together) {
 }
 
 /** A message that some of the alerts were in, and how many. */
-export type Told = { at: string; receiver: string; kind: string; alerts: number }
+export type SentMessage = { at: string; receiver: string; kind: string; alerts: number }
 
-/** Who was told what when, oldest first. */
-export function toldOf(all: Together): Told[] {
+/** The messages that were in the history of its alerts, oldest first. */
+export function messagesOf(all: Together): SentMessage[] {
   const notices = all.flatMap(({ notified }) => notified)
   const messages = Map.groupBy(notices, ({ receiver, kind, at }) => JSON.stringify([receiver, kind, at]))
   return [...messages.values()]
@@ -179,7 +179,7 @@ export function postmortem(state: State, all: Together) {
     '',
     '### Notified',
     '',
-    ...listOr('nobody', toldOf(all), ({ receiver, kind, alerts, at }) => {
+    ...listOr('nobody', messagesOf(all), ({ receiver, kind, alerts, at }) => {
       return `${dated(at)}: ${receiver}, ${kind}, ${plural(alerts, 'alert')}`
     }),
     '',

@@ -6,21 +6,25 @@ const REFRESH_MS = 30_000
 const SOON_MS = 5000
 let loadedAt = -Infinity
 
-/** Loads the rules with the values of the selected targets. */
+/** Loads the rules with the values of the selected targets, unless it has just done so: the address also has what the reader types. */
 export async function loadRules() {
-  const { target } = current()
-  const query = new URLSearchParams(target === '' ? {} : { target }).toString()
-  // The address also has what the reader types.
   const { request, answer } = current().rules
-  if (answer !== undefined && request === query && performance.now() - loadedAt < SOON_MS) return undefined
-  loadedAt = performance.now()
-  return load('rules', query, () => getRules(query), 'The rules could not be loaded')
+  const isSoon = performance.now() - loadedAt < SOON_MS
+  if (answer === undefined || request !== asked() || !isSoon) await ask()
 }
 
 /** Loads them again while they are visible. @param at by `performance.now()` */
 export function refreshRules(at: number) {
   const { view, snapshot } = current()
-  if (view === 'alerts' && snapshot !== undefined && !document.hidden && at - loadedAt >= REFRESH_MS) void loadRules()
+  if (view === 'alerts' && snapshot !== undefined && !document.hidden && at - loadedAt >= REFRESH_MS) void ask()
+}
+
+const asked = () => new URLSearchParams(current().target === '' ? {} : { target: current().target }).toString()
+
+function ask() {
+  loadedAt = performance.now()
+  const query = asked()
+  return load('rules', query, () => getRules(query), 'The rules could not be loaded')
 }
 
 /** The alerts of the selected targets that fired in the last seven days, newest first; of one rule, if it is given. */
