@@ -48,7 +48,6 @@ const login = (name: string) => constant('web/login-attempts.ts', name)
 /** What a page says, with the figure in parentheses, and where the figure comes from. */
 const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['several-machines', /has at most (\w+): four for commits/, connections],
-  ['several-machines', /Database, connections \| (\w+)/, connections],
   ['several-machines', /renews the lease (\w+) times/, () => constant('cluster/shared-ownership.ts', 'RENEWALS_PER_LEASE')],
   ['several-machines', /lease is (\d+) s/, () => constant('store/store-section.ts', 'DEFAULT_LEASE_SECONDS')],
   ['several-machines', /(\d+) s at most\. The others acquire/, () => constant('pipeline/managed-target.ts', 'GRACE_PERIOD_SECONDS')],
