@@ -24,13 +24,10 @@ function someOf(value: unknown): unknown {
   return expect.objectContaining(Object.fromEntries(Object.entries(value).map(([key, one]) => [key, someOf(one)])))
 }
 
-test.each(['alerts', 'store'])(
-  'docs/webhook.md shows the message of kind %s as the webhook posts it',
-  (kind) => {
-    const shown = examples.find((example) => example['kind'] === kind)
-    expect(fixture(kind)).toEqual(someOf(shown))
-  },
-)
+test.each(['alerts', 'store'])('docs/webhook.md shows the message of kind %s as the webhook posts it', (kind) => {
+  const shown = examples.find((example) => example['kind'] === kind)
+  expect(fixture(kind)).toEqual(someOf(shown))
+})
 
 test('docs/webhook.md explains every field of a message but those of the API, and every key of a silence', () => {
   const names = new Set<string>([...MATCH_KEYS, 'match', 'all', 'for', 'reason'])
