@@ -11,9 +11,10 @@ const db = new DatabaseSync('crm.db')
 db.exec('CREATE TABLE IF NOT EXISTS seen (id TEXT PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP)')
 db.exec('CREATE TABLE IF NOT EXISTS missed (session_id TEXT, at TEXT)')
 
-createServer(async (request, response) => {
-  const body = await text(request).catch(() => '')
-  response.writeHead(receive({ headers: request.headers, body })).end()
+createServer((request, response) => {
+  void text(request)
+    .catch(() => '')
+    .then((body) => response.writeHead(receive({ headers: request.headers, body })).end())
 }).listen(Number(process.env['PORT'] ?? 8000), '127.0.0.1')
 
 function receive(request: WebhookRequest): number {
