@@ -43,6 +43,7 @@ const shared = {
   // Node.js runs TypeScript itself, and faster than Vite does.
   experimental: { viteModuleRunner: false, nodeLoader: false },
 }
+const setupFiles = 'test/kit/alone.ts'
 const byVite = { ...shared, experimental: {} }
 
 /** Temporary files here cost no waiting for a disk, but memory. */
@@ -64,8 +65,8 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SimulationsFirst },
     projects: [
-      { test: { ...shared, name: 'unit', include: UNIT, exclude: [...ALONE, ...PAGE], isolate: false } },
-      { test: { ...byVite, name: 'page', include: PAGE, isolate: false } },
+      { test: { ...shared, name: 'unit', include: UNIT, exclude: [...ALONE, ...PAGE], setupFiles, isolate: false } },
+      { test: { ...byVite, name: 'page', include: PAGE, setupFiles, isolate: false } },
       {
         test: {
           ...shared,

@@ -63,6 +63,7 @@ const groupOf = grouping({ groupBy: ['alert', 'severity'], groupWait: 5, groupIn
 const alerts = () => [...live.values()].flat()
 const read = nowReader({ clock, store, alerts, mutes: [], prepare: (alert) => void groupOf(alert) })
 const options = {
+  mask: (text: string) => text,
   note: suppressionNotes(store),
   clock,
   groupOf,

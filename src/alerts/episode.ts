@@ -51,6 +51,14 @@ export type Notice = {
   at: number
 }
 
+/** The first attempt to notify a receiver of an episode that failed, until one succeeds. */
+export type Refusal = {
+  refusedBy: string
+  problem: string
+  /** UNIX seconds. */
+  at: number
+}
+
 export const SUPPRESSED_BY = ['silence', 'mute', 'poll_age', 'inhibition'] as const
 
 /** Why callwatch withheld a message about an episode. */
@@ -71,7 +79,7 @@ export type Suppression = {
 
 /** A note about delivery that is added to an episode. */
 export type EpisodeNote = Pick<EpisodeRow, 'target' | 'key' | 'since'> & {
-  /** JSON of each {@link Notice} and {@link Suppression}, one per line. */
+  /** JSON of each {@link Notice}, {@link Refusal} and {@link Suppression}, one per line. */
   lines: string
 }
 
@@ -79,21 +87,26 @@ export type EpisodeNote = Pick<EpisodeRow, 'target' | 'key' | 'since'> & {
 const TOGETHER_SECONDS = 30
 
 /** Parses the notes of an episode. A suppression that several senders noted, and a message to several recipients, are returned once. */
-export function readNotes(lines: string): { notices: Notice[]; suppressions: Suppression[] } {
+export function readNotes(lines: string): { notices: Notice[]; refusals: Refusal[]; suppressions: Suppression[] } {
   const notes = lines
     .split('\n')
     .slice(0, -1)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only notices and suppressions are added to an episode
-    .map((line) => JSON.parse(line) as Notice | Suppression)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these are added to an episode
+    .map((line) => JSON.parse(line) as Notice | Refusal | Suppression)
   const suppressions = notes.filter((note) => 'by' in note)
   const once = [...Map.groupBy(suppressions, suppressionName).values()].map(([first]) => first!)
-  const notices = notes.filter((note) => 'receiver' in note)
-  const isSame = (a: Notice, b: Notice) =>
-    a.receiver === b.receiver && a.kind === b.kind && Math.abs(a.at - b.at) < TOGETHER_SECONDS
   return {
-    notices: notices.filter((one, i) => !notices.slice(0, i).some((other) => isSame(one, other))),
+    notices: together(notes.filter((note) => 'receiver' in note)),
+    refusals: together(notes.filter((note) => 'refusedBy' in note)),
     suppressions: once,
   }
+}
+
+/** Those that differ by more than their time, or by more of that than messages to several recipients do. */
+function together<Note extends { at: number }>(notes: readonly Note[]): Note[] {
+  const nameOf = (note: Note) => JSON.stringify({ ...note, at: undefined })
+  const isSame = (a: Note, b: Note) => nameOf(a) === nameOf(b) && Math.abs(a.at - b.at) < TOGETHER_SECONDS
+  return notes.filter((one, i) => !notes.slice(0, i).some((other) => isSame(one, other)))
 }
 
 /** Identifies a suppression, whenever it was noticed. */

@@ -178,6 +178,9 @@ export const pastAlert = alertCore.extend({
     .array(z.object({ at: time, value: z.number().nullable().describe('Null where there were too few calls') }))
     .describe('The worst value of each minute, or of each of at most 100 longer steps'),
   notified: z.array(notice).describe('The messages that told of it'),
+  refused: z
+    .array(z.object({ receiver: z.string(), problem: z.string(), at: time }))
+    .describe('Messages that a receiver did not accept: the first one of each outage'),
   suppressed: z.array(suppression).describe('Why notifications waited'),
   blind: z.array(z.object({ since: time, until: time })).describe('When the target was not seen meanwhile'),
   calls_url: callsUrl.optional(),
@@ -227,6 +230,7 @@ export function pastAlertView({ target, rule, key, since, until, episode, blind,
     ...(request !== undefined && { calls_url: request }),
     values: values.map(([at, value]) => ({ at: isoTime(at), value })),
     notified: notes.notices.map(({ receiver, kind, at }) => ({ receiver, kind, at: isoTime(at) })),
+    refused: notes.refusals.map(({ refusedBy, problem, at }) => ({ receiver: refusedBy, problem, at: isoTime(at) })),
     suppressed: notes.suppressions.map(suppressionView),
     blind: blind.map(({ from, to }) => ({ since: isoTime(from), until: isoTime(to) })),
     ...(runbookUrl !== undefined && { runbook_url: runbookUrl }),

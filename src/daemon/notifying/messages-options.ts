@@ -49,12 +49,13 @@ export function messagesOptions(
   notified: NotifiedReceivers,
   { now, routing }: { now: MessagesOptions['now']; routing: ReturnType<typeof routingOf> },
 ): (receiver: MessageReceiver) => MessagesOptions {
-  const { config, clock, store, targets } = parts
+  const { config, clock, store, targets, mask } = parts
   const { notify, http, alerts: rules } = config()
   const { recipients, groupOf } = routing
   const note = suppressionNotes(store)
   return ({ name, key = name }) => ({
     note,
+    mask,
     clock,
     ...notify,
     groupOf,

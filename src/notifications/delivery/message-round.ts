@@ -6,6 +6,7 @@ import type { GroupOf } from '../grouping.ts'
 import { DeliveryError } from '../../network/delivery-error.ts'
 import type { AlertMessage } from '../message.ts'
 import type { MessageReceiver } from '../receiver.ts'
+import type { Attempt } from './back-off.ts'
 import { compose, composeUnrouted, type ComposeOptions, type Composed } from './compose.ts'
 import { tidy } from './cursor.ts'
 import type { Delivery, Round } from './deliver.ts'
@@ -34,6 +35,8 @@ export type MessagesOptions = Omit<
   notified: () => Promise<Notified>
   /** What is. @throws {StoreError} */
   now: () => Promise<Now>
+  /** Removes secrets. */
+  mask: (text: string) => string
   /** Notes why alerts wait. @throws {StoreError} */
   note: ReturnType<typeof suppressionNotes>
 }
@@ -53,7 +56,7 @@ type Due = { group: Grouped; kind: Kind }
 type Begun = readonly Promise<Delivery | undefined>[]
 
 /** What is written after a message. */
-type Settle = { accepted: (posted: string | undefined) => Promise<void>; failed: () => Promise<void> }
+type Settle = { accepted: (posted: string | undefined) => Promise<void>; failed: (attempt: Attempt) => Promise<void> }
 
 /** How many messages to a receiver are under way at most. */
 const MOST_AT_ONCE = 4
@@ -189,7 +192,9 @@ async function begin(sender: Sender, { group, kind }: Due, found: Found): Promis
     await notified.accepted(telling, posted)
     pauses.edited.set(key, clock.monotonic() - EDIT_SECONDS)
   }
-  return [send(sender, key, message, { accepted, failed: () => notified.failed(telling.id) })]
+  const failed = ({ problem = '', mayHaveArrived }: Attempt) =>
+    notified.failed(telling, mayHaveArrived !== true, failingSince === undefined ? sender.mask(problem) : undefined)
+  return [send(sender, key, message, { accepted, failed })]
 }
 
 /** Tells that what still fires is no longer sent here. */
@@ -219,7 +224,7 @@ async function send(sender: Sender, key: string, message: AlertMessage, settle: 
     pauses.accepted()
     await settle.accepted(posted)
     noteLastEdits(sender, message, posted)
-  } else if (attempt.mayHaveArrived !== true) await settle.failed()
+  } else await settle.failed(attempt)
   pauses.busy.delete(key)
   return { receiver: receiver.name, message, ...(attempt.outcome === 'sent' && pauses.stillFails()), ...attempt }
 }

@@ -1,5 +1,5 @@
 import { nameOf, type Alert } from '../../alerts/alert.ts'
-import type { EpisodeNote, Notice } from '../../alerts/episode.ts'
+import type { EpisodeNote, Notice, Refusal } from '../../alerts/episode.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { oneByOne } from '../../clock/one-by-one.ts'
 import { parse } from '../../store/sql.ts'
@@ -123,11 +123,15 @@ export class Notified {
     this.#version += 1
   }
 
-  /** The message certainly did not arrive. */
-  async failed(id: string): Promise<void> {
-    this.#version += 1
-    this.#attempts = this.#attempts.filter((one) => one.id !== id)
-    await this.#write({ remove: [id] })
+  /** The message was not accepted. @param isCertain it did not arrive @param problem why, if no message of this group failed before it */
+  async failed({ id, begun, ended }: Telling, isCertain: boolean, problem: string | undefined): Promise<void> {
+    if (isCertain) {
+      this.#version += 1
+      this.#attempts = this.#attempts.filter((one) => one.id !== id)
+    }
+    const refusal = { refusedBy: this.#receiver, problem: problem ?? '', at: this.#options.clock.wall() }
+    const notes = problem === undefined ? [] : notesOf([...begun, ...ended], refusal)
+    if (isCertain || notes.length > 0) await this.#write({ remove: isCertain ? [id] : [], notes })
   }
 
   /** The message was accepted. @param posted what identifies it at a receiver that edits it */
@@ -275,12 +279,12 @@ function subjectOf({ target, key, alert, labels, severity, firingSince }: Subjec
   return { target, key, alert, labels, severity, firingSince }
 }
 
-/** The notes in the history of alerts that a message told of them. */
-export function notesOf(alerts: readonly Subject[], notice: Notice): EpisodeNote[] {
+/** The notes in the history of alerts that a message told of them, or was refused. */
+export function notesOf(alerts: readonly Subject[], note: Notice | Refusal): EpisodeNote[] {
   return alerts.map(({ target, key, firingSince: since }) => ({
     target,
     key,
     since,
-    lines: `${JSON.stringify(notice)}\n`,
+    lines: `${JSON.stringify(note)}\n`,
   }))
 }

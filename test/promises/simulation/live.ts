@@ -63,6 +63,7 @@ export async function live(run: Run, draw: Random, risk: number, continues: () =
     ...run.receivers.map(({ receiver }) => {
       const round = messageRound(receiver, newPauses(clock), {
         note: noteWhy,
+        mask: (text) => text,
         clock,
         groupOf: GROUP_OF,
         rules: RULES,

@@ -81,6 +81,7 @@ test('/api/v1/alerts lists the alerts that fired in a period, newest first', asy
         { at: '2026-09-21T13:43:20.000Z', value: null },
       ],
       notified: [],
+      refused: [],
       suppressed: [],
       blind: expect.any(Array),
     },

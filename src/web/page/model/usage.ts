@@ -68,7 +68,7 @@ export const isWhole = ({ coverage }: Report) =>
  * @param now milliseconds since 1970
  */
 export function daysChart(days: Report, targets: readonly string[], now: number): Chart {
-  const { since, until, zone, rows, coverage } = days
+  const { since, until, zone, rows, coverage, total } = days
   const [from, to] = [Date.parse(since), Date.parse(until)]
   const [first = 0, last = 0] = [from, to - 1].map((at) => Date.parse(local(at).slice(0, 10)))
   const byDay = new Map(rows.map((row) => [row.day, row]))
@@ -82,7 +82,13 @@ export function daysChart(days: Report, targets: readonly string[], now: number)
     return { at, end, row, used: hasCalls ? row.participant_minutes : isUnknown ? undefined : { audio: 0, video: 0 } }
   })
   const bar = (name: 'audio' | 'video', colour: string): Series => {
-    return { name, colour, shape: 'bar', values: shown.map(({ used }) => used?.[name] ?? null) }
+    return {
+      name,
+      colour,
+      shape: 'bar',
+      values: shown.map(({ used }) => used?.[name] ?? null),
+      whole: total.participant_minutes[name],
+    }
   }
   const before = shown.map(({ row }) => (row?.compared.known_days ? row.compared.before.participant_minutes : null))
   return {
@@ -96,7 +102,15 @@ export function daysChart(days: Report, targets: readonly string[], now: number)
       bar('audio', 'first'),
       bar('video', 'second'),
       ...(before.some((value) => value !== null)
-        ? [{ name: 'compared with', colour: 'text', shape: 'dots' as const, values: before }]
+        ? [
+            {
+              name: 'compared with',
+              colour: 'text',
+              shape: 'dots' as const,
+              values: before,
+              whole: total.compared.before.participant_minutes,
+            },
+          ]
         : []),
     ],
     blind: periodsOf(coverage.blind),

@@ -147,6 +147,7 @@ export function sending(options: SendingOptions = {}) {
     const note = suppressionNotes(own)
     const optionsOf = (name: string): MessagesOptions => ({
       note,
+      mask: (text) => text.replaceAll('hunter2', '[secret]'),
       clock,
       groupOf: grouping({ groupBy: [...groupBy], groupWait, groupInterval }, rules),
       rules,

@@ -21,8 +21,7 @@ import { openIn } from '../../../kit/store/place.ts'
 import { SECRET, webhookOf } from '../../../kit/events/webhooks/any-webhook.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
-const DOC = readFileSync(join(ROOT, 'docs/events.md'), 'utf8')
-const [, TYPESCRIPT = ''] = /^```ts\n(.*?)^```/ms.exec(DOC) ?? []
+const TYPESCRIPT = readFileSync(join(ROOT, 'config/webhooks/receiver.ts'), 'utf8')
 const PYTHON = readFileSync(join(ROOT, 'config/webhooks/receiver.py'), 'utf8')
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 'b').toString('base64')}`
 /** How many calls of the log were missed. */

@@ -31,6 +31,7 @@ test('a note of a message has the alert, since when it fires, the receiver and t
   expect(note).toMatchObject({ target: 'production', key: 'A', since: AT })
   expect(readNotes(note!.lines)).toEqual({
     notices: [{ receiver: 'slack', kind: 'firing', at: AT + 9 }],
+    refusals: [],
     suppressions: [],
   })
 })
@@ -63,6 +64,29 @@ describe('a message is noted', () => {
       await clock.advance(5)
     })
     expect(notes).toEqual(['A 0: firing, resolved', 'B 0: firing, expired'])
+  })
+
+  test('that was refused, once, with why and without secrets, until one is accepted', async () => {
+    const answers = [...Array<string>(8).fill('busy, hunter2'), undefined, 'away', 'away']
+    const receive: Receive = (_message, attempt) => {
+      const problem = answers[attempt - 1]
+      return problem === undefined ? undefined : new DeliveryError(problem, { retryable: true })
+    }
+    const { store, fire, resolve, clock } = sending({ receive })
+    await fire(A)
+    await fire(B)
+    await clock.advance(300)
+    await resolve(A)
+    await clock.advance(30)
+    const { alerts } = await alertHistory(store, { from: 0, to: AT + 1e6 }, { configured: [], now: AT + 1e6 })
+    const ofEach = alerts.map(({ key, refused }) => [
+      key,
+      ...refused.map(({ receiver, problem }) => `${receiver}: ${problem}`),
+    ])
+    expect(ofEach.toSorted()).toEqual([
+      ['A', 'slack: busy, [secret]', 'slack: away'],
+      ['B', 'slack: busy, [secret]'],
+    ])
   })
 
   test('once it is accepted, not when it is tried', async () => {

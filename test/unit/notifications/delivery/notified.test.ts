@@ -67,7 +67,7 @@ async function take(notified: Notified, { kind, of, ends, since }: Step, id: str
   if (kind === 'begin' && begun.length + ended.length > 0) await notified.begin(message)
   if (kind === 'accept')
     await notified.accepted({ ...message, id: attempt?.id ?? id }, since === 1 ? `at ${id}` : undefined)
-  if (kind === 'fail' && attempt !== undefined) await notified.failed(attempt.id)
+  if (kind === 'fail' && attempt !== undefined) await notified.failed(telling(attempt.id, attempt), true, undefined)
   if (kind === 'edit') await notified.edited(message, open[0]?.thread ?? id)
   if (kind === 'forget') await notified.forget(heard.filter((one) => one.ended !== undefined))
 }
@@ -164,7 +164,7 @@ describe('a receiver', () => {
       [['B'], []],
       [[], ['C']],
     ])
-    await first.failed('2')
+    await first.failed(telling('2', {}), true, undefined)
     expect(first.attempts().map(({ id }) => id)).toEqual(['1'])
   })
 

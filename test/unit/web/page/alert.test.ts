@@ -64,6 +64,7 @@ const fired = (differing: Partial<PastAlert> = {}): PastAlert => ({
   // A chart needs a browser.
   values: [],
   notified: [{ receiver: 'slack', kind: 'firing', at: isoTime(SINCE + 20) }],
+  refused: [],
   suppressed: [{ by: 'silence', at: isoTime(SINCE), until: isoTime(NOW), silence: 7, reason: 'a load test' }],
   blind: [],
   runbook_url: '/runbooks/HighFailureRate',
@@ -271,6 +272,7 @@ describe('the page of an alert', () => {
           { receiver: 'pager', kind: 'firing', at: isoTime(SINCE + 25) },
           { receiver: 'slack', kind: 'resolved', at: isoTime(SINCE + 50) },
         ],
+        refused: [{ receiver: 'mail', problem: 'it answered 550', at: isoTime(SINCE + 45) }],
         suppressed: [
           { by: 'silence', at: isoTime(SINCE), until: isoTime(NOW), silence: 7, reason: 'a load test' },
           { by: 'mute', at: isoTime(SINCE), until: isoTime(NOW) },
@@ -292,6 +294,7 @@ describe('the page of an alert', () => {
       '14:12:40 notified slack',
       '14:12:45 notified pager',
       '14:12:50 not seen for 10s',
+      '14:13:05 not notified mail: it answered 550',
       '14:13:10 notified slack: resolved',
       '14:13:15 silenced until 14:13 by bo',
     ])

@@ -208,6 +208,7 @@ describe('the past alerts of the page', () => {
     calls_url: '/api/v1/calls?target=production&status=rejected&since=A&until=B',
     values: [],
     notified: [],
+    refused: [],
     suppressed: [],
     blind: [],
     ...differing,

@@ -38,6 +38,7 @@ const past = (target: string, since: number, until: number | null, more: Partial
     until: until === null ? null : at(until),
     outcome: until === null ? null : 'resolved',
     notified: [notice('slack', 'firing', 1)],
+    refused: [],
     suppressed: [],
     blind: [],
     ...more,

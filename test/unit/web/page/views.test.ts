@@ -197,6 +197,8 @@ describe('the chart of the usage by day', () => {
       ['video', 2, 0, 2, null],
       ['compared with', 3, null, null, null],
     ])
+    // The legend has what the period has, not the last day.
+    expect(chart.series.map(({ whole }) => whole)).toEqual([3, 4.25, 7.25])
     // The last day is not over.
     expect(chart.complete).toBe(3)
     expect(chart.times.map((at) => stepAt(chart, at))).toEqual([0, 1, 2, 3])

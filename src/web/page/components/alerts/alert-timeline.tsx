@@ -71,6 +71,7 @@ function stepsOf(alert: PastAlert, state: State): (Step | false)[] {
     }),
     worst !== undefined && [worst.at, breach === 'above' ? 'peak' : 'lowest', ` ${valueOf(alert, peak)}`],
     ...alert.notified.map(({ at, receiver, kind }): Step => [at, 'notified', ` ${receiver}${NOTICES[kind]}`, 'good']),
+    ...alert.refused.map(({ at, receiver, problem }): Step => [at, 'not notified', ` ${receiver}: ${problem}`, 'bad']),
     ...failingFor(state, alert).map((one): Step => {
       const { name, failing_since: failing = since } = one
       return [failing < since ? since : failing, name, ` ${failureText(one, nowOf(state))}`, 'bad']
