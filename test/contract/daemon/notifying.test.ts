@@ -57,6 +57,7 @@ async function failing(error: DeliveryError | undefined, config = CONFIG) {
     health: () => ({ fault: undefined }),
   }
   const parts = {
+    mask: (text: string) => text,
     clock,
     store,
     failures,
