@@ -42,14 +42,14 @@ export const failureRatio = callSignal({
     return breach === 'above' ? lower > threshold : upper < threshold
   },
   contributor: (calls, { signal, match, by }) => {
-    const candidates = RULE_LABELS.filter((label) => match[label] === undefined && !by.includes(label)).flatMap(
-      (label) => {
-        const values = Map.groupBy(calls, ({ labels }) => labelValue(labels, label))
-        return values.size < 2
-          ? []
-          : [...values].map(([value, inside]) => ({ label, value, ...failuresAmong(inside, signal.reason) }))
-      },
-    )
+    // Only calls that ring can fail: the mode explains nothing.
+    const open = RULE_LABELS.filter((label) => label !== 'mode' && match[label] === undefined && !by.includes(label))
+    const candidates = open.flatMap((label) => {
+      const values = Map.groupBy(calls, ({ labels }) => labelValue(labels, label))
+      return values.size < 2
+        ? []
+        : [...values].map(([value, inside]) => ({ label, value, ...failuresAmong(inside, signal.reason) }))
+    })
     const { failures: ofFailures, calls: ofCalls } = failuresAmong(calls, signal.reason)
     const [first] = candidates
       .map((one) => ({ ...one, ofFailures, ofCalls }))

@@ -40,7 +40,7 @@ export function resultOf(notification: Told): string {
   const { kind, expiredBecause = 'unknown reason', held } = notification
   const measured = definitionOf(notification.signal).describe(notification, notification.signal)
   if (kind === 'expired') return `${expiredBecause}. When last evaluated, ${measured}`
-  if (held !== undefined) return `${noneText(notification)} since ${formatTime(held.since)}; then ${measured}`
+  if (held !== undefined) return `${noneText(notification)} since ${formatTime(held.since)}; before that, ${measured}`
   return `${measured}${comparisonOf(notification)}`
 }
 
@@ -73,11 +73,16 @@ export function callsLookedAt({ match, labels }: Pick<Notification, 'match' | 'l
   return formatLabels({ ...match, ...labels })
 }
 
-/** The rule in plain words: `no successful poll for 5m`, `more than 30% of the calls in the last 15m failed, for 2m`. */
+/**
+ * The rule in plain words: `no successful poll for 5m`, `more than 30% of the calls in the last 15m failed, for 2m`, `no call finished in the last
+ * 1h, if there were at least 5 calls 7d before`.
+ */
 export function ruleText(alert: Omit<Rule, 'name'> & { alert: string }): string {
-  const { signal, for: lasting } = alert
+  const { signal, for: lasting, onlyIf } = alert
   const breach = definitionOf(signal).inWords({ ...alert, name: alert.alert })
-  return lasting === 0 ? breach : `${breach}, for ${formatSeconds(lasting)}`
+  const before =
+    onlyIf && `, if there were at least ${plural(onlyIf.atLeast, 'call')} ${formatSeconds(onlyIf.offset)} before`
+  return `${breach}${lasting === 0 ? '' : `, for ${formatSeconds(lasting)}`}${before ?? ''}`
 }
 
 /**

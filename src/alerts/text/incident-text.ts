@@ -25,10 +25,17 @@ export function incidentSentence(incident: Said): string {
   const on =
     size === 1
       ? first!.target
-      : `${formatNumber(size)} of ${plural(targets.of, 'target')}${sharedText(incident.shared)}`
+      : `${formatNumber(size)} of ${plural(targets.of, 'target')}${severityText(incident)}${sharedText(incident.shared)}`
   const value = valueText(incident)
   const what = first!.held ? heldText(measured, at, value) : value
   return `${isRecovering(incident) ? 'Recovering: ' : ''}${on}: ${what}`
+}
+
+/** `, critical on 4`: on how many targets the worst is, if not on all. */
+function severityText({ alerts, worst }: Said): string {
+  const { severity } = (worst.length > 0 ? worst : alerts).toSorted(bySeverity)[0]!
+  const { size } = targetsOf(alerts.filter((one) => one.severity === severity))
+  return size < targetsOf(alerts).size ? `, ${severity} on ${formatNumber(size)}` : ''
 }
 
 /** ` (99 of 100 *-eu-*, 4 of 200 others)`. */
@@ -52,8 +59,8 @@ function valueText(incident: Said): string {
 function heldText(alerts: readonly Alert[], at: number, value: string): string {
   const times = alerts.flatMap(({ held }) => held?.since ?? [])
   const [first, last] = [Math.min(...times), Math.max(...times)]
-  const then = last - first <= TOGETHER_SECONDS ? `; then ${value}` : ''
-  return `${noneText(alerts[0]!)} since ${clockOf(last, at)}${then}`
+  const before = last - first <= TOGETHER_SECONDS ? `; before that, ${value}` : ''
+  return `${noneText(alerts[0]!)} since ${clockOf(last, at)}${before}`
 }
 
 /** Whether nothing of an incident is beyond its threshold. */

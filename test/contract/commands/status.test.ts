@@ -171,7 +171,7 @@ describe('status', () => {
     expect(code).toBe(1)
     const end = lines.indexOf('')
     expect(lines[0]).toMatch(
-      /^critical: production: no successful poll since (?:[-\d]{10} )?\d\d:\d\d:\d\d UTC; then 42\.5% of 40 calls failed in 15 minutes, mostly rejected$/,
+      /^critical: production: no successful poll since (?:[-\d]{10} )?\d\d:\d\d:\d\d UTC; before that, 42\.5% of 40 calls failed in 15 minutes, mostly rejected$/,
     )
     expect(lines.slice(1, end)).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}Since TIME/)]))
     expect((await status(await configOf([shownTarget(FIRES)]))).lines[0]).not.toContain('; then')

@@ -51,7 +51,7 @@ describe('the top contributor of an alert', () => {
       ...went(10, 'audio', 'call', 'group'),
     ]
     const { contributor } = evidence(RATIO, { finished })
-    // A mode has 7 of the failures, too, but in 17 of the calls. Videos are as bad, but fewer.
+    // Videos are as bad, but fewer.
     expect(contributor).toEqual({
       label: 'receiver_type',
       value: 'user',
@@ -66,11 +66,17 @@ describe('the top contributor of an alert', () => {
     ['matches', { match: { type: 'video' } }],
     ['is grouped by', { by: ['type'] }],
   ])('is never of a label that the rule %s', (_, differing) => {
-    const finished = [...failed(9, 'video', 'call'), ...failed(2, 'video', 'meet'), ...went(9, 'video', 'meet')]
+    const [user, group] = [['video', 'call', 'user'], ['video', 'call', 'group']] as const
+    const finished = [...failed(9, ...user), ...failed(2, ...group), ...went(9, ...group)]
     expect(evidence({ ...RATIO, ...differing }, { finished }, { type: 'video' }).contributor).toMatchObject({
-      label: 'mode',
-      value: 'call',
+      label: 'receiver_type',
+      value: 'user',
     })
+  })
+
+  test('is never the mode: only calls that ring can fail', () => {
+    const finished = [...failed(9, 'video', 'call'), ...went(9, 'video', 'meet')]
+    expect(evidence(RATIO, { finished }).contributor).toBeUndefined()
   })
 
   test('is absent if every label has one value, or the rule leaves only one', () => {
@@ -111,14 +117,14 @@ describe('the top contributor of an alert', () => {
 
   test('counts calls of the group of the alert that match the rule', () => {
     const finished = [
-      ...failed(3, 'video', 'call'),
-      ...failed(1, 'video', 'meet'),
-      ...went(20, 'video', 'meet'),
-      ...failed(90, 'audio', 'meet'),
+      ...failed(3, 'video', 'call', 'user'),
+      ...failed(1, 'video', 'call', 'group'),
+      ...went(20, 'video', 'call', 'group'),
+      ...failed(90, 'audio', 'call', 'group'),
     ]
     expect(evidence({ ...RATIO, by: ['type'] }, { finished }, { type: 'video' }).contributor).toEqual({
-      label: 'mode',
-      value: 'call',
+      label: 'receiver_type',
+      value: 'user',
       failures: 3,
       ofFailures: 4,
       calls: 3,

@@ -285,7 +285,7 @@ describe('an incident', () => {
       10,
     )
     expect(incidentSentence(incident!)).toBe(
-      '2 of 10 targets: 75% of 80 ringing calls failed in 15 minutes, mostly unanswered',
+      '2 of 10 targets, critical on 1: 75% of 80 ringing calls failed in 15 minutes, mostly unanswered',
     )
     expect(incident!.targets.firing).toBe(4)
   })
@@ -298,7 +298,10 @@ describe('an incident', () => {
 
   test('names a rule alone where the sentence about the incident is the rule', () => {
     const rules = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!).at(-1)
-    expect(rules(live('NoCalls', 'a', { value: 0 }), live('NoCalls', 'b', { value: 0 }))).toBe('Rule: NoCalls')
+    expect(rules(live('NoCalls', 'a', { value: 0 }), live('NoCalls', 'b', { value: 0 }))).toMatch(/^Rule: NoCalls, no call .* in the last 1h, if there were at least 5 calls 7d before$/)
+    const alike = ['a', 'b'].map((target) => live('NoCalls', target, { value: 0 }))
+    for (const one of alike) delete one.rule.onlyIf
+    expect(rules(...alike)).toBe('Rule: NoCalls')
     expect(rules(live('NoCalls', 'a', { value: 0.5 }))).toMatch(/^Rule: NoCalls, no call /)
   })
 
@@ -374,15 +377,15 @@ describe('an incident', () => {
     const seen = (target: string, ago: number) => high(target, 40, 30, { evaluatedAt: AT - ago })
     const value = '75% of 40 ringing calls failed in 15 minutes, mostly unanswered'
     expect(said(seen('a', 46), seen('b', 60))).toBe(
-      `2 of 300 targets: no successful poll since 08:14:44 UTC; then ${value.replace('40', '80')}`,
+      `2 of 300 targets: no successful poll since 08:14:44 UTC; before that, ${value.replace('40', '80')}`,
     )
     // What was measured at several times is no number of any of them.
     expect(said(seen('a', 46), seen('b', 107))).toBe('2 of 300 targets: no successful poll since 08:14:44 UTC')
     expect(said(seen('a', 46), seen('b', 44))).toBe(`2 of 300 targets: ${value}`)
     expect(said(seen('a', 45))).toBe(`a: ${value}`)
-    expect(said(seen('a', 86_445))).toBe(`a: no successful poll since 2026-11-19 08:14:45 UTC; then ${value}`)
+    expect(said(seen('a', 86_445))).toBe(`a: no successful poll since 2026-11-19 08:14:45 UTC; before that, ${value}`)
     const few = (target: string, ago: number) => high(target, 40, 30, { measuredAt: AT - ago })
-    expect(said(few('a', 540))).toBe(`a: fewer than 20 calls since 08:06:30 UTC; then ${value}`)
+    expect(said(few('a', 540))).toBe(`a: fewer than 20 calls since 08:06:30 UTC; before that, ${value}`)
     expect(said(few('a', 540), high('b', 40, 30))).toBe(`2 of 300 targets: ${value}`)
   })
 
@@ -409,7 +412,7 @@ describe('an incident', () => {
     expect(incidentSentence(incident!)).toMatch(/^a: 75% of 40 ringing calls .* unanswered$/)
     const before = { ...failing, instance: { ...failing.instance, evaluatedAt: AT - 3600 } }
     const [old] = incidentsOf([before, ...stuck], () => ({ key: '', labels: {} }), 10, AT - 45)
-    expect(incidentSentence(old!)).toMatch(/^a: no successful poll since 07:15:30 UTC; then 75% .* unanswered$/)
+    expect(incidentSentence(old!)).toMatch(/^a: no successful poll since 07:15:30 UTC; before that, 75% .* unanswered$/)
   })
 
   test('of failed requests explains why no poll succeeds, and not the other way round; the outage comes first', () => {

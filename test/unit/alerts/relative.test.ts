@@ -107,7 +107,7 @@ describe('a rule with `relative_to`', () => {
     poll(15, [12], { earlier: undefined })
     const instance = poll(30, [12], { earlier: undefined })!
     expect(summaryOf(notificationOf({ kind: 'firing' }, { target: 'a', instance }, START + 30))).toMatch(
-      /^too few calls to compare since .*; then no call finished in the last 1h$/,
+      /^too few calls to compare since .*; before that, no call finished in the last 1h$/,
     )
     const lowest = { value: 0.25, peak: 0.25, values: [[START + 45, 0.25]] }
     expect(poll(45, [23, 92, 92, 92, 92])).toMatchObject(lowest)

@@ -7,12 +7,12 @@ import { addressOf, addressOfCalls } from '../model/address.ts'
 import { addressOfIncident } from '../model/alerts/alert-rows.ts'
 import { addressOfAlert } from '../model/alerts/alert-page.ts'
 import type { Alert, Incident, Target } from '../model/api.ts'
-import { labelText, named, valueOf } from '../model/format.ts'
+import { inZone, labelText, named, valueOf } from '../model/format.ts'
 import { MOST_INCIDENTS, shownIncidents, type ShownIncident, type WorstLine } from '../model/alerts/incidents.ts'
 import { addressOfIncidentPage } from '../model/alerts/incident-page.ts'
 import { noCallsYet, polledTargets } from '../model/notices.ts'
 import { ROWS } from '../model/steady.ts'
-import type { State } from '../model/state.ts'
+import { nowOf, type State } from '../model/state.ts'
 import { isPolled, mainRatio, shownAlerts, shownTargets } from '../model/totals.ts'
 import { badge, bar, coloured, LinkButton, soft, sparkline } from './layout.tsx'
 import { squares } from './alerts/squares.tsx'
@@ -75,7 +75,10 @@ function failedText(targets: Target[]) {
 function incidentCard(state: State, shown: ShownIncident, list?: ComponentChildren) {
   const { snapshot } = state
   const { incident, lead, lines, targets, waits, isQuiet, isBeyond, match } = shown
-  const { severity, summary, details, group } = incident
+  const { severity, group } = incident
+  const now = nowOf(state)
+  const summary = inZone(incident.summary, now)
+  const details = incident.details.map((one) => ({ ...one, text: inZone(one.text, now) }))
   const reasons = list === undefined ? [] : shown.reasons
   const tone = !isQuiet && isBeyond ? severity : ''
   return (

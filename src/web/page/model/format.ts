@@ -116,6 +116,16 @@ function withDay(iso: string, now: string) {
   return day === local(now).slice(0, 10) ? clock(iso) : `${day} ${clock(iso)}`
 }
 
+/**
+ * A text of the server, whose times are in UTC, with those of the zone of the page.
+ *
+ * @param now ISO 8601: a time without a date is of the day of now
+ */
+export const inZone = (text: string, now: string) =>
+  text.replaceAll(/(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d) UTC/g, (_, day: string | undefined, time: string) =>
+    momentInZone(`${day ?? now.slice(0, 10)}T${time}Z`, now),
+  )
+
 /** A time (UNIX seconds) as ISO 8601, of a whole second without decimals. */
 export const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 

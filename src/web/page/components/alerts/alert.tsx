@@ -6,7 +6,7 @@ import { addressOf } from '../../model/address.ts'
 import { addressOfIncident } from '../../model/alerts/alert-rows.ts'
 import { addressOfAlert, alertOf, askedAlert, breachOf, failingFor, valueChart } from '../../model/alerts/alert-page.ts'
 import type { Alert, PastAlert } from '../../model/api.ts'
-import { labelText, moment, momentInZone, named, secondsBetween, valueOf } from '../../model/format.ts'
+import { inZone, labelText, moment, momentInZone, named, secondsBetween, valueOf } from '../../model/format.ts'
 import { isPart, matchOfAlert, reasonOf, ruleOf, suppressedBy } from '../../model/alerts/incidents.ts'
 import { nowOf, type State } from '../../model/state.ts'
 import { isUnknown, toneOf } from '../../model/totals.ts'
@@ -77,8 +77,8 @@ function pendingText({ breach, threshold, since, ...live }: Alert, firesAt: stri
 function sentenceOf(state: State, shown: PastAlert | Alert, live: Alert | undefined) {
   const incident = incidentOf(state, live)
   const { target, alert, peak, breach } = shown
-  if (incident?.targets.firing === 1) return incident.summary
-  if (live !== undefined) return live.summary
+  if (incident?.targets.firing === 1) return inZone(incident.summary, nowOf(state))
+  if (live !== undefined) return inZone(live.summary, nowOf(state))
   return `${target}: ${alert}, ${breach === 'above' ? 'peak' : 'lowest'} ${valueOf(shown, peak)}`
 }
 
@@ -105,7 +105,7 @@ function linesOf(state: State): ComponentChildren[] {
       ],
     // The cause may be the same.
     problem !== '' && !lines.some(({ text }) => text.includes(problem)) && `${capital(problem)}.`,
-    ...lines.map(({ text }) => `${text}.`),
+    ...lines.map(({ text }) => `${inZone(text, nowOf(state))}.`),
     live !== undefined && !isBeyond(live, live.value, live.threshold) && notResolvedText(live),
   ]
 }
