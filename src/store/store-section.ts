@@ -25,20 +25,17 @@ const storeKeys = section(
       .meta({ default: DEFAULT_STORE_PATH })
       // The container image always sets this variable, so a configured database takes precedence.
       .register(variables, { name: 'CALLWATCH_STORE_PATH', unless: ['url', 'url_file'] }),
-    path_on_network: z
-      .boolean()
-      .optional()
-      .describe('Accepts a path on a network or FUSE file system, if no other machine ever uses the file'),
+    path_on_network: z.boolean().optional().describe('Accepts a path on a network file system'),
     url: secret(text(A_DATABASE, isStoreUrl).meta({ pattern: ADDRESS_FORM.source }), {
       of: 'the URL',
-      about: 'Instead of path: a PostgreSQL database that several daemons share',
+      about: 'Instead of path: a PostgreSQL database',
       partly: { masked: maskStoreUrl, secretsIn: passwordsIn },
       variable: 'CALLWATCH_STORE_URL',
     }).optional(),
     lease: duration({ min: 1, max: 3600 })
       .optional()
       .describe(
-        `With url: a daemon that does not renew for this long loses its targets to the others; default: ${DEFAULT_LEASE_SECONDS}s`,
+        `With url: how long a daemon keeps its targets without contact to the database; default: ${DEFAULT_LEASE_SECONDS}s`,
       ),
     history: duration().prefault('63d').describe('How long finished calls are kept'),
   },

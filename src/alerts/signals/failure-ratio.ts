@@ -16,15 +16,11 @@ export const failureRatio = callSignal({
     ...labelled,
     ...windowed,
     ...minCalls,
-    confidence: confidence()
-      .optional()
-      .describe('One-sided confidence (Wilson) with which the ratio must be beyond the threshold, such as 0.95'),
+    confidence: confidence().optional().describe('Confidence that the ratio is beyond the threshold, such as 0.95'),
     ...eitherSide(ratio, shareOrDifference),
     above_usual: ratio()
       .optional()
-      .describe(
-        'Beside `above`: the ratio must also be this much above the usual one, that of the seven days before the window, if these have at least 100 calls',
-      ),
+      .describe('The ratio must also be this much above the usual one, that of the last seven days'),
   },
   unit: 'share',
   isReplayable: true,

@@ -10,9 +10,7 @@ export const recorded = callSignal({
   keys: {
     ...labelled,
     ...windowed,
-    offset: duration({ min: 0 })
-      .prefault('30m')
-      .describe('How long before now the window ends: recordings appear some time after the calls; 0: now'),
+    offset: duration({ min: 0 }).prefault('30m').describe('How long before now the window ends'),
     ...minCalls,
     below: shareOrDifference().describe('A smaller share is a breach'),
     clear: clear(shareOrDifference()),

@@ -7,9 +7,7 @@ export const shortCalls = callSignal({
   name: 'short_calls',
   description: 'Share of the calls ended in the window that were short, 0 to 1',
   keys: {
-    shorter_than: duration()
-      .prefault('10s')
-      .describe('How long a call must last, from its answer to its end, not to be short'),
+    shorter_than: duration().prefault('10s').describe('How long a call must last not to be short'),
     ...labelled,
     ...windowed,
     ...minCalls,

@@ -15,37 +15,41 @@ type Node = {
   required?: string[]
 }
 
+/** A longer list is on the page about it. */
+const MOST_WORDS = 8
+
 test('docs/configuration.md lists every key as it is; `npx vitest run test/unit/config -u` refreshes it', async () => {
   const { properties = {} } = configJsonSchema() as Node
   const places = new Map<string, string>()
-  const rows = Object.entries(properties).flatMap(([name, node]) => rowsOf(name, node, places))
-  expect(rows.length).toBeGreaterThan(80)
-  await expect(page(rows)).toMatchFileSnapshot('../../../docs/configuration.md')
+  const sections = Object.entries(properties).map(([name, node]): Parameters<typeof page>[0][number] => {
+    const rows = rowsOf(name, node, places)
+    return [name, node.description ?? '', rows.slice(1)]
+  })
+  expect(sections.flatMap(([, , rows]) => rows).length).toBeGreaterThan(80)
+  await expect(page(sections)).toMatchFileSnapshot('../../../docs/configuration.md')
 })
 
-function page(rows: readonly string[]): string {
+function page(sections: readonly [name: string, description: string, rows: readonly string[]][]): string {
+  const tables = sections.map(
+    ([name, description, rows]) =>
+      `## ${name}\n\n${description}.\n\n| Key | Default | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`,
+  )
   return `# Configuration
 
 Generated from the schema by \`npx vitest run test/unit/config -u\`; do not edit it by hand.
-[callwatch.example.yaml](../config/callwatch.example.yaml) has the same keys in a file, with longer comments, and
-[callwatch.schema.json](../config/callwatch.schema.json) enables completion and validation in an editor.
+[callwatch.example.yaml](../config/callwatch.example.yaml) has the same keys in a file, with longer comments.
 
 - Durations are written like \`15s\`, \`5m\`, \`24h\`.
 - \`\${NAME}\` is replaced from the environment anywhere.
-- \`&NAME\` marks a value, \`*NAME\` repeats it, and \`<<: *NAME\` adds the keys of a marked map that a map lacks.
-- Each secret \`x\` can be in a file of its own, named by \`x_file\`, which is read again when it changes.
+- Each secret \`x\` can be in a file of its own, named by \`x_file\`. callwatch reads the file again when it changes.
 - A key of a rule is listed with the first signal that has it. A key that a signal cannot have is an error.
-- [Alerting](alerting.md) describes what rules evaluate, and when they fire.
 
-| Key | Default | Meaning |
-|---|---|---|
-${rows.join('\n')}
-`
+${tables.join('\n')}`
 }
 
 /**
- * A row for each key, and for each key in it: a list's entry is `[]`, any name of a map is `NAME`. Where a place has the same keys as
- * an earlier one, it has only a row that says so.
+ * A row for each key, and for each key in it: a list's entry is `[]`. Where a place has the same keys as an earlier one, it has only a
+ * row that says so. The file of a secret has no row: the page says once how its key is made.
  *
  * @param places the first place of each set of keys
  */
@@ -53,15 +57,17 @@ function rowsOf(path: string, node: Node, places: Map<string, string>, isRequire
   const { default: preset, anyOf = [], oneOf = [] } = node
   const fallback = ['string', 'number', 'boolean'].includes(typeof preset) ? `\`${String(preset)}\`` : ''
   const inner = [node, ...anyOf, ...oneOf].flatMap(({ properties = {}, items, required = [] }) => [
-    ...Object.entries(properties).flatMap(([name, child]) =>
-      rowsOf(`${path}.${name}`, child, places, required.includes(name)),
-    ),
-    ...(items === undefined ? [] : rowsOf(`${path}[]`, items, places)),
+    ...Object.entries(properties)
+      .filter(([name]) => !(name.endsWith('_file') && name.slice(0, -'_file'.length) in properties))
+      .flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, places, required.includes(name))),
+    ...(items === undefined || wordsOf(items).length > 0 ? [] : rowsOf(`${path}[]`, items, places)),
   ])
   const keys = inner.map((row) => row.replaceAll(`\`${path}.`, '`')).join('\n')
   const first = inner.length > 2 ? (places.get(keys) ?? path) : path
+  const isAlike = path.slice(path.lastIndexOf('.')) === first.slice(first.lastIndexOf('.'))
   if (first === path) places.set(keys, path)
-  const meaning = `${meaningOf(node)}${first === path ? '' : `. It has the keys of \`${first}\``}`
+  const meaning =
+    first === path ? meaningOf(node) : isAlike ? `As \`${first}\`` : `${meaningOf(node)}; keys as in \`${first}\``
   const own = meaning === '' ? [] : [`| \`${path}\` | ${isRequired ? 'required' : fallback} | ${cell(meaning)} |`]
   return [...new Set([...own, ...(first === path ? inner : [])])]
 }
@@ -72,7 +78,9 @@ function meaningOf(node: Node): string {
   if (typeof only === 'string') return `\`${only}\`: ${description}`
   const ofList = items === undefined ? [] : wordsOf(items)
   const words = [...wordsOf(node), ...ofList].map((word) => `\`${String(word)}\``)
-  return words.length === 0 ? description : `${description} (${ofList.length > 0 ? 'any of ' : ''}${words.join(', ')})`
+  return words.length === 0 || words.length > MOST_WORDS
+    ? description
+    : `${description} (${ofList.length > 0 ? 'any of ' : ''}${words.join(', ')})`
 }
 
 function wordsOf({ enum: own = [], anyOf = [] }: Node): unknown[] {
