@@ -17,6 +17,8 @@ type Node = {
 
 /** A longer list is on the page about it. */
 const MOST_WORDS = 8
+/** A longer list is only on the first key that has it. */
+const SEVERAL = 4
 
 test('docs/configuration.md lists every key as it is; `npx vitest run test/unit/config -u` refreshes it', async () => {
   const { properties = {} } = configJsonSchema() as Node
@@ -51,7 +53,7 @@ ${tables.join('\n')}`
  * A row for each key, and for each key in it: a list's entry is `[]`. Where a place has the same keys as an earlier one, it has only a
  * row that says so. The file of a secret has no row: the page says once how its key is made.
  *
- * @param places the first place of each set of keys
+ * @param places the first place of each set of keys, and of each long list of words
  */
 function rowsOf(path: string, node: Node, places: Map<string, string>, isRequired = false): string[] {
   const { default: preset, anyOf = [], oneOf = [] } = node
@@ -63,24 +65,29 @@ function rowsOf(path: string, node: Node, places: Map<string, string>, isRequire
     ...(items === undefined || wordsOf(items).length > 0 ? [] : rowsOf(`${path}[]`, items, places)),
   ])
   const keys = inner.map((row) => row.replaceAll(`\`${path}.`, '`')).join('\n')
-  const first = inner.length > 2 ? (places.get(keys) ?? path) : path
+  const [all = '', first = path] = (inner.length > 1 && [...places].find(([known]) => known.endsWith(keys))) || []
   const isAlike = path.slice(path.lastIndexOf('.')) === first.slice(first.lastIndexOf('.'))
   if (first === path) places.set(keys, path)
+  const some = all === keys ? '' : ` ${Array.from(keys.matchAll(/^\| (`\w+`)/gm), ([, key]) => key).join(', ')}`
+  const about = meaningOf(node, path, places)
   const meaning =
-    first === path ? meaningOf(node) : isAlike ? `As \`${first}\`` : `${meaningOf(node)}; keys as in \`${first}\``
+    first === path ? about : isAlike && some === '' ? `As \`${first}\`` : `${about}; keys${some} as in \`${first}\``
   const own = meaning === '' ? [] : [`| \`${path}\` | ${isRequired ? 'required' : fallback} | ${cell(meaning)} |`]
   return [...new Set([...own, ...(first === path ? inner : [])])]
 }
 
 /** What a key is for, with the values that it may have where these are words. */
-function meaningOf(node: Node): string {
+function meaningOf(node: Node, path: string, places: Map<string, string>): string {
   const { description = '', const: only, items } = node
   if (typeof only === 'string') return `\`${only}\`: ${description}`
   const ofList = items === undefined ? [] : wordsOf(items)
   const words = [...wordsOf(node), ...ofList].map((word) => `\`${String(word)}\``)
-  return words.length === 0 || words.length > MOST_WORDS
+  const list = words.join(', ')
+  const first = words.length > SEVERAL ? (places.get(list) ?? path) : path
+  places.set(list, first)
+  return words.length === 0 || words.length > MOST_WORDS || first !== path
     ? description
-    : `${description} (${ofList.length > 0 ? 'any of ' : ''}${words.join(', ')})`
+    : `${description} (${ofList.length > 0 ? 'any of ' : ''}${list})`
 }
 
 function wordsOf({ enum: own = [], anyOf = [] }: Node): unknown[] {
