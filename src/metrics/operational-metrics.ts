@@ -32,7 +32,7 @@ export const COUNTER_DEFINITIONS = {
   },
   requests: {
     name: 'callwatch_api_requests_total',
-    help: 'Requests to the calls service by operation (list_calls, get_call) and HTTP code, or timeout, network, invalid',
+    help: 'Requests to the calls service by operation (list_calls, get_call) and HTTP code, or timeout, network, invalid, or the kind of an error with code 200',
     labels: ['target', 'operation', 'code'],
     // The codes of usual answers. Other codes appear when they first occur.
     values: { operation: OPERATIONS, code: ['200', 'timeout', 'network', 'invalid'] },
@@ -105,7 +105,7 @@ export const GAUGE_DEFINITIONS = {
   },
   notificationOldestPending: {
     name: 'callwatch_notification_oldest_pending_seconds',
-    help: 'For how long the oldest of them has failed',
+    help: 'For how long the oldest pending message has failed',
     labels: ['receiver'],
     values: {},
   },

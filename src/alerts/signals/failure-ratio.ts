@@ -10,7 +10,7 @@ import { wilsonBounds } from '../wilson.ts'
 
 export const failureRatio = callSignal({
   name: 'failure_ratio',
-  description: 'Share of the calls finished in the window that failed, 0 to 1',
+  description: 'Share of the calls finished in the window that failed',
   keys: {
     reason: oneOf(REASONS).prefault('any').describe('Which failures count'),
     ...labelled,

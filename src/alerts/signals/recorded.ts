@@ -6,7 +6,7 @@ import { beyond, callSignal, formatIn, inWindow, numberOf } from '../signal.ts'
 
 export const recorded = callSignal({
   name: 'recorded',
-  description: 'Share of the calls ended in the window that have a recording, 0 to 1',
+  description: 'Share of the calls ended in the window that have a recording',
   keys: {
     ...labelled,
     ...windowed,

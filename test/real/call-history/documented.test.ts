@@ -48,10 +48,12 @@ const TYPES: Record<string, [sqlite: string, postgres: string]> = {
 const columnsOf = (relation: string) => {
   const [, section = ''] = DOC.split(`## Columns of ${relation}\n`)
   const [table = ''] = section.split('\n## ')
-  return [...table.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]+) \|/gm)].map(([, name, type = '', isNull]) => {
-    const [sqlite, postgres] = TYPES[type]!
-    return { name, sqlite, postgres, mayBeNull: isNull !== 'never' }
-  })
+  return [...table.matchAll(/^\| (`[\w`, ]+`) \| (\w+) \| ([^|]+) \|/gm)].flatMap(
+    ([, names = '', type = '', isNull]) => {
+      const [sqlite, postgres] = TYPES[type]!
+      return Array.from(names.matchAll(/\w+/g), ([name]) => ({ name, sqlite, postgres, mayBeNull: isNull !== 'never' }))
+    },
+  )
 }
 const RELATIONS = ['call_history', 'alert_history']
 

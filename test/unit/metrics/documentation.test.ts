@@ -34,7 +34,7 @@ function table(metrics: readonly MetricDescription[], common?: string): string {
   expect(metrics.filter(({ labels }) => common !== undefined && !labels.includes(common))).toEqual([])
   const rows = metrics.map(
     ({ name, type, labels, help }) =>
-      `| \`${name}\` | ${type} | ${labels.filter((label) => label !== common).join(', ')} | ${help} |`,
+      `| \`${name}\` | ${type} | ${labels.filter((label) => label !== common).join(', ')} | ${help.replace(/; [\d, ]+$/, '')} |`,
   )
   return ['| Metric | Type | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n')
 }
