@@ -137,7 +137,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_rule_expected',
-    'The usual value to which a rule with `relative_to` or `above_usual` compares',
+    'The usual value, of a rule with `relative_to` or `above_usual`',
     ['alert', 'signal', ...RULE_LABELS],
     ofRules(({ compared, usual }) => compared?.expected ?? usual),
   ),

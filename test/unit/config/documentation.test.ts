@@ -44,7 +44,7 @@ Generated from the schema by \`npx vitest run test/unit/config -u\`; do not edit
 - Durations are written like \`15s\`, \`5m\`, \`24h\`.
 - \`\${NAME}\` is replaced from the environment anywhere.
 - Each secret \`x\` can be in a file of its own, named by \`x_file\`. callwatch reads the file again when it changes.
-- A key of a rule is listed with the first signal that has it. A key that a signal cannot have is an error.
+- Some keys of a rule belong to certain signals only. With another signal they are an error.
 
 ${tables.join('\n')}`
 }
@@ -58,12 +58,12 @@ ${tables.join('\n')}`
 function rowsOf(path: string, node: Node, places: Map<string, string>, isRequired = false): string[] {
   const { default: preset, anyOf = [], oneOf = [] } = node
   const fallback = ['string', 'number', 'boolean'].includes(typeof preset) ? `\`${String(preset)}\`` : ''
-  const inner = [node, ...anyOf, ...oneOf].flatMap(({ properties = {}, items, required = [] }) => [
-    ...Object.entries(properties)
-      .filter(([name]) => !(name.endsWith('_file') && name.slice(0, -'_file'.length) in properties))
-      .flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, places, required.includes(name))),
-    ...(items === undefined || wordsOf(items).length > 0 ? [] : rowsOf(`${path}[]`, items, places)),
-  ])
+  const inner = [node, ...anyOf, ...oneOf].some((one) => isOfSignals(one.items))
+    ? rowsOfSignals(`${path}[]`, [node, ...anyOf, ...oneOf].find((one) => isOfSignals(one.items))!.items!, places)
+    : [node, ...anyOf, ...oneOf].flatMap(({ properties = {}, items, required = [] }) => [
+        ...rowsOfKeys(path, properties, places, required),
+        ...(items === undefined || wordsOf(items).length > 0 ? [] : rowsOf(`${path}[]`, items, places)),
+      ])
   const keys = inner.map((row) => row.replaceAll(`\`${path}.`, '`')).join('\n')
   const [all = '', first = path] = (inner.length > 1 && [...places].find(([known]) => known.endsWith(keys))) || []
   const isAlike = path.slice(path.lastIndexOf('.')) === first.slice(first.lastIndexOf('.'))
@@ -74,6 +74,37 @@ function rowsOf(path: string, node: Node, places: Map<string, string>, isRequire
     first === path ? about : isAlike && some === '' ? `As \`${first}\`` : `${about}; keys${some} as in \`${first}\``
   const own = meaning === '' ? [] : [`| \`${path}\` | ${isRequired ? 'required' : fallback} | ${cell(meaning)} |`]
   return [...new Set([...own, ...(first === path ? inner : [])])]
+}
+
+function rowsOfKeys(path: string, properties: Record<string, Node>, places: Map<string, string>, required: string[]) {
+  return Object.entries(properties)
+    .filter(([name]) => !(name.endsWith('_file') && name.slice(0, -'_file'.length) in properties))
+    .flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, places, required.includes(name)))
+}
+
+const variantsOf = ({ anyOf = [], oneOf = [] }: Node = {}) => [...anyOf, ...oneOf]
+const signalOf = ({ properties = {} }: Node) => properties['signal']?.const
+const isOfSignals = (items?: Node) => variantsOf(items).some((variant) => signalOf(variant) !== undefined)
+
+/** Rules have other keys for each signal: first those that all have, then a row that names the signals before the keys that they have. */
+function rowsOfSignals(path: string, rule: Node, places: Map<string, string>): string[] {
+  const variants = variantsOf(rule)
+  const signals = variants.map((variant) => `\`${String(signalOf(variant))}\``)
+  const having = new Map<string, string[]>()
+  for (const [index, { properties = {}, required = [] }] of variants.entries()) {
+    const { signal: _signal, ...keys } = properties
+    for (const row of rowsOfKeys(path, keys, new Map(places), required))
+      having.set(row, [...(having.get(row) ?? []), signals[index]!])
+  }
+  const groups = Map.groupBy(having.keys(), (row) => having.get(row)!.join(', '))
+  const inOrder = [...groups].toSorted(([a], [b]) => b.split(', ').length - a.split(', ').length)
+  return inOrder.flatMap(([which, rows]) => {
+    const lacking = signals.filter((signal) => !which.includes(signal))
+    if (lacking.length === 0)
+      return [`| \`${path}.signal\` | required | [What the rule measures](alerting.md#signals): ${which} |`, ...rows]
+    const title = lacking.length < signals.length / 2 ? `All but ${lacking.join(', ')}` : `Only ${which}`
+    return [`| **${title}** |  |  |`, ...rows]
+  })
 }
 
 /** What a key is for, with the values that it may have where these are words. */

@@ -12,8 +12,9 @@ function page(metrics: readonly MetricDescription[]): string {
 
 Generated from the registry by \`npx vitest run test/unit/metrics -u\`; do not edit it by hand.
 
-No label contains the id of a call or a user. All series but those of \`other\` start with 0. Ratios are 0 to 1, and absent where there are too
-few calls. callwatch also exports the usual \`process_*\` and \`nodejs_*\` metrics.
+No label contains the id of a call or a user. All series but those of \`other\` start with 0. Ratios are 0 to 1, and absent where
+there are too few calls. A name with \`_total\` is a counter, and all others are gauges unless marked. callwatch also exports the
+usual \`process_*\` and \`nodejs_*\` metrics.
 
 ## About calls
 
@@ -32,9 +33,10 @@ ${table(operational)}
 /** @param common a label that all of these metrics have */
 function table(metrics: readonly MetricDescription[], common?: string): string {
   expect(metrics.filter(({ labels }) => common !== undefined && !labels.includes(common))).toEqual([])
-  const rows = metrics.map(
-    ({ name, type, labels, help }) =>
-      `| \`${name}\` | ${type} | ${labels.filter((label) => label !== common).join(', ')} | ${help.replace(/; [\d, ]+$/, '')} |`,
-  )
-  return ['| Metric | Type | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n')
+  const rows = metrics.map(({ name, type, labels, help }) => {
+    expect(name.endsWith('_total')).toBe(type === 'counter')
+    const cell = `\`${name}\`${type === 'histogram' ? ' (histogram)' : ''}`
+    return `| ${cell} | ${labels.filter((label) => label !== common).join(', ')} | ${help.replace(/; [\d, ]+$/, '')} |`
+  })
+  return ['| Metric | Labels | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
