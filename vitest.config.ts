@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** One room of `src` at a time: pure code, or with its neighbours in this process. */
+/** One room of `src` at a time: pure code, or with its neighbours in this process. No server, no other process. */
 export const UNIT = ['test/unit/**/*.test.ts']
 
 /**
@@ -21,7 +21,7 @@ export const SLOW = [
 export const PAGE = ['test/unit/web/page/**/*.test.ts']
 
 /** Files that replace a module, which the other tests must not see. */
-export const ALONE = ['test/unit/config/made-up-signal.test.ts', 'test/unit/web/made-up-endpoint.test.ts']
+export const ALONE = ['test/unit/config/made-up-signal.test.ts', 'test/contract/web/made-up-endpoint.test.ts']
 
 /** What needs containers: `npm run test:container` makes them. */
 const CONTAINER = ['test/real/container/running/**/*.test.ts']
@@ -64,14 +64,14 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SimulationsFirst },
     projects: [
-      { test: { ...shared, name: 'unit', include: UNIT, exclude: [...ALONE, ...PAGE], isolate: false } },
+      { test: { ...shared, name: 'unit', include: UNIT, exclude: [...ALONE, ...PAGE], setupFiles: 'test/kit/alone.ts', isolate: false } },
       { test: { ...byVite, name: 'page', include: PAGE, isolate: false } },
       {
         test: {
           ...shared,
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [...UNIT, ...SLOW, ...CONTAINER],
+          exclude: [...UNIT, ...ALONE, ...SLOW, ...CONTAINER],
           isolate: false,
         },
       },

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { Subject } from 'rxjs'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
 import type { Notification } from '../../../src/alerts/notification.ts'
 import { replay } from '../../../src/alerts/replay.ts'
 import { ruleSchema } from '../../../src/alerts/rule.ts'
@@ -33,12 +31,16 @@ const COUNTED = ['callwatch_invited_total', 'callwatch_invited_corrections_total
 /** Whatever participants may look like. */
 const FACTS = { rejoined: 0.2, stateless: 0.3, without_participants: 0.05 }
 
-/** The rule of the example in docs/alerting.md. */
-function documentedRule() {
-  const docs = readFileSync(join(import.meta.dirname, '../../../docs/alerting.md'), 'utf8')
-  const [, text = ''] = /### People who do not join.*?```yaml\n(.*?)```/s.exec(docs) ?? []
-  return ruleSchema.parse(parse(text).alerts[0])
-}
+/** A rule on the people who were invited to a group's call. */
+const RULE = ruleSchema.parse({
+  name: 'PeopleDoNotJoin',
+  signal: 'not_joined',
+  match: { receiver_type: 'group' },
+  window: '30m',
+  above: 0.5,
+  min_calls: 10,
+  for: '5m',
+})
 
 /** A daemon that polls a service, of whose calls all but the first participant cannot join for an hour. It restarts amid that hour. */
 async function weathered(listedParticipants: Switches['listedParticipants']) {
@@ -58,7 +60,7 @@ async function weathered(listedParticipants: Switches['listedParticipants']) {
       live.push(...commit.alerts.notifications)
     },
   }
-  const rules = [documentedRule(), shippedRule('HighFailureRate'), shippedRule('VeryHighFailureRate')]
+  const rules = [RULE, shippedRule('HighFailureRate'), shippedRule('VeryHighFailureRate')]
   const poll = pollConfig({ interval: INTERVAL, baseline: 'skip', pageSize: 100 })
   const settings = { target: targetConfig({ apiKey: 'simulator-full-access' }), poll, rules }
   let target: Target

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { summaryOf } from '../../../src/alerts/text/alert-text.ts'
 import { DAY, fewerCalls, firedIn, historyOf, HOUR, WEEK, type Weeks } from './simulated-weeks.ts'
@@ -74,8 +72,7 @@ describe('FewerCalls', () => {
   })
 })
 
-test('docs/alerting.md says how often FewerCalls fires in eight ordinary weeks, and within which time of a drop', () => {
-  const docs = readFileSync(join(import.meta.dirname, '../../../docs/alerting.md'), 'utf8')
+test('FewerCalls does not fire in eight ordinary weeks, and fires about an hour after 60% of all calls vanish', () => {
   const rows = [5, 50, 500].map((rate) => {
     const weeks = { rate, from: START, to: START + 12 * WEEK }
     const counted = [1, 2, 3].flatMap((seed) =>
@@ -87,8 +84,11 @@ test('docs/alerting.md says how often FewerCalls fires in eight ordinary weeks, 
     const [first] = [1]
       .flatMap((seed) => firedIn(historyOf({ ...weeks, seed, factor: drop(noon, 6, 0.4) })))
       .filter(({ at: time }) => time >= noon)
-    const found = first === undefined ? 'no alert' : `${Math.round((first.at - noon) / 60)} min`
-    return `| ${rate} | ${(counted.length / 3).toFixed(1)} | ${found} |`
+    return [rate, counted.length, first && Math.round((first.at - noon) / 60)]
   })
-  expect(docs).toContain(rows.join('\n'))
+  expect(rows).toEqual([
+    [5, 0, undefined],
+    [50, 0, 60],
+    [500, 0, 65],
+  ])
 })

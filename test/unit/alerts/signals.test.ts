@@ -39,9 +39,6 @@ test('every file of signals/ is in the list of signals, and every signal in docs
   const doc = readFileSync(join(root, 'docs/alerting.md'), 'utf8')
   const rows = [...doc.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
   expect(rows).toEqual(['signal', ...signals.map(({ name }) => name)])
-  const [, replayed = ''] = /names the signals that the history does not hold \((.*?)\)/s.exec(doc) ?? []
-  const others = signals.flatMap(({ name, isReplayable }) => (isReplayable ? [] : [name]))
-  expect([...replayed.matchAll(/\w+/g)].map(([name]) => name).toSorted()).toEqual(others.toSorted())
 })
 
 test('the page shows the values of each signal in its unit', async () => {
