@@ -25,10 +25,13 @@ const storeKeys = section(
       .meta({ default: DEFAULT_STORE_PATH })
       // The container image always sets this variable, so a configured database takes precedence.
       .register(variables, { name: 'CALLWATCH_STORE_PATH', unless: ['url', 'url_file'] }),
-    path_on_network: z.boolean().optional().describe('Accepts a path on a network file system'),
+    path_on_network: z
+      .boolean()
+      .optional()
+      .describe('Accepts a path on a network file system, if no other machine ever uses the file'),
     url: secret(text(A_DATABASE, isStoreUrl).meta({ pattern: ADDRESS_FORM.source }), {
       of: 'the URL',
-      about: 'Instead of path: a PostgreSQL database',
+      about: 'Instead of path: a PostgreSQL database that several daemons share',
       partly: { masked: maskStoreUrl, secretsIn: passwordsIn },
       variable: 'CALLWATCH_STORE_URL',
     }).optional(),

@@ -30,7 +30,7 @@ function constant(file: string, name: string): number {
 
 /** The default of a key. */
 const preset = (key: string) =>
-  Number(new RegExp(`^\\| \`${key}\` \\| \`(\\d+)d?\``, 'm').exec(read('docs/configuration.md'))?.[1])
+  Number(new RegExp(`^- \`${key}\` \\(\`(\\d+)d?\``, 'm').exec(read('docs/configuration.md'))?.[1])
 const requestLimit = () => preset('poll.max_requests_per_minute')
 const connections = () =>
   constant('store/open-postgres.ts', 'CONNECTIONS') + constant('store/open-postgres.ts', 'READ_CONNECTIONS') + 1
@@ -149,7 +149,7 @@ test('docs/sizing.md multiplies and adds as it says', () => {
 const USERS = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
 
 test('a default after the name of a key is that of docs/configuration.md', () => {
-  const rows = [...read('docs/configuration.md').matchAll(/^\| `([^`]+)` \| `([^`]+)` \|/gm)]
+  const rows = [...read('docs/configuration.md').matchAll(/^- `([^`]+)` \(`([^`]+)`\)/gm)]
   const wrong = USERS.flatMap((page) =>
     [...textOf(page).matchAll(/`([a-z_.]+)` \((?:default:? )?`?(\d[\d.]*(?:[smhd]|min)?)\b(?: days)?/g)].flatMap(
       ([says, key = '', value]) => {

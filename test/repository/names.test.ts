@@ -13,14 +13,14 @@ const known = [...GENERATED, 'docs/contract.txt'].map(read).join('\n')
 const words = new Set(known.match(/\w+/g))
 /** Each key with those above it, such as `notify.receivers` and `notify`. */
 const keys = new Set(
-  Array.from(read('docs/configuration.md').matchAll(/^\| `([\w.[\]]+)(.*)/gm), ([, name = '', meaning = '']) => {
+  Array.from(read('docs/configuration.md').matchAll(/^- `([\w.[\]]+)(.*)/gm), ([, name = '', meaning = '']) => {
     const key = name.replaceAll('[]', '')
     return meaning.includes('a secret') ? [key, `${key}_file`] : [key]
   })
     .flat()
     .flatMap((name) => name.split('.').map((_part, i, parts) => parts.slice(0, i + 1).join('.'))),
 )
-const sections = [...new Set(Array.from(read('docs/configuration.md').matchAll(/^\| `(\w+)/gm), ([, name]) => name))]
+const sections = [...new Set(Array.from(read('docs/configuration.md').matchAll(/^- `(\w+)\b/gm), ([, name]) => name))]
 
 /** Names of other programs, of the simulator, of the dashboard and of the service's webhooks. */
 const FOREIGN = [

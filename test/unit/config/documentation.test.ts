@@ -32,14 +32,13 @@ test('docs/configuration.md lists every key as it is; `npx vitest run test/unit/
 })
 
 function page(sections: readonly [name: string, description: string, rows: readonly string[]][]): string {
-  const tables = sections.map(
-    ([name, description, rows]) =>
-      `## ${name}\n\n${description}.\n\n| Key | Default | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`,
-  )
+  const tables = sections.map(([name, description, rows]) => `## ${name}\n\n${description}.\n\n${rows.join('\n')}\n`)
   return `# Configuration
 
 Generated from the schema by \`npx vitest run test/unit/config -u\`; do not edit it by hand.
 [callwatch.example.yaml](../config/callwatch.example.yaml) has the same keys in a file, with longer comments.
+
+Each key has its default in parentheses.
 
 - Durations are written like \`15s\`, \`5m\`, \`24h\`.
 - \`\${NAME}\` is replaced from the environment anywhere.
@@ -56,8 +55,10 @@ ${tables.join('\n')}`
  * @param places the first place of each set of keys, and of each long list of words
  */
 function rowsOf(path: string, node: Node, places: Map<string, string>, isRequired = false): string[] {
-  const { default: preset, anyOf = [], oneOf = [] } = node
-  const fallback = ['string', 'number', 'boolean'].includes(typeof preset) ? `\`${String(preset)}\`` : ''
+  const { default: value, anyOf = [], oneOf = [] } = node
+  const isScalar = ['string', 'number', 'boolean'].includes(typeof value)
+  const isList = Array.isArray(value) && value.length > 0
+  const fallback = isScalar || isList ? ` (\`${isList ? value.join(', ') : String(value)}\`)` : ''
   const inner = [node, ...anyOf, ...oneOf].some((one) => isOfSignals(one.items))
     ? rowsOfSignals(`${path}[]`, [node, ...anyOf, ...oneOf].find((one) => isOfSignals(one.items))!.items!, places)
     : [node, ...anyOf, ...oneOf].flatMap(({ properties = {}, items, required = [] }) => [
@@ -68,11 +69,12 @@ function rowsOf(path: string, node: Node, places: Map<string, string>, isRequire
   const [all = '', first = path] = (inner.length > 1 && [...places].find(([known]) => known.endsWith(keys))) || []
   const isAlike = path.slice(path.lastIndexOf('.')) === first.slice(first.lastIndexOf('.'))
   if (first === path) places.set(keys, path)
-  const some = all === keys ? '' : ` ${Array.from(keys.matchAll(/^\| (`\w+`)/gm), ([, key]) => key).join(', ')}`
+  const some = all === keys ? '' : ` ${Array.from(keys.matchAll(/^- (`\w+`)/gm), ([, key]) => key).join(', ')}`
   const about = meaningOf(node, path, places)
   const meaning =
     first === path ? about : isAlike && some === '' ? `As \`${first}\`` : `${about}; keys${some} as in \`${first}\``
-  const own = meaning === '' ? [] : [`| \`${path}\` | ${isRequired ? 'required' : fallback} | ${cell(meaning)} |`]
+  const preset = isRequired ? ' (required)' : fallback
+  const own = meaning === '' ? [] : [`- \`${path}\`${preset}: ${meaning.replaceAll('\n', ' ')}`]
   return [...new Set([...own, ...(first === path ? inner : [])])]
 }
 
@@ -101,9 +103,9 @@ function rowsOfSignals(path: string, rule: Node, places: Map<string, string>): s
   return inOrder.flatMap(([which, rows]) => {
     const lacking = signals.filter((signal) => !which.includes(signal))
     if (lacking.length === 0)
-      return [`| \`${path}.signal\` | required | [What the rule measures](alerting.md#signals): ${which} |`, ...rows]
+      return [`- \`${path}.signal\` (required): [what the rule measures](alerting.md#signals): ${which}`, ...rows]
     const title = lacking.length < signals.length / 2 ? `All but ${lacking.join(', ')}` : `Only ${which}`
-    return [`| **${title}** |  |  |`, ...rows]
+    return [`\n${title}:\n`, ...rows]
   })
 }
 
@@ -123,8 +125,4 @@ function meaningOf(node: Node, path: string, places: Map<string, string>): strin
 
 function wordsOf({ enum: own = [], anyOf = [] }: Node): unknown[] {
   return [...own, ...anyOf.flatMap(wordsOf)]
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 }

@@ -18,25 +18,29 @@ usual \`process_*\` and \`nodejs_*\` metrics.
 
 ## About calls
 
-All have the label \`target\`. Counters and histograms continue after a restart.
+All have the label \`target\`; further labels are in parentheses. Counters and histograms continue after a restart.
 
-${table(durable, 'target')}
+${list(durable, 'target')}
 
 ## About callwatch itself
 
 Counters and histograms restart from 0 with the process.
 
-${table(operational)}
+${list(operational)}
 `
 }
 
 /** @param common a label that all of these metrics have */
-function table(metrics: readonly MetricDescription[], common?: string): string {
+function list(metrics: readonly MetricDescription[], common?: string): string {
   expect(metrics.filter(({ labels }) => common !== undefined && !labels.includes(common))).toEqual([])
-  const rows = metrics.map(({ name, type, labels, help }) => {
-    expect(name.endsWith('_total')).toBe(type === 'counter')
-    const cell = `\`${name}\`${type === 'histogram' ? ' (histogram)' : ''}`
-    return `| ${cell} | ${labels.filter((label) => label !== common).join(', ')} | ${help.replace(/; [\d, ]+$/, '')} |`
-  })
-  return ['| Metric | Labels | Meaning |', '|---|---|---|', ...rows].join('\n')
+  return metrics
+    .map(({ name, type, labels, help }) => {
+      expect(name.endsWith('_total')).toBe(type === 'counter')
+      const own = labels.filter((label) => label !== common)
+      const about = [...(type === 'histogram' ? ['histogram'] : []), ...(own.length > 0 ? [own.join(', ')] : [])].join(
+        '; ',
+      )
+      return `- \`${name}\`${about === '' ? '' : ` (${about})`}: ${help.replace(/; [\d, ]+$/, '')}`
+    })
+    .join('\n')
 }
