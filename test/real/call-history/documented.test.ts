@@ -44,16 +44,14 @@ const TYPES: Record<string, [sqlite: string, postgres: string]> = {
   boolean: ['integer', 'boolean'],
 }
 
-/** A relation's table of columns on the page: of each its type in SQLite and PostgreSQL, and whether it may be NULL. */
+/** A relation's columns on the page: of each its type in SQLite and PostgreSQL, and whether it may be NULL. */
 const columnsOf = (relation: string) => {
   const [, section = ''] = DOC.split(`## Columns of ${relation}\n`)
   const [table = ''] = section.split('\n## ')
-  return [...table.matchAll(/^\| (`[\w`, ]+`) \| (\w+) \| ([^|]+) \|/gm)].flatMap(
-    ([, names = '', type = '', isNull]) => {
-      const [sqlite, postgres] = TYPES[type]!
-      return Array.from(names.matchAll(/\w+/g), ([name]) => ({ name, sqlite, postgres, mayBeNull: isNull !== 'never' }))
-    },
-  )
+  return [...table.matchAll(/^- (`[\w`, ]+`) \((\w+)(, NULL)?/gm)].flatMap(([, names = '', type = '', isNull]) => {
+    const [sqlite, postgres] = TYPES[type]!
+    return Array.from(names.matchAll(/\w+/g), ([name]) => ({ name, sqlite, postgres, mayBeNull: isNull !== undefined }))
+  })
 }
 const RELATIONS = ['call_history', 'alert_history']
 
