@@ -64,7 +64,7 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SimulationsFirst },
     projects: [
-      { test: { ...shared, name: 'unit', include: UNIT, exclude: [...ALONE, ...PAGE], setupFiles: 'test/kit/alone.ts', isolate: false } },
+      { test: { ...shared, name: 'unit', include: UNIT, exclude: [...ALONE, ...PAGE], setupFiles: 'test/kit/unit-setup.ts', isolate: false } },
       { test: { ...byVite, name: 'page', include: PAGE, isolate: false } },
       {
         test: {

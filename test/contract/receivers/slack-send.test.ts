@@ -8,6 +8,7 @@ import { anyMessage } from '../../unit/notifications/any-message.ts'
 import { failure, read, SECRET, withReceivers, type Received } from '../../kit/notifications/receiver.ts'
 import { AT, DAILY, FIRING, messageOf, STORE_FAILING } from '../../kit/notifications/sample.ts'
 import { slackProblems } from '../../unit/notifications/receivers/slack/slack-limits.ts'
+import { runs } from '../../kit/runs.ts'
 
 const MESSAGE = messageOf([FIRING])
 const opening = withReceivers()
@@ -38,7 +39,7 @@ test('a message to Slack is posted as JSON', async () => {
 
 test('a receiver as strict as Slack takes whatever is sent', async () => {
   const { send, received } = await strictSlack()
-  const messages = [DAILY, STORE_FAILING, ...fc.sample(anyMessage, { numRuns: 50, seed: 20_261_120 })]
+  const messages = [DAILY, STORE_FAILING, ...fc.sample(anyMessage, { numRuns: runs(50), seed: 20_261_120 })]
   for (const message of messages) await send(message)
   expect(received).toHaveLength(messages.length)
 })

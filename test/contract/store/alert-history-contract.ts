@@ -115,6 +115,7 @@ export function alertHistoryContract(newPlace: NewPlace): void {
             { at: time(220), value: null },
           ],
           notified: [],
+          refused: [],
           suppressed: [],
           blind: [],
         },

@@ -9,6 +9,7 @@ import { asked, completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { anyObservations } from '../../kit/store/any-observations.ts'
 import { keyOf, type HistoryRow } from '../../kit/store/read-call-history.ts'
 import { A, commitOf, DAY, openAt, openIn, OPTIONS, type NewPlace, type OpenTarget } from '../../kit/store/place.ts'
+import { runs } from '../../kit/runs.ts'
 
 /** What `call_history` says of a call, by its record. */
 function shownOf(target: string, call: TrackedCall): HistoryRow {
@@ -67,7 +68,7 @@ async function observeAll(
 }
 
 /** What every store's relation for users shows (docs/sql.md). */
-export function callHistoryContract(newPlace: NewPlace, numRuns = 30): void {
+export function callHistoryContract(newPlace: NewPlace, numRuns = runs(30)): void {
   describe('call_history', () => {
     test('shows calls that are open, finished, corrected, lost and evicted, and none that are not counted', async () => {
       const { see, ledger, place } = await openAt(newPlace)

@@ -25,6 +25,7 @@ import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { anyObservations } from '../../kit/store/any-observations.ts'
 import type { HistoryRow } from '../../kit/store/read-call-history.ts'
 import { A, B, commitOf, DAY, openIn, OPTIONS, type NewPlace, type OpenTarget } from '../../kit/store/place.ts'
+import { runs } from '../../kit/runs.ts'
 
 const LATER = CREATED + 1e6
 
@@ -94,7 +95,7 @@ const finishedIn = (rows: readonly HistoryRow[], from: number, to: number) =>
   rows.filter(({ finished }) => finished !== null && Number(finished) >= from && Number(finished) < to)
 
 /** What every store promises of rollups: whatever is added up, they say what the calls' rows say. */
-export function rollupsContract(newPlace: NewPlace, numRuns = 25): void {
+export function rollupsContract(newPlace: NewPlace, numRuns = runs(25)): void {
   describe('rollups', () => {
     test('say what the rows say, whatever was observed and whenever they are added up', async () => {
       const place = await newPlace()

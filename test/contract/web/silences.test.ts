@@ -7,6 +7,7 @@ import { ruleOn } from '../../kit/alerts/sample-rules.ts'
 import type { State } from '../../../src/views/state/state.ts'
 import { AUTH, basic, serve, shownTarget } from '../../kit/web/serve.ts'
 import { statusFor } from '../../unit/web/status-for.ts'
+import { runs } from '../../kit/runs.ts'
 
 const NO_CALLS = ruleOn({ name: 'calls_finished', window: 3600 }, { name: 'NoCalls', breach: 'below' })
 const headers = { ...basic(), 'content-type': 'application/json' }
@@ -158,7 +159,7 @@ test('/api/v1/silences reads a duration as the configuration does', () => {
       const isAccepted = expected > 0 && expected <= 366 * 86_400
       expect(asked.data?.for).toBe(isAccepted ? expected : undefined)
     }),
-    { numRuns: 500, examples: [['1500ms'], ['7s'], ['90m'], ['2h'], ['366d'], ['1.5h']] },
+    { numRuns: runs(500), examples: [['1500ms'], ['7s'], ['90m'], ['2h'], ['366d'], ['1.5h']] },
   )
 })
 

@@ -107,7 +107,13 @@ export type Run = {
   /** How the latest ones went. */
   latest: string[]
   /** What was committed of calls that finished, of evaluations, and of notifications. */
-  history: { evaluations: EvaluationRecord[]; finishes: Finish[]; notified: Notification[] }
+  history: {
+    evaluations: EvaluationRecord[]
+    finishes: Finish[]
+    notified: Notification[]
+    /** When the time at which a call had finished moved first (UNIX seconds by the host's clock). */
+    movedAt: number
+  }
   /** When the process opened the target that got the first answer which is believed (UNIX seconds). */
   setUp: number
   target: Target | undefined
@@ -161,6 +167,8 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
       for (const oracle of oracles.values()) oracle.committed(commit, clock.wall())
       if (commit.evaluated !== undefined) run.history.evaluations.push(commit.evaluated)
       run.history.finishes.push(...commit.ledger.finishes)
+      if (commit.ledger.changedFinishes.some(({ before, after }) => before.at !== after.at))
+        run.history.movedAt = Math.min(run.history.movedAt, clock.wall())
       run.history.notified.push(...commit.alerts.notifications)
       for (const { call, from } of commit.ledger.transitions) {
         if (from !== 'none' || call.firstSeen !== commit.ledger.calls.get(call.id)?.firstSeen) continue
@@ -194,7 +202,7 @@ export async function simulateRun(options: RunOptions): Promise<RunReport> {
     cycles: [],
     sweeps: new Map(),
     latest: [],
-    history: { evaluations: [], finishes: [], notified: [] },
+    history: { evaluations: [], finishes: [], notified: [], movedAt: Infinity },
     setUp: START,
     target: undefined,
     report: {

@@ -5,6 +5,7 @@ import type { Rule } from '../../../src/alerts/rule.ts'
 import { labelled, openSince } from './sample-calls.ts'
 import { finishAt, POLL_AGE, RATIO, ruleOn } from '../../kit/alerts/sample-rules.ts'
 import { INTERVAL, pollAt, START, evaluatedTarget } from './evaluated-target.ts'
+import { runs } from '../../kit/runs.ts'
 
 /** Above and below a threshold, with and without a least number of calls, one alert or one for each type or mode. */
 const RULES: readonly Rule[] = [
@@ -136,11 +137,11 @@ test('no alert fires twice without an end between, and none ends that did not fi
       })
       expect(broken).toEqual([])
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   )
   // Otherwise the property would hold trivially.
   for (const kind of ['firing', 'resolved', 'too few calls', 'rule removed']) {
-    expect(kinds.get(kind), kind).toBeGreaterThan(50)
+    expect(kinds.get(kind), kind).toBeGreaterThan(runs(50))
   }
 })
 
@@ -154,7 +155,7 @@ test('the notifications and instances of alerts are the same with and without re
       expect(restarted.notifications).toEqual(undisturbed.notifications)
       expect(restarted.instances).toEqual(undisturbed.instances)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -196,7 +197,7 @@ test('the time of `for`, `keep_firing_for` and too few calls counts, however rar
         expect(reached.seconds).toBeLessThanOrEqual(needed + more * 3 * pace)
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })
 

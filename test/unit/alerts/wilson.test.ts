@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wilsonBounds } from '../../../src/alerts/wilson.ts'
+import { runs } from '../../kit/runs.ts'
 
 describe('the Wilson bounds equal published ones', () => {
   // R. G. Newcombe, "Two-sided confidence intervals for the single proportion: comparison of seven methods",
@@ -46,7 +47,7 @@ describe('the Wilson bounds of any numbers', () => {
     .integer({ min: 1, max: 5000 })
     .chain((n) => fc.record({ n: fc.constant(n), hits: fc.integer({ min: 0, max: n }) }))
   const confidence = fc.double({ min: 0.501, max: 0.9999, noNaN: true })
-  const runs = { numRuns: 2000 }
+  const many = { numRuns: runs(2000) }
   const NEARLY = 1e-9
 
   // Quantiles of the normal distribution: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.1, to more digits.
@@ -66,7 +67,7 @@ describe('the Wilson bounds of any numbers', () => {
         if (hits < n) expect(errors(upper)).toBeCloseTo(-z, 4)
         else expect(upper).toBeCloseTo(1, 12)
       }),
-      runs,
+      many,
     )
   })
 
@@ -79,7 +80,7 @@ describe('the Wilson bounds of any numbers', () => {
         expect(upper).toBeGreaterThanOrEqual(hits / n - NEARLY)
         expect(upper).toBeLessThanOrEqual(1)
       }),
-      runs,
+      many,
     )
   })
 
@@ -90,7 +91,7 @@ describe('the Wilson bounds of any numbers', () => {
         expect(more.lower).toBeLessThanOrEqual(less.lower + NEARLY)
         expect(more.upper).toBeGreaterThanOrEqual(less.upper - NEARLY)
       }),
-      runs,
+      many,
     )
   })
 })

@@ -7,6 +7,7 @@ import type { Settings } from '../../../src/store/settings.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { memoryCluster } from './memory-cluster.ts'
+import { runs } from '../../kit/runs.ts'
 
 const LEASE = 10
 const TARGETS = Array.from({ length: 12 }, (_, i) => `target ${i}`)
@@ -293,7 +294,7 @@ test('no target ever has two owners, and after a quiet period each has one, what
         expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(Math.ceil(5 / Math.max(1, alive.size)))
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

@@ -14,6 +14,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import { anonymize } from '../../../src/commands/anonymize.ts'
 import type { Exchange } from '../../../src/service/exchange.ts'
+import { runs } from '../../kit/runs.ts'
 
 const NOW = 1_790_000_000
 const DATE = new Date(NOW * 1000).toUTCString()
@@ -354,7 +355,7 @@ describe('of any answer', () => {
         const secrets = bodies.flatMap((body) => secretsIn(body))
         expect(secrets.filter((secret) => kept.has(secret))).toEqual([])
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 

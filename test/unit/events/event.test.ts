@@ -6,6 +6,7 @@ import type { Observation } from '../../../src/ledger/observation.ts'
 import { firingOf, POLL_AGE } from '../../kit/alerts/sample-rules.ts'
 import { asked, completePoll, CREATED, ledgerBook, seen } from '../../kit/ledger/seen.ts'
 import { finishedCall } from '../../kit/metrics/hand-made-target.ts'
+import { runs } from '../../kit/runs.ts'
 
 const at = (seconds: number) => new Date((CREATED + seconds) * 1000).toISOString()
 
@@ -107,7 +108,7 @@ test('no two events of a call have the same id, also where a status comes again'
       const ids = idsOf(statuses).map(([, id]) => id)
       expect(new Set(ids).size).toBe(ids.length)
     }),
-    { numRuns: 300, examples: [[[...whole]]] },
+    { numRuns: runs(300), examples: [[[...whole]]] },
   )
 })
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readCall, RECORD_BYTES, writeCall } from '../../../src/ledger/tracked-calls.ts'
 import { anyCall } from './any-call.ts'
+import { runs } from '../../kit/runs.ts'
 
 test('a call record restores any call, whatever was in its place, without touching its neighbours', () => {
   fc.assert(
@@ -18,6 +19,6 @@ test('a call record restores any call, whatever was in its place, without touchi
       expect(back.finish?.labels).toBe(call.finish?.labels)
       expect([...bytes.slice(0, from), ...bytes.slice(to)].every((byte) => byte === 0xaa)).toBe(true)
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })

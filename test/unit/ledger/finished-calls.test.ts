@@ -12,6 +12,7 @@ import {
 } from '../../../src/ledger/finished-calls.ts'
 import { finishAt } from '../../kit/alerts/sample-rules.ts'
 import { anyFinish } from './any-call.ts'
+import { runs } from '../../kit/runs.ts'
 
 const START = 1_789_999_980
 const MINUTE = 60
@@ -74,7 +75,7 @@ describe('finished calls, added in any order,', () => {
   test('are found in any window as in a sorted list', () => {
     fc.assert(
       fc.property(finishes, windows, (calls, ranges) => expectSame(keptFinishes(calls), calls, ranges)),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -87,7 +88,7 @@ describe('finished calls, added in any order,', () => {
         expectSame(withFinishes(view, calls, []), [...calls, ...added, ...calls], ranges)
         expectSame(kept, calls, ranges)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -111,7 +112,7 @@ describe('finished calls, added in any order,', () => {
         }
         expectSame(kept, calls, [...ranges, [-Infinity, Infinity]])
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
     expect(dropped).toBeGreaterThan(1000)
   })
@@ -157,7 +158,7 @@ describe('finished calls, added in any order,', () => {
         expectSame(kept, all.map(afterOf), ranges)
         expect(ranges.map(([from, to]) => recordings(kept, from, to))).toEqual(seen)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -171,7 +172,7 @@ describe('finished calls, added in any order,', () => {
         expect(kept.between(-Infinity, time - MINUTE)).toEqual([])
         expect(kept.tally(-Infinity, time - MINUTE)).toEqual([])
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

@@ -6,6 +6,7 @@ import { COUNTERS, HISTOGRAMS } from '../../../src/ledger/series.ts'
 import type { LedgerState } from '../../../src/ledger/state.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { CREATED, contents, KNOWN_LIST, ledgerBook, listed, seen, total } from '../../kit/ledger/seen.ts'
+import { runs } from '../../kit/runs.ts'
 
 /** A call's whole life; times are seconds after the set-up, minutes are what is counted at its end. */
 type Life = {
@@ -134,7 +135,7 @@ describe('for any calls and any polls', () => {
   const check = (holds: (book: ReturnType<typeof ledgerBook>, calls: SeenCall[]) => void) =>
     fc.assert(
       fc.property(world, ({ lives, polls }) => holds(play(lives, polls), counted(lives))),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     )
 
   test('every call is started once and finished once, under its labels and its status', () => {
@@ -185,7 +186,7 @@ test('a poll in several observations counts the same as in one', () => {
       expect(two.state.counters).toEqual(one.state.counters)
       expect(contents(two.state).calls).toEqual(contents(one.state).calls)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -208,6 +209,6 @@ test('started + reappeared = finished + lost + open, whatever calls do', () => {
         expect(started() + reappeared()).toBe(finished() + lost() + state.open.size)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

@@ -4,6 +4,7 @@ import { identify, type Answer, type Row } from '../../../src/ledger/identity.ts
 import { trackedCalls } from '../../../src/ledger/tracked-calls.ts'
 import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { openSince } from '../alerts/sample-calls.ts'
+import { runs } from '../../kit/runs.ts'
 
 const BEGAN = 1_790_000_000
 const time = fc.option(fc.nat(4000).map((seconds) => BEGAN + seconds), { nil: undefined, freq: 8 }) // oxfmt-ignore
@@ -46,7 +47,7 @@ test('the calls of a session are those that were set and not deleted, whichever 
       }
       expect(calls.ofSession('room').map(({ id }) => id).toSorted()).toEqual([...model.keys()].toSorted()) // oxfmt-ignore
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

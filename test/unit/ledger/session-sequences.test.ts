@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { SeenCall } from '../../../src/ledger/call.ts'
 import { CREATED, seen } from '../../kit/ledger/seen.ts'
 import { sessionDaemon as daemon } from '../../kit/ledger/session-daemon.ts'
+import { runs } from '../../kit/runs.ts'
 
 type More = Partial<Omit<SeenCall, 'status'>> & { rings?: number; starts?: number; ends?: number }
 /** A row of the session `room`; times are seconds after CREATED. */
@@ -71,7 +72,7 @@ describe('one call of a session is counted once', () => {
         }
         expect(d.result().started).toBe(1)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
   test('that is answered, and has its first time then', () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countWorld, type SessionWorld, type WorldCall } from '../../kit/ledger/session-world.ts'
+import { runs } from '../../kit/runs.ts'
 
 const meeting = (begins: number, lasts: number): WorldCall => ({ begins, rings: 0, lasts, hasFailed: false })
 const failing = (begins: number, lasts: number): WorldCall => ({ begins, rings: 0, lasts, hasFailed: true })
@@ -164,6 +165,6 @@ test('each call of a drawn world counts with its own minutes', () => {
       const { counted, truth } = countWorld(world)
       expect(counted).toEqual(truth)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

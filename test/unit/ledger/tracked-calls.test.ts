@@ -8,6 +8,7 @@ import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { anyCharacter } from '../../kit/any-character.ts'
 import { openSince } from '../alerts/sample-calls.ts'
 import { anyCall } from './any-call.ts'
+import { runs } from '../../kit/runs.ts'
 
 /** Calls in one block of memory. */
 const BLOCK = 64
@@ -47,7 +48,7 @@ test('tracked calls behave like a Map, whatever is set, deleted and read', () =>
       expectSame(calls, model)
       for (const id of names) expect([calls.get(id), calls.has(id)]).toEqual([model.get(id), model.has(id)])
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -81,7 +82,7 @@ test('tracked calls behave like a Map across several blocks of memory, with hole
       }
       expectSame(calls, model)
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
 })
 
@@ -129,7 +130,7 @@ test('the outermost tracked calls are the wanted ones with the latest and the ea
       expect(new Set(outermost.map(({ id }) => id)).size).toBe(outermost.length)
       for (const call of outermost) expect(wanted).toContainEqual(call)
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

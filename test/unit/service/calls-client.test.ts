@@ -4,6 +4,7 @@ import { callsClient, type CallsClient, type CallsClientOptions } from '../../..
 import { ServiceError } from '../../../src/service/service-error.ts'
 import type { TransportRequest } from '../../../src/service/transport.ts'
 import { answer, fakeTransport, never, type Reply } from './fake-transport.ts'
+import { runs } from '../../kit/runs.ts'
 
 const HOST = Date.UTC(2026, 10, 20, 8, 0, 0) / 1000
 const DATE = 'Fri, 20 Nov 2026 08:15:30 GMT'
@@ -427,7 +428,7 @@ describe('Get Call', () => {
       if (answered instanceof ServiceError) return
       expect(answered).toMatchObject({ calls: expect.any(Array) })
     })
-    await fc.assert(property, { numRuns: 1000 })
+    await fc.assert(property, { numRuns: runs(1000) })
   })
 
   test('rejects with `not_found` and the clock of the service for an unknown session', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readAnswer } from '../../../src/service/read-answer.ts'
 import { ServiceError } from '../../../src/service/service-error.ts'
 import { answer, type Reply } from './fake-transport.ts'
+import { runs } from '../../kit/runs.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 15, 30) / 1000
 const KEY = 'k3y-0f-a-target'
@@ -177,7 +178,7 @@ test('reading an answer of any JSON and status throws nothing but a ServiceError
         expect(thrown).toBeInstanceOf(ServiceError)
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CallStatus, SeenCall } from '../../../src/ledger/call.ts'
 import { readCall, readSessionId } from '../../../src/service/wire-call.ts'
+import { runs } from '../../kit/runs.ts'
 
 const NOW = 1_790_000_000
 const MOST_MINUTES = 50 * 31 * 24 * 60
@@ -490,7 +491,7 @@ describe('a call of any JSON', () => {
           expect(Number.isFinite(number) && number >= 0).toBe(true)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

@@ -7,6 +7,7 @@ import { ledgerEvent, type LedgerEvent } from '../../../src/simulator/calls/ledg
 import { defaultSwitches } from '../../../src/simulator/switches.ts'
 import { advance, type Entry, type World, type WorldOptions } from '../../../src/simulator/calls/world.ts'
 import { START } from '../../kit/world/request-service.ts'
+import { runs } from '../../kit/runs.ts'
 
 const WEEK = 7 * 86_400
 
@@ -63,7 +64,7 @@ describe('a world', () => {
         expect(often.ledger).toEqual(once.ledger)
         expect(callsOf(often)).toEqual(callsOf(once))
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 

@@ -5,6 +5,7 @@ import { MARK, type Finish, type TrackedCall } from '../../../src/ledger/tracked
 import { CALL_COLUMNS, callOf, callOfRow, valuesOf } from '../../../src/store/call-columns.ts'
 import { replacing, TABLES } from '../../../src/store/tables.ts'
 import { anyCall, PHASES } from '../ledger/any-call.ts'
+import { runs } from '../../kit/runs.ts'
 
 /** A call of which everything is known. */
 const FULL: TrackedCall = {
@@ -71,7 +72,7 @@ test('the columns of a call restore any call, unknown values included', () => {
       expect(back.finish?.labels).toBe(call.finish?.labels)
       expect(callOfRow(Object.fromEntries(valuesOf(call).map((value, i) => [CALL_COLUMNS[i]!, value])))).toEqual(back)
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EvaluationRecord } from '../../../src/alerts/trigger.ts'
 import { HOUR, hourOf, packEvaluation, unpackEvaluations } from '../../../src/store/evaluation-log.ts'
+import { runs } from '../../kit/runs.ts'
 
 const START = 1_790_000_000_000
 const time = fc.integer({ min: START, max: START + 10 * 86_400_000 }).map((ms) => ms / 1000)
@@ -23,7 +24,7 @@ test('what is written to the log is read from it to the millisecond', () => {
     fc.property(fc.oneof(poll, tick), (evaluated: EvaluationRecord) => {
       expect(unpackEvaluations(hourOf(evaluated), packEvaluation(evaluated))).toEqual([evaluated])
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 

@@ -10,6 +10,7 @@ import { StoreError } from '../../../../src/store/store-error.ts'
 import { openSqliteStore } from '../../../../src/store/open-sqlite.ts'
 import { virtualClock, type VirtualClock } from '../../../kit/virtual-clock.ts'
 import { AT, changeOf } from '../../../kit/notifications/delivery/sending.ts'
+import { runs } from '../../../kit/runs.ts'
 
 const NAMES = ['A', 'B', 'C', 'D']
 /** Some alert, as it fires since so many seconds. */
@@ -82,7 +83,7 @@ test('what a receiver was told is read by the next process as it was, whatever w
         expect(knownBy(await open())).toEqual(knownBy(first))
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })
 
@@ -107,7 +108,7 @@ test('a store that fails is written later, and then has it all', async () => {
       await own.flush()
       expect(knownBy(await open())).toEqual(knownBy(own))
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   )
 })
 

@@ -27,6 +27,7 @@ import {
 } from '../../../../kit/notifications/sample.ts'
 import { longestMessage, WIDE } from '../../longest-message.ts'
 import { slackProblems, textsOf } from './slack-limits.ts'
+import { runs } from '../../../../kit/runs.ts'
 
 function render(message: Message, now = AT + 11) {
   return slackMessage(message, { now })
@@ -114,7 +115,7 @@ describe.each(Object.entries(MESSAGES))('the message "%s"', (name, [message, now
   })
 })
 
-const parameters = { numRuns: 100 }
+const parameters = { numRuns: runs(100) }
 
 describe.each(WIDE)('the longest message of %j', (character) => {
   test.each([1, 100])('with %d alerts is accepted by Slack', (count) => {

@@ -15,6 +15,7 @@ import {
   update,
   TOO_FEW,
 } from '../../../../kit/notifications/sample.ts'
+import { runs } from '../../../../kit/runs.ts'
 
 test.each<[string, Message]>([
   [
@@ -46,7 +47,7 @@ test('whatever a message is made of, JSON loses nothing of the body', () => {
       // A NaN or an undefined would come back as something else.
       expect(JSON.parse(JSON.stringify(body))).toStrictEqual(body)
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })
 

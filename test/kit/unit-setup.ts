@@ -1,6 +1,8 @@
 import child from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
+import * as fc from 'fast-check'
+import { runs } from './runs.ts'
 
 /** A unit test that starts a server or a process would be slow, and depend on the machine. */
 function refuse(what: string): never {
@@ -18,3 +20,5 @@ Object.assign(
   ),
 )
 syncBuiltinESMExports()
+
+fc.configureGlobal({ numRuns: runs(100) })
