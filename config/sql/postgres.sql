@@ -1,3 +1,11 @@
+-- Calls of yesterday by outcome
+-- Days are in UTC.
+SELECT status, count(*) AS calls
+FROM call_history
+WHERE finished >= date_trunc('day', now(), 'UTC') - interval '24 hours' AND finished < date_trunc('day', now(), 'UTC')
+GROUP BY status
+ORDER BY calls DESC, status;
+
 -- Failure ratio by hour
 -- For the last day and mode call, as in the shipped rules.
 SELECT to_char(finished AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:00') AS hour,
@@ -103,3 +111,17 @@ FROM alert_history
 WHERE since >= now() - interval '7 days'
 GROUP BY target, alert
 ORDER BY hours DESC;
+
+-- Minutes by target and month
+SELECT target,
+  to_char(finished AT TIME ZONE 'Europe/Berlin', 'YYYY-MM') AS month,
+  sum(participant_audio_minutes) AS audio,
+  sum(participant_video_minutes) AS video
+FROM call_history
+WHERE finished >= now() - interval '35 days'
+GROUP BY target, month
+ORDER BY target, month;
+
+-- One call
+-- Found by its key. A condition on session_id reads all calls of the target.
+SELECT * FROM call_history WHERE target = 'production' AND call_id = 'call 7';

@@ -1,3 +1,11 @@
+-- Calls of yesterday by outcome
+-- Days are in UTC.
+SELECT status, count(*) AS calls
+FROM call_history
+WHERE finished >= unixepoch('now', 'start of day', '-1 day') AND finished < unixepoch('now', 'start of day')
+GROUP BY status
+ORDER BY calls DESC, status;
+
 -- Failure ratio by hour
 -- For the last day and mode call, as in the shipped rules.
 SELECT strftime('%Y-%m-%d %H:00', finished, 'unixepoch') AS hour,
@@ -109,3 +117,18 @@ FROM alert_history
 WHERE since >= unixepoch() - 7 * 86400
 GROUP BY target, alert
 ORDER BY hours DESC;
+
+-- Minutes by target and month
+-- In the time zone of the process: TZ=Europe/Berlin sqlite3 …
+SELECT target,
+  strftime('%Y-%m', finished, 'unixepoch', 'localtime') AS month,
+  sum(participant_audio_minutes) AS audio,
+  sum(participant_video_minutes) AS video
+FROM call_history
+WHERE finished >= unixepoch() - 35 * 86400
+GROUP BY target, month
+ORDER BY target, month;
+
+-- One call
+-- Found by its key. A condition on session_id reads all calls of the target.
+SELECT * FROM call_history WHERE target = 'production' AND call_id = 'call 7';

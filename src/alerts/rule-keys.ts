@@ -17,36 +17,34 @@ export function labelValues() {
   } satisfies Record<RuleLabel, z.ZodType>
 }
 
-export const named = { name: nameOfRule().describe('Name of the rule, shown in messages and in the label `alert`') }
+export const named = { name: nameOfRule().describe('Name of the rule, in messages and in the label `alert`') }
 
 export const labelled = {
   match: labelMap(labelValues()).prefault({}).describe('Only calls with these labels; default: all'),
-  by: someOf(RULE_LABELS).prefault([]).describe('One alert for each combination of values of these labels'),
+  by: someOf(RULE_LABELS).prefault([]).describe('One alert for each combination of these labels'),
 }
 
 export const windowed = {
   window: duration().prefault('15m').describe('How far back calls count'),
   only_if: section({
-    offset: duration().describe('How much earlier the window begins that is compared with'),
-    at_least: wholeNumber(1, 1_000_000_000).describe('Minimum number of calls in it'),
+    offset: duration().describe('How much earlier'),
+    at_least: wholeNumber(1, 1_000_000_000).describe('Minimum number of calls then'),
   })
     .optional()
-    .describe('A breach counts only if the same window, earlier by `offset`, had `at_least` calls'),
+    .describe('A breach counts only if the same window, earlier, had enough calls'),
   relative_to: duration({ min: 3600 })
     .optional()
     .describe(
-      'The value is the ratio to the usual value or, of a share, the difference to it: the median of the same window so much earlier, and two, three and four times as much',
+      'The value is relative to the usual one: the median of the same window one to four times so much earlier',
     ),
   min_calls_then: wholeNumber(1, 1_000_000_000)
     .optional()
-    .describe('With `relative_to`: with fewer calls then there is no result; default: 20'),
-  timezone: timezone()
-    .optional()
-    .describe("Time zone of the days of `relative_to` and `only_if.offset` (IANA name); default: the daemon's"),
+    .describe('With `relative_to`: minimum number of calls then; default: 20'),
+  timezone: timezone().optional().describe("Time zone of days in `relative_to` and `only_if`; default: the daemon's"),
 }
 
 export const minCalls = {
-  min_calls: wholeNumber(1, 1_000_000_000).prefault(20).describe('With fewer calls in the window there is no result'),
+  min_calls: wholeNumber(1, 1_000_000_000).prefault(20).describe('Minimum number of calls in the window'),
 }
 
 /** The threshold keys of a signal whose high and low values can both be a problem. */
@@ -62,15 +60,13 @@ export function eitherSide<Value extends z.ZodType>(value: () => Value, low = va
 export const aboveShare = { above: ratio().describe('A larger share is a breach'), clear: clear(ratio()) }
 
 export function clear<Value extends z.ZodType>(value: Value) {
-  return value.optional().describe('Resolved only at or below this (with below: at or above); default: the threshold')
+  return value.optional().describe('The value at which it is resolved; default: the threshold')
 }
 
 export const everyRule = {
-  for: duration({ min: 0 }).prefault(0).describe('How long the breach must last; 0: alert at once'),
-  keep_firing_for: duration({ min: 0 })
-    .prefault(0)
-    .describe('How long the value must stay cleared until the alert is resolved; 0: at once'),
-  repeat: duration({ min: 0 }).prefault('4h').describe('A firing alert is notified again after this long; 0: never'),
+  for: duration({ min: 0 }).prefault(0).describe('How long the breach must last'),
+  keep_firing_for: duration({ min: 0 }).prefault(0).describe('How long the value must be cleared until it is resolved'),
+  repeat: duration({ min: 0 }).prefault('4h').describe('A firing alert is sent again after this long; 0: never'),
   severity: oneOf(SEVERITIES).prefault('warning').describe('How urgent it is'),
   runbook_url: link().optional().describe('Linked in the message'),
   description: text('a text')

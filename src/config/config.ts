@@ -78,10 +78,7 @@ export const configSchema = section(
     store: storeSection.prefault({}).describe('Where the counts are kept'),
     http: httpSection.prefault({}).describe('Where callwatch serves metrics, API and page'),
     notify: notifySection.prefault({}).describe('Receivers of notifications'),
-    alerts: z
-      .array(ruleSchema)
-      .prefault(defaultRules)
-      .describe('Alert rules; absent: the shipped default rules that `store.history` is long enough for; []: none'),
+    alerts: z.array(ruleSchema).prefault(defaultRules).describe('Alert rules; absent: the shipped rules; []: none'),
     events: eventsSection.prefault({}).describe('The log of events'),
     log: logSection.prefault({}).describe('The log: its level and form'),
   },

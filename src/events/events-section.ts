@@ -5,12 +5,10 @@ import { webhookSection } from './webhooks/webhook-section.ts'
 
 /** The section `events`. Durations are in seconds. */
 export const eventsSection = section({
-  retention: duration({ min: 60 })
-    .prefault('7d')
-    .describe('How long events are kept; a reader that is away for longer misses events'),
+  retention: duration({ min: 60 }).prefault('7d').describe('How long events are kept'),
   participants: z
     .boolean({ error: '`true` or `false`' })
     .prefault(false)
-    .describe('Whether events name the participants of calls, with their user ids; `false` erases those in the log'),
+    .describe('Whether events name the participants of calls; `false` erases those in the log'),
   webhooks: z.array(webhookSection).prefault([]).describe('Receivers of events: one signed request per event'),
 })

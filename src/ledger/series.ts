@@ -65,32 +65,30 @@ export const COUNTERS = {
   reappeared: counter('callwatch_calls_reappeared_total', 'Lost calls that reappeared'),
   transitions: counter(
     'callwatch_call_transitions_total',
-    'Status transitions; from="none" when first seen; observed="false" where the step happened between two polls and was inferred (a call first seen as ended was initiated and ongoing before)',
+    'Status transitions; from="none" when first seen; observed="false" if inferred between two polls',
     { from: [], to: [], observed: ['true', 'false'] },
     DOCUMENTED_STEPS.flatMap(([from, to]) => ['true', 'false'].map((observed) => [from, to, observed])),
   ),
-  callMinutes: counter('callwatch_call_minutes_total', 'Call-level minutes; media is audio or video', {
+  callMinutes: counter('callwatch_call_minutes_total', 'Call minutes, by media: audio, video', {
     ...CALL_LABELS,
     media: MEDIA,
   }),
-  participantMinutes: counter(
-    'callwatch_participant_minutes_total',
-    'Participant-level minutes, summed over the entries of each call',
-    { media: MEDIA },
-  ),
+  participantMinutes: counter('callwatch_participant_minutes_total', 'Participant minutes, by media: audio, video', {
+    media: MEDIA,
+  }),
   corrections: counter(
     'callwatch_minutes_corrections_total',
-    'Minutes by which totals of final calls went down; level is call or participant; never subtracted from the counters',
+    'Minutes by which final calls went down, by level: call, participant; never subtracted from the counters',
     { media: MEDIA, level: ['call', 'participant'] },
   ),
   invited: counter(
     'callwatch_invited_total',
-    'People invited to finished calls, without the initiator: joined, absent; and, as unknown, calls whose people are not known',
+    'People invited to finished calls: joined, absent; unknown: calls whose people are not known',
     { ...CALL_LABELS, outcome: INVITED },
   ),
   invitedCorrections: counter(
     'callwatch_invited_corrections_total',
-    'Numbers by which callwatch_invited_total of finished calls went down; never subtracted from the counters',
+    'By how much callwatch_invited_total went down; never subtracted from it',
     { outcome: INVITED },
   ),
   recorded: counter('callwatch_calls_recorded_total', 'Finished calls with a recording'),
@@ -111,7 +109,7 @@ export const HISTOGRAMS = {
   ),
   answerDelay: histogram(
     'callwatch_call_answer_delay_seconds',
-    'initiatedAt to startedAt of finished calls that were answered, where both exist',
+    'initiatedAt to startedAt of calls that were answered',
     { type: CALL_LABELS.type, receiver_type: CALL_LABELS.receiver_type },
     [1, 2, 5, 10, 15, 20, 30, 45, 60, 90],
   ),

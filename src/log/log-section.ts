@@ -7,7 +7,7 @@ import { variables } from '../schema/variables.ts'
 export const logSection = section({
   level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .prefault('info')
-    .describe('Minimum level of the lines that are logged')
+    .describe('Minimum level of logged lines')
     .register(variables, { name: 'CALLWATCH_LOG_LEVEL' }),
 })
 

@@ -41,7 +41,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ...Object.values<DurableHistogram>(HISTOGRAMS).map(histogramMetric),
   gauge(
     'callwatch_calls_excluded',
-    'Calls in the last complete sweep that are excluded, by reason: baseline, before_horizon',
+    'Listed calls that are not counted, by reason: baseline, before_horizon',
     ['reason'],
     ({ ledger: { sync } }) => [
       [['baseline'], sync.excluded.baseline],
@@ -50,7 +50,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_clock_skew_seconds',
-    "How far the service's clock was ahead of this host's clock when callwatch measured it; absent before",
+    "How far the service's clock is ahead of this host's clock",
     [],
     ({ ledger: { sync } }) => (sync.clockSkew === undefined ? [] : [[[], sync.clockSkew]]),
   ),
@@ -62,7 +62,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_oldest_open_call_timestamp_seconds',
-    'When the oldest open call of a kind began (UNIX time); absent without open calls of this kind',
+    'When the oldest open call began (UNIX time)',
     RULE_LABELS,
     ({ ledger: { open } }) => {
       const oldest = new Map<string, number>()
@@ -87,11 +87,8 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
           : REASONS.map((reason) => [[window, reason], failureRatio(counts, reason)]),
       ),
   ),
-  gauge(
-    'callwatch_window_calls',
-    'Finished calls in the window: the denominator of callwatch_call_failure_ratio',
-    ['window'],
-    ({ ledger }) => windows(ledger).map(([window, counts]) => [[window], counts.total]),
+  gauge('callwatch_window_calls', 'Finished calls in the window', ['window'], ({ ledger }) =>
+    windows(ledger).map(([window, counts]) => [[window], counts.total]),
   ),
   gauge(
     'callwatch_poll_last_success_timestamp_seconds',
@@ -121,7 +118,7 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_alert_state',
-    'State of each alert: 0 inactive, 1 pending, 2 firing. A rule with `by` has an alert for each group',
+    'State of each alert: 0 inactive, 1 pending, 2 firing',
     ['alert', 'severity', ...RULE_LABELS],
     ({ alerts, settings }) =>
       settings.rules.flatMap((rule) => {
@@ -134,21 +131,19 @@ export const DERIVED_METRICS: readonly DerivedMetric[] = [
   ),
   gauge(
     'callwatch_rule_value',
-    "Value of an alert rule as of the last successful poll, in the signal's unit: a share, calls, seconds or minutes; with " +
-      '`relative_to` the ratio or difference; absent with too few calls. A rule with `by` has a value for each group',
+    'Value of an alert rule as of the last successful poll, in the unit of its signal; absent with too few calls',
     ['alert', 'signal', ...RULE_LABELS],
     ofRules(({ tooFew, value }) => (tooFew || !Number.isFinite(value) ? undefined : value)),
   ),
   gauge(
     'callwatch_rule_expected',
-    "What a rule with `relative_to` or `above_usual` expects: the median of its earlier windows, in the signal's unit, or the usual share; absent with too few calls then",
+    'The usual value, of a rule with `relative_to` or `above_usual`',
     ['alert', 'signal', ...RULE_LABELS],
     ofRules(({ compared, usual }) => compared?.expected ?? usual),
   ),
   gauge(
     'callwatch_rule_threshold',
-    'Threshold of an alert rule as of the last successful poll, in the unit of its callwatch_rule_value; with `above_usual` it depends on ' +
-      'the usual share. A rule with `by` has a threshold for each group',
+    'Threshold of an alert rule, in the unit of its callwatch_rule_value',
     ['alert', 'signal', ...RULE_LABELS],
     ofRules(({ usual }, rule) => withUsual(rule, usual).threshold),
   ),

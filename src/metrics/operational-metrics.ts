@@ -26,13 +26,13 @@ const HOOK_OUTCOMES = ['hint', 'duplicate', 'other_app', 'invalid', 'unauthorize
 export const COUNTER_DEFINITIONS = {
   polls: {
     name: 'callwatch_polls_total',
-    help: 'Polls by outcome: complete, incremental, partial (also limited ones, which are successful), failed; skipped while the previous poll was running',
+    help: 'Polls by outcome: complete, incremental, partial, failed, skipped (the previous poll was running)',
     labels: ['target', 'outcome'],
     values: { outcome: ['complete', 'incremental', 'partial', 'failed', 'skipped'] },
   },
   requests: {
     name: 'callwatch_api_requests_total',
-    help: 'Requests to the calls service by operation (list_calls, get_call) and HTTP code, or timeout, network, invalid; the kind of an error that has code 200, such as plan',
+    help: 'Requests to the calls service by operation (list_calls, get_call) and HTTP code, or timeout, network, invalid, or the kind of an error with code 200',
     labels: ['target', 'operation', 'code'],
     // The codes of usual answers. Other codes appear when they first occur.
     values: { operation: OPERATIONS, code: ['200', 'timeout', 'network', 'invalid'] },
@@ -45,20 +45,20 @@ export const COUNTER_DEFINITIONS = {
   },
   webhookDeliveries: {
     name: 'callwatch_webhook_deliveries_total',
-    help: 'Events by what became of an attempt to deliver them: delivered, retried, dead (a dead letter), expired before any succeeded; gap counts how often the position in the log was lost',
+    help: 'Attempts to deliver events: delivered, retried, dead (a dead letter), expired; gap: the position in the log was lost',
     labels: ['webhook', 'outcome'],
     values: { outcome: ['delivered', 'retried', 'dead', 'expired', 'gap'] },
   },
   serviceWebhooks: {
     name: 'callwatch_service_webhooks_total',
-    help: 'Webhooks of the calls service that this daemon received, by trigger (other: an unknown one, or not read) and outcome: hint, duplicate, other_app, invalid, unauthorized, unavailable (no daemon could take it)',
+    help: 'Webhooks of the calls service by trigger and outcome: hint, duplicate, other_app, invalid, unauthorized, unavailable',
     labels: ['target', 'trigger', 'outcome'],
     values: { trigger: Object.keys(TRIGGERS), outcome: HOOK_OUTCOMES },
     isSparse: true,
   },
   serviceWebhookEnds: {
     name: 'callwatch_service_webhook_ends_total',
-    help: 'Ends of calls by whether a webhook of the calls service announced them, at the latest a minute after they were found: yes, no. Only ends for which this daemon has listened since a minute before; absent without webhooks',
+    help: 'Ends of calls by whether a webhook of the calls service announced them: yes, no',
     labels: ['target', 'announced'],
     values: { announced: ['yes', 'no'] },
     isSparse: true,
@@ -70,22 +70,22 @@ export const COUNTER_DEFINITIONS = {
   },
   silenceChanges: {
     name: 'callwatch_silence_changes_total',
-    help: 'Silences changed over the API, by change: added, edited, expired',
+    help: 'Silences changed over the API: added, edited, expired',
     labels: ['change'],
   },
   internalErrors: {
     name: 'callwatch_internal_errors_total',
-    help: 'Bugs in callwatch that interrupted a target, which then restarts; please report them',
+    help: 'Bugs in callwatch that restarted a target; please report them',
     labels: ['target'],
   },
   logLinesDropped: {
     name: 'callwatch_log_lines_dropped_total',
-    help: 'Log lines that could not be written, for example because the disk was full or nothing read the pipe',
+    help: 'Log lines that could not be written',
     labels: [],
   },
   leaseLost: {
     name: 'callwatch_lease_lost_total',
-    help: 'How often this daemon did not renew its lease of a shared store in time and released its targets',
+    help: 'How often this daemon lost its lease and released its targets',
     labels: [],
   },
 } satisfies Record<string, MetricDefinition>
@@ -94,55 +94,55 @@ export const GAUGE_DEFINITIONS = {
   up: { name: 'callwatch_up', help: '1 if the last poll was successful, otherwise 0', labels: ['target'], values: {} },
   rateLimitRemaining: {
     name: 'callwatch_api_ratelimit_remaining',
-    help: 'Requests left in the rate limit, from response headers; absent until the service sends them',
+    help: 'Requests left in the rate limit, if the service says so',
     labels: ['target'],
   },
   notificationsPending: {
     name: 'callwatch_notifications_pending',
-    help: 'Messages that could not be sent yet, by the daemon that sends them',
+    help: 'Messages that could not be sent yet',
     labels: ['receiver'],
     values: {},
   },
   notificationOldestPending: {
     name: 'callwatch_notification_oldest_pending_seconds',
-    help: 'For how long an attempt to send one of them has failed; 0 without any',
+    help: 'For how long the oldest pending message has failed',
     labels: ['receiver'],
     values: {},
   },
   webhookPending: {
     name: 'callwatch_webhook_pending_events',
-    help: 'Events not yet delivered to the webhook; includes events it has still to filter, so it may be higher than what will be sent',
+    help: 'Events not yet delivered to the webhook, before its filter',
     labels: ['webhook'],
   },
   webhookOldestPending: {
     name: 'callwatch_webhook_oldest_pending_seconds',
-    help: 'Time since the oldest pending event was found; 0 without any',
+    help: 'Time since the oldest pending event was found',
     labels: ['webhook'],
   },
   webhookDeadLetters: {
     name: 'callwatch_webhook_dead_letters',
-    help: 'Events that a webhook refused for ten minutes, kept to be replayed',
+    help: 'Events that a webhook refused for ten minutes',
     labels: ['webhook'],
   },
   webhookPaused: {
     name: 'callwatch_webhook_paused',
-    help: '1 while a webhook is paused, by a command or since its receiver answered 410; otherwise 0',
+    help: '1 while a webhook is paused, otherwise 0',
     labels: ['webhook'],
   },
   targets: {
     name: 'callwatch_targets',
-    help: 'Configured targets, including those that other daemons own',
+    help: 'Configured targets',
     labels: [],
   },
   targetsOwned: { name: 'callwatch_targets_owned', help: 'Targets that this daemon owns and polls', labels: [] },
   storeBytes: {
     name: 'callwatch_store_bytes',
-    help: 'Size of the store, of which the log of events is a part; of SQLite with its log of writes (`-wal`)',
+    help: 'Size of the store',
     labels: [],
   },
   storeWritable: {
     name: 'callwatch_store_writable',
-    help: '0 while commits, or renewals of the lease, fail; otherwise 1',
+    help: '0 while commits or renewals of the lease fail, otherwise 1',
     labels: [],
   },
   reloadSuccessful: {
@@ -152,7 +152,7 @@ export const GAUGE_DEFINITIONS = {
   },
   buildInfo: {
     name: 'callwatch_build_info',
-    help: 'Always 1; the labels are the versions of callwatch and Node.js',
+    help: 'Always 1; versions of callwatch and Node.js',
     labels: ['version', 'node'],
   },
 } satisfies Record<string, MetricDefinition>
@@ -160,7 +160,7 @@ export const GAUGE_DEFINITIONS = {
 export const HISTOGRAM_DEFINITIONS = {
   pollDuration: {
     name: 'callwatch_poll_duration_seconds',
-    help: 'Duration of a poll, from the first request to the commit',
+    help: 'Duration of a poll, commit included',
     labels: ['target'],
     buckets: SECONDS,
   },
@@ -179,7 +179,7 @@ export const HISTOGRAM_DEFINITIONS = {
   },
   requestDuration: {
     name: 'callwatch_api_request_duration_seconds',
-    help: 'Duration of a request to the calls service, including the response body',
+    help: 'Duration of a request to the calls service',
     labels: ['target', 'operation'],
     values: { operation: OPERATIONS },
     buckets: SECONDS,

@@ -78,12 +78,12 @@ function notRouted(receiver: AnyMap): string | undefined {
 }
 
 const report = section({
-  every: oneOf(PERIODS).describe('Of the day, the week (from Monday on) or the month before'),
-  at: timeOfDay().describe('When it is sent, HH:MM: each day, on Mondays, or on the first of the month'),
-  timezone: timezone().prefault('UTC').describe('Time zone of `at` and of the days (IANA name)'),
+  every: oneOf(PERIODS).describe('The period of the report'),
+  at: timeOfDay().describe('When it is sent, HH:MM'),
+  timezone: timezone().prefault('UTC').describe('Time zone of `at` and of the days'),
   receivers: eachOnce(text('the name of a receiver'))
     .optional()
-    .describe('Names of the receivers that get it; default: all but Alertmanager and webhooks in its format'),
+    .describe('Names of the receivers that get it; default: all but Alertmanager'),
 })
 
 /** Selects alerts. Each given value must equal the alert's, or be an expression that matches it. */
@@ -119,26 +119,22 @@ const labels = z.array(oneOf(MATCH_KEYS))
 const groupTime = duration({ min: 0, max: longestTimer })
 
 const route = section({
-  match: alertMatch
-    .prefault({})
-    .describe('Which alerts; default: all. A value may be `=~` and a regular expression (alerting.md)'),
-  notify: eachOnce(text('the name of a receiver')).describe('Names of the receivers that are notified; []: none'),
+  match: alertMatch.prefault({}).describe('Which alerts; default: all. `=~` begins a regular expression'),
+  notify: eachOnce(text('the name of a receiver')).describe('Names of the receivers; []: none'),
   group_by: labels.optional().describe('Instead of `notify.group_by`, for these alerts'),
 })
 
 const inhibition = section({
-  source_match: alertMatch.describe('Which alerts inhibit others while they fire'),
-  target_match: alertMatch.describe('Which alerts are inhibited'),
-  equal: labels
-    .prefault(['target'])
-    .describe('Labels that must have the same value in both alerts; a label that both lack counts as equal'),
+  source_match: alertMatch.describe('Alerts that inhibit others'),
+  target_match: alertMatch.describe('Alerts that are inhibited'),
+  equal: labels.prefault(['target']).describe('Labels that both alerts must have in common'),
 })
 
 const mute = section(
   {
-    start: cronStart().describe('When it begins: minute, hour, day of the month, month, day of the week'),
+    start: cronStart().describe('When it begins: minute, hour, day, month, weekday'),
     duration: duration().describe('How long it lasts'),
-    timezone: timezone().prefault('UTC').describe('Time zone of `start` (IANA name)'),
+    timezone: timezone().prefault('UTC').describe('Time zone of `start`'),
     match: alertMatch.prefault({}).describe('Which alerts; default: all'),
   },
   ({ start, duration: lasts }, report) => {
@@ -153,7 +149,7 @@ const mute = section(
 
 const namedReceiver = section(
   {
-    name: nameText().describe('Its name: in routes, metrics and the log; what it was notified of is kept by this name'),
+    name: nameText().describe('Its name, in routes, metrics and the log'),
     ...receiverSections(namedReceiverNames),
   },
   (item, report) => {
@@ -168,30 +164,20 @@ const notifyKeys = section(
   {
     group_by: labels
       .prefault(['alert', 'severity'])
-      .describe('Alerts with the same values of these are one message; []: all alerts are'),
+      .describe('Alerts with the same values of these are one message; []: all alerts'),
     group_wait: groupTime
       .optional()
-      .describe(
-        'How long the first alert of a group waits for others; 0: not at all; default: the slowest of their polls and 5s, from 20s to 30s',
-      ),
-    group_interval: groupTime
-      .prefault('5m')
-      .describe('The time from one message of a group to the next change that is sent; 0: each change is sent at once'),
+      .describe('How long the first alert of a group waits for others; default: 20s to 30s'),
+    group_interval: groupTime.prefault('5m').describe('Minimum time between messages of a group; 0: none'),
     ...receiverSections(receiverNames),
     receivers: listOf(namedReceiver).describe(
-      'More receivers, each with a name of your choice; a key such as `slack` is short for one of that name',
+      'More receivers, each with a name; the key `slack` is short for one named so',
     ),
-    timezone: timezone()
-      .optional()
-      .describe('Mails have the times of this zone beside those in UTC (IANA name); default: UTC only'),
-    reports: listOf(report).describe('Daily, weekly and monthly reports; one of each kind for a receiver'),
-    routes: listOf(route).describe(
-      'Which receivers are notified of which alerts: the first route that matches decides; without one, all receivers are',
-    ),
-    inhibit: listOf(inhibition).describe(
-      'Further alerts that are not notified while others fire, besides less severe ones',
-    ),
-    mutes: listOf(mute).describe('Recurring times at which matching alerts are not notified'),
+    timezone: timezone().optional().describe('Time zone in mails, beside UTC; default: UTC only'),
+    reports: listOf(report).describe('Daily, weekly and monthly reports'),
+    routes: listOf(route).describe('Which receivers get which alerts: the first match decides; without one, all do'),
+    inhibit: listOf(inhibition).describe('Alerts that are not sent while others fire, besides less severe ones'),
+    mutes: listOf(mute).describe('Recurring times at which alerts are not sent'),
   },
   checkReceivers,
 )

@@ -13,28 +13,24 @@ const DEFAULT_STATUS_MAP = { cancelled: 'canceled', missed: 'unanswered', busy: 
 const pollKeys = section({
   interval: duration({ max: longestTimer })
     .prefault('15s')
-    .describe('Time between the starts of two polls, at least 1s unless the service is on this machine')
+    .describe('Time between the starts of two polls, at least 1s')
     .register(variables, { name: 'CALLWATCH_POLL_INTERVAL' }),
-  page_size: wholeNumber(1, 1000).prefault(100).describe('Calls in one page; more than 100 if `check --probe` saw it'),
+  page_size: wholeNumber(1, 1000).prefault(100).describe('Calls in one page of the list'),
   timeout: duration({ max: longestTimer }).prefault('10s').describe('How long one request may take'),
-  retries: wholeNumber(0, 20).prefault(4).describe('Retries of a request after a transient failure'),
-  lookback: duration().prefault('24h').describe('How far back a call may still change, and how long it is tracked'),
-  sweep_interval: duration({ max: longestTimer })
-    .prefault('15m')
-    .describe('A sweep, which lists the whole lookback, starts at least this often'),
+  retries: wholeNumber(0, 20).prefault(4).describe('Retries of a failed request'),
+  lookback: duration().prefault('24h').describe('How far back a call may still change'),
+  sweep_interval: duration({ max: longestTimer }).prefault('15m').describe('How often the whole lookback is listed'),
   max_requests_per_minute: wholeNumber(1, 1_000_000)
     .prefault(200)
-    .describe('For all targets of an app together, follow-ups included; never exceeded'),
-  baseline: oneOf(['skip', 'count'])
-    .prefault('count')
-    .describe('Calls that had ended at the set-up, back to `lookback`'),
+    .describe('For all targets of an app together; never exceeded'),
+  baseline: oneOf(['skip', 'count']).prefault('count').describe('Whether calls count that ended before the set-up'),
   details: oneOf(['missing', 'never'])
     .prefault('missing')
-    .describe('Whether a final call that is listed without participants is requested once by its id'),
+    .describe('Whether a final call without participants is requested by its id'),
   status_map: z
     .record(z.string(), oneOf(['initiated', 'ongoing', 'ended', 'unanswered', 'rejected', 'canceled']))
     .prefault({})
-    .describe('Other spellings of a status, added to cancelled: canceled, missed: unanswered, busy: rejected'),
+    .describe('Other words for a status, added to cancelled: canceled, missed: unanswered, busy: rejected'),
 })
 
 /** The section `poll`. */

@@ -24,14 +24,12 @@ const webhook = section({
 
 const targetKeys = section(
   {
-    name: nameOfTarget().optional().describe('Value of the label `target`; default: app_id, else the host of base_url'),
-    formerly: nameOfTarget()
-      .optional()
-      .describe('The name that this target had before: its counts, history, events, alerts and silences continue'),
+    name: nameOfTarget().optional().describe('Value of the label `target`; default: app_id, or the host of base_url'),
+    formerly: nameOfTarget().optional().describe('The name that this target had before: all its data continues'),
     app_id: text('an app id of letters, digits and hyphens, in quotes', (id) => /^[a-z\d-]+$/i.test(id))
       .meta({ pattern: '^[A-Za-z0-9-]+$' })
       .optional()
-      .describe('The app, as the dashboard of the calls service shows it')
+      .describe('Id of the app')
       .register(variables, { name: 'CALLWATCH_APP_ID' }),
     region: z
       .enum(REGIONS, { error: A_REGION })
@@ -40,13 +38,9 @@ const targetKeys = section(
       .register(variables, { name: 'CALLWATCH_REGION', unless: ['base_url'] }),
     base_url: baseAddress()
       .optional()
-      .describe(
-        'URL of the calls service, path prefix included, instead of app_id and region, such as one of cc-cluster-2.io',
-      )
+      .describe('URL of the calls service, instead of app_id and region')
       .register(variables, { name: 'CALLWATCH_BASE_URL', unless: ['region'] }),
-    chat_base_url: baseAddress()
-      .optional()
-      .describe('With base_url: URL of the chat service, for the command `service token`'),
+    chat_base_url: baseAddress().optional().describe('With base_url: URL of the chat service'),
     api_key: secret(headerValue('the key'), {
       of: 'the key',
       about: 'A key of scope fullAccess',
@@ -56,12 +50,12 @@ const targetKeys = section(
     on_behalf_of: headerValue('a uid').optional().describe('List only the calls of this user'),
     webhook: webhook
       .optional()
-      .describe('Accept webhooks of the calls service at POST /hooks/<name>, as hints to poll at once; default: none'),
+      .describe('Accept webhooks of the calls service at POST /hooks/<name>, as hints to poll'),
     query: z
       .record(z.string(), queryValue())
       .prefault({})
       .superRefine(refusePaging, { when: () => true })
-      .describe('Further parameters of List Calls, passed through'),
+      .describe('Further parameters of List Calls'),
   },
   (target, report) => {
     const { name, base_url: baseUrl, app_id: defaultName = hostOf(String(baseUrl)) } = target

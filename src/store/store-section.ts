@@ -28,7 +28,7 @@ const storeKeys = section(
     path_on_network: z
       .boolean()
       .optional()
-      .describe('Accepts a path on a network or FUSE file system, if no other machine ever uses the file'),
+      .describe('Accepts a path on a network file system, if no other machine ever uses the file'),
     url: secret(text(A_DATABASE, isStoreUrl).meta({ pattern: ADDRESS_FORM.source }), {
       of: 'the URL',
       about: 'Instead of path: a PostgreSQL database that several daemons share',
@@ -38,7 +38,7 @@ const storeKeys = section(
     lease: duration({ min: 1, max: 3600 })
       .optional()
       .describe(
-        `With url: a daemon that does not renew for this long loses its targets to the others; default: ${DEFAULT_LEASE_SECONDS}s`,
+        `With url: how long a daemon keeps its targets without contact to the database; default: ${DEFAULT_LEASE_SECONDS}s`,
       ),
     history: duration().prefault('63d').describe('How long finished calls are kept'),
   },

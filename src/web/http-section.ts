@@ -14,8 +14,8 @@ const auth = section({
 })
 
 const tls = section({
-  cert_file: fileName().describe('File with the certificate chain (PEM): the server certificate, then its issuers'),
-  key_file: fileName().describe('File with the private key of the certificate (PEM)'),
+  cert_file: fileName().describe('File with the certificate chain (PEM)'),
+  key_file: fileName().describe('File with its private key (PEM)'),
 })
 
 const hooks = section({
@@ -26,30 +26,19 @@ const hooks = section({
 const httpKeys = section({
   host: text('a host name or an address')
     .optional()
-    .describe('Address where callwatch listens; default: 127.0.0.1 without auth, with it :: (all addresses)')
+    .describe('Address to listen on; default: 127.0.0.1, or :: (all) with auth')
     .register(variables, { name: 'CALLWATCH_HTTP_HOST' }),
   port: wholeNumber(0, 65_535)
     .prefault(9464)
-    .describe('Port where callwatch listens; 0: any free one')
+    .describe('Port to listen on; 0: any free one')
     .register(variables, { name: 'CALLWATCH_HTTP_PORT' }),
-  public_url: nearbyBaseAddress()
-    .optional()
-    .describe(
-      'Address of the page as users reach it, such as https://callwatch.example/: messages link to it, and its page may change silences',
-    ),
+  public_url: nearbyBaseAddress().optional().describe('Address of the page as users reach it, for links in messages'),
   auth: auth
     .optional()
     .describe(`User and password that all but /healthz and /readyz require, ${AUTH_OPENS}; default: none`),
-  find: z
-    .boolean()
-    .optional()
-    .describe(
-      'With auth: page and API may search the service for the calls of a user, a group or a session; default: they may not',
-    ),
-  hooks: hooks
-    .optional()
-    .describe('A separate listener for /hooks, which serves nothing else; default: the listener above serves them'),
-  tls: tls.optional().describe('HTTPS instead of HTTP; a certificate that is renewed on disk is reloaded'),
+  find: z.boolean().optional().describe("With auth: page and API may search for a user's calls; default: they may not"),
+  hooks: hooks.optional().describe('A separate listener for /hooks, which serves nothing else'),
+  tls: tls.optional().describe('HTTPS instead of HTTP; a renewed certificate is reloaded'),
 })
 
 /** The section `http`. Without a password callwatch listens on loopback only, unless the file names another address. */

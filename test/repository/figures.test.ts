@@ -30,7 +30,7 @@ function constant(file: string, name: string): number {
 
 /** The default of a key. */
 const preset = (key: string) =>
-  Number(new RegExp(`^\\| \`${key}\` \\| \`(\\d+)d?\``, 'm').exec(read('docs/configuration.md'))?.[1])
+  Number(new RegExp(`^- \`${key}\` \\(\`(\\d+)d?\``, 'm').exec(read('docs/configuration.md'))?.[1])
 const requestLimit = () => preset('poll.max_requests_per_minute')
 const connections = () =>
   constant('store/open-postgres.ts', 'CONNECTIONS') + constant('store/open-postgres.ts', 'READ_CONNECTIONS') + 1
@@ -57,33 +57,22 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['api', /`failure_ratio` is null below (\w+) calls/, minRatio],
   ['semantics', /95th percentile to (\d+)%/, () => Math.round((Math.exp(1 / (2 * constant('history/sums.ts', 'CLASSES_A_FACTOR'))) - 1) * 100)],
   ['semantics', /more than (\w+) minutes after they had finished/, () => constant('ledger/usage.ts', 'LATE_SECONDS') / 60],
-  ['semantics', /more than ([\d,]+) calls have finished since/, () => series('MAX_CALLS_READ')],
   ['semantics', /`Retry-After`, up to (\w+) hour/, () => constant('polling/rate-limiter.ts', 'MAX_PAUSE_SECONDS') / 3600],
   ['commands', /It reads at most (\d+) pages/, () => constant('pipeline/find-calls.ts', 'MOST_PAGES')],
   ['api', /answers within (\d+) s/, () => constant('daemon/search.ts', 'LONGEST_SECONDS')],
   ['semantics', /at most a (\w+) of `max_requests_per_minute`/, () => constant('commands/audit/beside-daemon.ts', 'RATE_SHARE')],
-  ['semantics', /compares up to (\w+) targets at a time/, () => constant('commands/audit/store.ts', 'SIDE_BY_SIDE')],
-  ['semantics', /says every (\w+) seconds how many are done/, () => constant('commands/audit/audit.ts', 'PROGRESS_SECONDS')],
   ['api', /more than (\w+) for calls with no `limit`/, () => calls('MAX_LARGE_AT_A_TIME')],
   ['api', /no `limit` or one above (\d+)/, () => calls('MAX_SMALL')],
   ['api', /more than (\d+) event streams/, () => events('MAX_STREAMS')],
-  ['api', /not arrived completely within (\w+) seconds/, () => http('REQUEST_TIMEOUT_SECONDS')],
-  ['api', /within (\w+) minutes, or sends more than/, () => constant('web/concurrency-limit.ts', 'READ_TIMEOUT_SECONDS') / 60],
-  ['api', /sends more than (\w+) requests without/, () => constant('web/limit-connections.ts', 'MAX_WAITING_PER_CONNECTION')],
+  ['api', /arrived completely within (\w+) seconds/, () => http('REQUEST_TIMEOUT_SECONDS')],
   ['api', /keeps (\d+) connections open/, () => limits('MAX_CONNECTIONS')],
-  ['api', /From (\d+) connections on/, () => limits('MAX_CONNECTIONS') * limits('NEARLY_FULL')],
-  ['api', /idle one is kept for (\w+) seconds/, () => limits('SHORT_KEEP_ALIVE_MS') / 1000],
   ['api', /failing for (\w+) intervals/, () => constant('clock/intervals.ts', 'STALE_INTERVALS')],
-  ['api', /`, ([\d,]+) calls at most/, maxCalls],
+  ['api', /`limit` calls \(default: ([\d,]+)\)/, maxCalls],
   ['api', /searches for (\w+) seconds at most/, () => constant('history/calls-pages.ts', 'SEARCH_SECONDS')],
   ['api', /smallest one with\s(\d+) calls/, () => series('CALLS_A_STEP')],
-  ['api', /at most (\d+) points for/, () => series('MAX_POINTS')],
-  ['api', /and (\d+) or more where/, () => series('MIN_POINTS')],
+  ['api', /at most (\d+) points/, () => series('MAX_POINTS')],
   ['api', /the up to (\w+) ones with/, () => series('MAX_GROUPS')],
   ['api', /never more than ([\d,]+)\./, () => series('MAX_POINTS_ASKED')],
-  ['api', /of more than ([\d,]+) calls only/, () => series('MAX_CALLS_READ')],
-  ['api', /shorter than (\w+) hours, and of more/, () => series('FEW_POINTS') / 4],
-  ['api', /of more than ([\d,]+) never/, () => series('MAX_CALLS_ASKED')],
   ['access', /After (\w+) wrong passwords/, () => login('FREE_FAILURES')],
   ['access', /waits up to (\w+) seconds/, () => login('MAX_DELAY_SECONDS')],
   ['access', /quiet for (\w+) minute/, () => login('EXPIRE_AFTER_SECONDS') / 60],
@@ -160,7 +149,7 @@ test('docs/sizing.md multiplies and adds as it says', () => {
 const USERS = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
 
 test('a default after the name of a key is that of docs/configuration.md', () => {
-  const rows = [...read('docs/configuration.md').matchAll(/^\| `([^`]+)` \| `([^`]+)` \|/gm)]
+  const rows = [...read('docs/configuration.md').matchAll(/^- `([^`]+)` \(`([^`]+)`\)/gm)]
   const wrong = USERS.flatMap((page) =>
     [...textOf(page).matchAll(/`([a-z_.]+)` \((?:default:? )?`?(\d[\d.]*(?:[smhd]|min)?)\b(?: days)?/g)].flatMap(
       ([says, key = '', value]) => {

@@ -30,6 +30,6 @@ test('README and guides name one version of Node.js, the oldest that the package
   const named = USERS.flatMap((page) =>
     [...read(page).matchAll(/Node(?:\.js)?\s+(\d+)/g)].map(([says, version]) => ({ page, says, version })),
   )
-  expect(named.length).toBeGreaterThan(3)
+  expect(named.length).toBeGreaterThan(1)
   expect(named.filter(({ version }) => version !== oldest)).toEqual([])
 })

@@ -5,7 +5,7 @@ import { beyond, callSignal, formatIn, inWindow } from '../signal.ts'
 
 export const answerDelayP95 = callSignal({
   name: 'answer_delay_p95',
-  description: 'The time within which 95 in 100 answered calls were answered',
+  description: 'The 95th percentile of the answer delay in the window',
   keys: { ...labelled, ...windowed, ...minCalls, ...eitherSide(seconds) },
   unit: 'seconds',
   isReplayable: true,

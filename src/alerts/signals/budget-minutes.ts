@@ -14,12 +14,10 @@ export const budgetMinutes = targetSignal({
   description: 'Minutes of this month, as a share of the limit',
   keys: {
     limit: positive('a number of minutes above 0').describe('Monthly budget in minutes'),
-    of: oneOf(USAGE_FORMULAS)
-      .prefault('participants')
-      .describe('Participant minutes, or user minutes: duration × who joined, as the vendor publishes it'),
+    of: oneOf(USAGE_FORMULAS).prefault('participants').describe('Participant minutes, or user minutes'),
     timezone: timezone().prefault('UTC').describe('Where the month begins and ends'),
-    cycle_day: wholeNumber(1, 28).prefault(1).describe('The day on which a month begins, as the vendor bills it'),
-    above: share().prefault(1).describe('A larger share of the limit is a breach; may exceed 1'),
+    cycle_day: wholeNumber(1, 28).prefault(1).describe('The day on which a month begins'),
+    above: share().prefault(1).describe('A larger share of the limit is a breach'),
     clear: clear(share()),
   },
   unit: 'share',

@@ -10,21 +10,17 @@ import { wilsonBounds } from '../wilson.ts'
 
 export const failureRatio = callSignal({
   name: 'failure_ratio',
-  description: 'Share of the calls finished in the window that failed, 0 to 1',
+  description: 'Share of the calls finished in the window that failed',
   keys: {
     reason: oneOf(REASONS).prefault('any').describe('Which failures count'),
     ...labelled,
     ...windowed,
     ...minCalls,
-    confidence: confidence()
-      .optional()
-      .describe('One-sided confidence (Wilson) with which the ratio must be beyond the threshold, such as 0.95'),
+    confidence: confidence().optional().describe('Confidence that the ratio is beyond the threshold, such as 0.95'),
     ...eitherSide(ratio, shareOrDifference),
     above_usual: ratio()
       .optional()
-      .describe(
-        'Beside `above`: the ratio must also be this much above the usual one, that of the seven days before the window, if these have at least 100 calls',
-      ),
+      .describe('The ratio must also be this much above the usual one, that of the last seven days'),
   },
   unit: 'share',
   isReplayable: true,

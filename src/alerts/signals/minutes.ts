@@ -6,7 +6,7 @@ import { beyond, callSignal, formatIn, inWindow, sum } from '../signal.ts'
 
 export const minutes = callSignal({
   name: 'minutes',
-  description: 'Call-level minutes of the calls that finished in the window',
+  description: 'Call minutes of the calls that finished in the window',
   keys: {
     media: oneOf(['audio', 'video', 'both']).prefault('both').describe('Which minutes count'),
     ...labelled,

@@ -5,7 +5,7 @@ import { beyond, callSignal, formatIn, inWindow, sum } from '../signal.ts'
 
 export const notJoined = callSignal({
   name: 'not_joined',
-  description: 'Share of the people invited to the calls finished in the window who did not join, 0 to 1',
+  description: 'Share of the people invited to calls finished in the window who did not join',
   keys: { ...labelled, ...windowed, ...minCalls, ...aboveShare },
   unit: 'share',
   isReplayable: true,

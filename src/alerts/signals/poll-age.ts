@@ -6,7 +6,7 @@ export const pollAge = targetSignal({
   name: 'poll_age',
   description: 'Time since the last successful poll of the target',
   keys: {
-    above: seconds().describe('A longer time is a breach; seconds or a duration'),
+    above: seconds().describe('A longer time is a breach'),
     clear: clear(seconds()),
   },
   unit: 'seconds',

@@ -6,13 +6,11 @@ import { beyond, callSignal, formatIn, inWindow, numberOf } from '../signal.ts'
 
 export const recorded = callSignal({
   name: 'recorded',
-  description: 'Share of the calls ended in the window that have a recording, 0 to 1',
+  description: 'Share of the calls ended in the window that have a recording',
   keys: {
     ...labelled,
     ...windowed,
-    offset: duration({ min: 0 })
-      .prefault('30m')
-      .describe('How long before now the window ends: recordings appear some time after the calls; 0: now'),
+    offset: duration({ min: 0 }).prefault('30m').describe('How long before now the window ends'),
     ...minCalls,
     below: shareOrDifference().describe('A smaller share is a breach'),
     clear: clear(shareOrDifference()),

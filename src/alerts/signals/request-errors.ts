@@ -6,12 +6,10 @@ import { KEPT_SECONDS, wrongShare } from '../trigger.ts'
 
 export const requestErrors = targetSignal({
   name: 'request_errors',
-  description: 'Share of the requests to the calls service in the window that it failed to answer, 0 to 1',
+  description: 'Share of the requests in the window that the calls service failed to answer',
   keys: {
     window: duration({ min: 60, max: KEPT_SECONDS }).prefault('15m').describe('How far back requests count'),
-    min_requests: wholeNumber(1, 1_000_000)
-      .prefault(20)
-      .describe('With fewer requests in the window there is no result'),
+    min_requests: wholeNumber(1, 1_000_000).prefault(20).describe('Minimum number of requests in the window'),
     ...aboveShare,
   },
   unit: 'share',

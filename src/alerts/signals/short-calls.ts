@@ -5,11 +5,9 @@ import { beyond, callSignal, formatIn, inWindow } from '../signal.ts'
 
 export const shortCalls = callSignal({
   name: 'short_calls',
-  description: 'Share of the calls ended in the window that were short, 0 to 1',
+  description: 'Share of the calls ended in the window that were short',
   keys: {
-    shorter_than: duration()
-      .prefault('10s')
-      .describe('How long a call must last, from its answer to its end, not to be short'),
+    shorter_than: duration().prefault('10s').describe('How long a call must last not to be short'),
     ...labelled,
     ...windowed,
     ...minCalls,

@@ -11,9 +11,7 @@ export const stuckCalls = callSignal({
   name: 'stuck_calls',
   description: 'Calls that have been open for very long',
   keys: {
-    status: oneOf(OPEN_STATUSES)
-      .optional()
-      .describe('Only calls with this status; `initiated`: those that ring. Default: all open calls'),
+    status: oneOf(OPEN_STATUSES).optional().describe('Only calls with this status; default: all open calls'),
     longer_than: duration().prefault('3h').describe('How long a call must have been open'),
     ...labelled,
     above: amount().prefault(0).describe('More such calls than this are a breach'),

@@ -18,24 +18,22 @@ const signingSecret = () =>
 
 /** One item of `events.webhooks`. Durations are in seconds. */
 export const webhookSection = section({
-  name: nameText().describe('Name of the webhook: in metrics, in commands, and for its position in the store'),
+  name: nameText().describe('Name of the webhook, in metrics and commands'),
   url: secret(address(), { of: 'the URL', about: 'Gets each event in a POST request', example: 'CRM_WEBHOOK_URL' }),
   secret: secret(signingSecret(), { of: 'the secret', about: 'Signs each request', example: 'CRM_WEBHOOK_SECRET' }),
   old_secret: secret(signingSecret(), {
     of: 'the old secret',
-    about: 'Signs each request as well, while the receiver changes to the new one',
+    about: 'Signs each request as well, while you change the secret',
   }).optional(),
   types: someOf(EVENT_TYPES).min(1, atLeastOne).optional().describe('Only events of these types; default: all'),
-  match: labelMap(labelValues()).prefault({}).describe('Only calls, and alerts, with these labels; default: all'),
+  match: labelMap(labelValues()).prefault({}).describe('Only calls and alerts with these labels; default: all'),
   targets: z
     .array(text('the name of a target'))
     .min(1, atLeastOne)
     .optional()
     .describe('Only events of these targets; default: all'),
   timeout: duration({ min: 1, max: MAX_TIMEOUT_SECONDS }).prefault('15s').describe('How long a request may take'),
-  from: oneOf(['now', 'start'])
-    .prefault('now')
-    .describe('Where a new webhook begins: with events from `now` on, or at the `start` of the log'),
+  from: oneOf(['now', 'start']).prefault('now').describe('Where a new webhook begins: now, or at the start of the log'),
 })
 
 export type WebhookConfig = z.output<typeof webhookSection>

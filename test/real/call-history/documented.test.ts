@@ -35,13 +35,23 @@ const ACCESS = 'Access in PostgreSQL'
 const queriesFor = (...stores: string[]) =>
   BLOCKS.filter(({ heading, store }) => heading !== ACCESS && (store === undefined || stores.includes(store)))
 
-/** A relation's table of columns on the page: of each its type in SQLite and PostgreSQL, and whether it may be NULL. */
+/** The types of the page, in SQLite and PostgreSQL. */
+const TYPES: Record<string, [sqlite: string, postgres: string]> = {
+  text: ['text', 'text'],
+  time: ['real', 'timestamp with time zone'],
+  number: ['real', 'double precision'],
+  integer: ['integer', 'integer'],
+  boolean: ['integer', 'boolean'],
+}
+
+/** A relation's columns on the page: of each its type in SQLite and PostgreSQL, and whether it may be NULL. */
 const columnsOf = (relation: string) => {
   const [, section = ''] = DOC.split(`## Columns of ${relation}\n`)
   const [table = ''] = section.split('\n## ')
-  return [...table.matchAll(/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|/gm)].map(
-    ([, name, sqlite, postgres, isNull]) => ({ name, sqlite, postgres, mayBeNull: isNull !== 'never' }),
-  )
+  return [...table.matchAll(/^- (`[\w`, ]+`) \((\w+)(, NULL)?/gm)].flatMap(([, names = '', type = '', isNull]) => {
+    const [sqlite, postgres] = TYPES[type]!
+    return Array.from(names.matchAll(/\w+/g), ([name]) => ({ name, sqlite, postgres, mayBeNull: isNull !== undefined }))
+  })
 }
 const RELATIONS = ['call_history', 'alert_history']
 

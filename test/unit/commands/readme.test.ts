@@ -60,7 +60,7 @@ describe('README, guides and policies', () => {
     const commands = [...list.matchAll(/^  ([a-z-]+)/gm)].map(([, command = '']) => command)
     expect(commands).toEqual(expect.arrayContaining(['run', 'silence']))
     const page = read('docs/commands.md')
-    expect(commands.filter((command) => command !== 'help' && !page.includes(`\`${command}`))).toEqual([])
+    expect(commands.filter((command) => command !== 'help' && !page.includes(`\`callwatch ${command}`))).toEqual([])
   })
 
   test('name only existing npm scripts', () => {

@@ -12,27 +12,35 @@ function page(metrics: readonly MetricDescription[]): string {
 
 Generated from the registry by \`npx vitest run test/unit/metrics -u\`; do not edit it by hand.
 
-No label contains the id of a call or a user. Values that the calls service does not document are counted as \`other\`;
-the series of \`other\` appear with their first use, all other series start with 0. Ratios are 0 to 1, and absent where
-there are too few calls. callwatch also exports the usual \`process_*\` and \`nodejs_*\` metrics.
+No label contains the id of a call or a user. All series but those of \`other\` start with 0. Ratios are 0 to 1, and absent where
+there are too few calls. A name with \`_total\` is a counter, and all others are gauges unless marked. callwatch also exports the
+usual \`process_*\` and \`nodejs_*\` metrics.
 
 ## About calls
 
-These are durable: counters and histograms continue after a restart.
+All have the label \`target\`; further labels are in parentheses. Counters and histograms continue after a restart.
 
-${table(durable)}
+${list(durable, 'target')}
 
 ## About callwatch itself
 
-These are not durable: counters and histograms restart from 0 with the process.
+Counters and histograms restart from 0 with the process.
 
-${table(operational)}
+${list(operational)}
 `
 }
 
-function table(metrics: readonly MetricDescription[]): string {
-  const rows = metrics.map(
-    ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`,
-  )
-  return ['| Metric | Type | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n')
+/** @param common a label that all of these metrics have */
+function list(metrics: readonly MetricDescription[], common?: string): string {
+  expect(metrics.filter(({ labels }) => common !== undefined && !labels.includes(common))).toEqual([])
+  return metrics
+    .map(({ name, type, labels, help }) => {
+      expect(name.endsWith('_total')).toBe(type === 'counter')
+      const own = labels.filter((label) => label !== common)
+      const about = [...(type === 'histogram' ? ['histogram'] : []), ...(own.length > 0 ? [own.join(', ')] : [])].join(
+        '; ',
+      )
+      return `- \`${name}\`${about === '' ? '' : ` (${about})`}: ${help.replace(/; [\d, ]+$/, '')}`
+    })
+    .join('\n')
 }

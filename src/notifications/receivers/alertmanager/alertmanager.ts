@@ -13,9 +13,7 @@ const TENANT = 'x-scope-orgid'
 const alertmanagerSection = section(
   {
     url: nearbyBaseAddress().describe('Base URL, without /api/v2/alerts'),
-    headers: httpHeaders()
-      .optional()
-      .describe('Sent with each request, such as `X-Scope-OrgID` of Mimir; the values are secrets'),
+    headers: httpHeaders().optional().describe('Sent with each request; the values are secrets'),
     username: text('a user name without a colon', (name) => !/[:\p{Cc}]/u.test(name))
       .optional()
       .describe('The user at Alertmanager; default: no login'),

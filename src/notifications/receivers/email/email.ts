@@ -20,9 +20,7 @@ const emailKeys = section(
     host: text('the name or the IP address of a mail server, without scheme and port', isHost).describe(
       'The mail server',
     ),
-    tls: oneOf(['starttls', 'tls', 'none'])
-      .prefault('starttls')
-      .describe('`starttls`: required before anything is sent; `tls`: from the start; `none`: on loopback only'),
+    tls: oneOf(['starttls', 'tls', 'none']).prefault('starttls').describe('`none`: on loopback only'),
     port: wholeNumber(1, 65_535)
       .optional()
       .describe('Its port; default: 587 with starttls, 465 with tls, 25 with none'),

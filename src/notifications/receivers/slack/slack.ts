@@ -14,7 +14,7 @@ const slackSection = section(
     }).optional(),
     token: secret(headerValue('the token of a bot'), {
       of: 'the token',
-      about: 'Token of a bot (xoxb-…) instead of `webhook_url`: its message is edited while an incident lasts',
+      about: 'Token of a bot (xoxb-…), which edits its message, instead of `webhook_url`',
       example: 'SLACK_TOKEN',
     }).optional(),
     channel: text('the id of a channel, such as `C0123456789`', (id) => /^[CGD][A-Z\d]+$/.test(id))
