@@ -66,7 +66,10 @@ describe('the top contributor of an alert', () => {
     ['matches', { match: { type: 'video' } }],
     ['is grouped by', { by: ['type'] }],
   ])('is never of a label that the rule %s', (_, differing) => {
-    const [user, group] = [['video', 'call', 'user'], ['video', 'call', 'group']] as const
+    const [user, group] = [
+      ['video', 'call', 'user'],
+      ['video', 'call', 'group'],
+    ] as const
     const finished = [...failed(9, ...user), ...failed(2, ...group), ...went(9, ...group)]
     expect(evidence({ ...RATIO, ...differing }, { finished }, { type: 'video' }).contributor).toMatchObject({
       label: 'receiver_type',

@@ -298,9 +298,14 @@ describe('an incident', () => {
 
   test('names a rule alone where the sentence about the incident is the rule', () => {
     const rules = (...lives: LiveAlert[]) => linesOf(all(lives)[0]!).at(-1)
-    expect(rules(live('NoCalls', 'a', { value: 0 }), live('NoCalls', 'b', { value: 0 }))).toMatch(/^Rule: NoCalls, no call .* in the last 1h, if there were at least 5 calls 7d before$/)
-    const alike = ['a', 'b'].map((target) => live('NoCalls', target, { value: 0 }))
-    for (const one of alike) delete one.rule.onlyIf
+    expect(rules(live('NoCalls', 'a', { value: 0 }), live('NoCalls', 'b', { value: 0 }))).toMatch(
+      /^Rule: NoCalls, no call .* in the last 1h, if there were at least 5 calls 7d before$/,
+    )
+    const alike = ['a', 'b'].map((target): LiveAlert => {
+      const { instance, ...one } = live('NoCalls', target, { value: 0 })
+      const { onlyIf: _, ...rule } = instance.rule
+      return { ...one, instance: { ...instance, rule } }
+    })
     expect(rules(...alike)).toBe('Rule: NoCalls')
     expect(rules(live('NoCalls', 'a', { value: 0.5 }))).toMatch(/^Rule: NoCalls, no call /)
   })
