@@ -9,6 +9,9 @@ COPY docs/runbooks.md ./docs/
 RUN npm run build
 
 FROM node:26.10.0-slim
+LABEL org.opencontainers.image.title="callwatch" \
+  org.opencontainers.image.description="Watches CometChat voice and video calls: counts, minutes and failures for Prometheus, alerts for Slack" \
+  org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production
 # These, and two flags of Node.js below, make it return memory after a long poll (docs/development/performance.md).
 ENV MALLOC_ARENA_MAX=2

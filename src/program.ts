@@ -104,7 +104,7 @@ export async function runProgram(args: readonly string[], surroundings: Surround
   const succeed = (success: boolean) => void (code = success ? SUCCESS : FAILURE)
   const context = contextOf(surroundings, warn, succeed)
   const program = new Command('callwatch')
-    .description('Monitor a hosted calls service: count what its published interface shows, exactly, and alert a team')
+    .description('Watch CometChat voice and video calls: count calls, minutes and failures exactly, and alert a team')
     .version(VERSION, '--version')
     .exitOverride()
     .enablePositionalOptions()

@@ -7,15 +7,18 @@ import { codeLines } from './code-lines.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-test('the lines of code of src and of the tests are printed, neither blank nor comment', () => {
+test('the lines of code of src and of the tests are printed, neither blank nor comment; the README says how many, in thousands', () => {
   const linesOf = (folder: string) =>
     globSync(`${folder}/**/*.{ts,tsx,js,jsx,css}`, { cwd: ROOT }).reduce(
       (sum, file) => sum + codeLines(readFileSync(join(ROOT, file), 'utf8')),
       0,
     )
-  const [src, tests] = [linesOf('src'), linesOf('test')]
+  const [src, tests, page, simulator] = ['src', 'test', 'src/web/page', 'src/simulator'].map(linesOf)
   console.log(`lines of code: src ${src}, test ${tests}`)
-  expect(Math.min(src, tests)).toBeGreaterThan(10_000)
+  const thousands = [src! - page! - simulator!, page!, simulator!].map((lines) => Math.round(lines / 1000))
+  const said = readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/ (\d+),000(?= lines| the page| the simulator)/g)
+  expect([...said].map(([, number]) => Number(number))).toEqual(thousands)
+  expect(tests).toBeGreaterThan(10_000)
 })
 
 test('a folder of more than twenty files has sub-folders', () => {

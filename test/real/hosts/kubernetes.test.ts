@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -47,6 +46,21 @@ describe('config/kubernetes and its page', () => {
       expect(apiVersion).toMatch(/^(v1|apps\/v1|monitoring\.coreos\.com\/v1)$/)
       expect(metadata.name).toBe('callwatch')
     }
+  })
+
+  test('has the shipped rules as a PrometheusRule, and names each manifest of one replica once', async () => {
+    const ruleOf = (name: string) => {
+      const rules = readFileSync(join(project, `config/prometheus/callwatch-${name}.yaml`), 'utf8')
+      const head = `---\napiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n  name: callwatch-${name}\nspec:\n`
+      return head + rules.replaceAll(/^(?=.)/gm, '  ')
+    }
+    const note =
+      '# The rules of config/prometheus for the Prometheus Operator: `npx vitest run test/real/hosts/kubernetes.test.ts -u` makes this file.\n'
+    const made = note + ['recording', 'alerts'].map(ruleOf).join('')
+    await expect(made).toMatchFileSnapshot(join(project, 'config/kubernetes/prometheus-rules.yaml'))
+    expect(manifestsIn('kustomization')).toEqual([
+      expect.objectContaining({ resources: [...ALONE, 'prometheus-rules'].map((name) => `${name}.yaml`) }),
+    ])
   })
 
   test('has what the schemas of the API accept', async () => {
@@ -229,14 +243,7 @@ describe('config/kubernetes and its page', () => {
 })
 
 /** What the script of the page makes. */
-function prometheusRules(): Manifest[] {
-  const script = shellBlocks.find((block) => block.includes('PrometheusRule')) ?? ''
-  const made = execFileSync('sh', ['-c', script.replace(/\| kubectl apply -f -/, '')], {
-    cwd: project,
-    encoding: 'utf8',
-  })
-  return parseAllDocuments(made).map((document) => document.toJS())
-}
+const prometheusRules = () => manifestsIn('prometheus-rules')
 
 /** Loads the configuration as a container does, from a folder instead of the container's root. */
 function mounted(

@@ -1,7 +1,7 @@
 # What the entry point of the image `postgres` does with the variables of compose.yaml.
 set -e
 PATH="$(echo /usr/lib/postgresql/*/bin):$PATH"
-data=/var/lib/postgresql/data
+data=/var/lib/postgresql/18/docker
 if [ ! -s $data/PG_VERSION ]; then
   : "${POSTGRES_PASSWORD:?is required}"
   echo "$POSTGRES_PASSWORD" >/tmp/password
