@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { fileName, nearbyBaseAddress, text, wholeNumber } from '../schema/scalars.ts'
-import { AUTH_OPENS } from './auth-opens.ts'
 import { password } from '../schema/secret.ts'
 import { completed, section } from '../schema/section.ts'
 import { variables } from '../schema/variables.ts'
@@ -32,12 +31,12 @@ const httpKeys = section({
     .prefault(9464)
     .describe('Port to listen on; 0: any free one')
     .register(variables, { name: 'CALLWATCH_HTTP_PORT' }),
-  public_url: nearbyBaseAddress().optional().describe('Address of the page as users reach it, for links in messages'),
-  auth: auth
+  public_url: nearbyBaseAddress()
     .optional()
-    .describe(`User and password that all but /healthz and /readyz require, ${AUTH_OPENS}; default: none`),
+    .describe('Address of the page as users reach it: messages link to it, and it may change silences'),
+  auth: auth.optional().describe('User and password that all but /healthz and /readyz require; default: none'),
   find: z.boolean().optional().describe("With auth: page and API may search for a user's calls; default: they may not"),
-  hooks: hooks.optional().describe('A separate listener for /hooks, which serves nothing else'),
+  hooks: hooks.optional().describe('A listener for /hooks alone'),
   tls: tls.optional().describe('HTTPS instead of HTTP; a renewed certificate is reloaded'),
 })
 

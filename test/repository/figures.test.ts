@@ -58,7 +58,6 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['semantics', /95th percentile to (\d+)%/, () => Math.round((Math.exp(1 / (2 * constant('history/sums.ts', 'CLASSES_A_FACTOR'))) - 1) * 100)],
   ['semantics', /more than (\w+) minutes after they had finished/, () => constant('ledger/usage.ts', 'LATE_SECONDS') / 60],
   ['semantics', /`Retry-After`, up to (\w+) hour/, () => constant('polling/rate-limiter.ts', 'MAX_PAUSE_SECONDS') / 3600],
-  ['commands', /It reads at most (\d+) pages/, () => constant('pipeline/find-calls.ts', 'MOST_PAGES')],
   ['api', /answers within (\d+) s/, () => constant('daemon/search.ts', 'LONGEST_SECONDS')],
   ['semantics', /at most a (\w+) of `max_requests_per_minute`/, () => constant('commands/audit/beside-daemon.ts', 'RATE_SHARE')],
   ['api', /more than (\w+) for calls with no `limit`/, () => calls('MAX_LARGE_AT_A_TIME')],
@@ -82,8 +81,6 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['events', /says, (\w+) hour at most/, () => constant('events/webhooks/deliver-events.ts', 'MAX_RETRY_AFTER_SECONDS') / 3600],
   ['events', /gets nothing for up to (\d+) s/, () => constant('events/webhooks/deliver-events.ts', 'MAX_PAUSE_SECONDS')],
   ['events', /more than (\w+) minutes away/, () => constant('events/webhooks/verify.ts', 'TOLERANCE_SECONDS') / 60],
-  ['page', /up to (\w+) seconds each/, () => constant('history/calls-pages.ts', 'SEARCH_SECONDS')],
-  ['page', /reloaded every (\d+) seconds/, () => constant('web/page/model/charts.ts', 'REFRESH_MS') / 1000],
   ['alerting', /`endsAt` (\w+) intervals/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'LIFETIME_POLLS')],
   ['alerting', /\(at least (\d+) min\)/, () => constant('notifications/receivers/alertmanager/alertmanager-refresh.ts', 'MIN_LIFETIME_SECONDS') / 60],
   ['alerting', /on (\w+) times as many targets, or on all/, () => due('GROWTH')],
@@ -119,7 +116,6 @@ function measured(row: string): number {
 const MEASURED: [page: string, says: RegExp, row: string][] = [
   ['sizing', /Memory \| About (\d+) MB/, 'idle'],
   ['sizing', /(\d+) bytes for each call of `poll.lookback`/, 'memory'],
-  ['kubernetes', /(\d+) bytes for each call of the last `poll.lookback`/, 'memory'],
   ['sizing', /Disk \| About (\d+) bytes/, 'bytes a call on disk'],
   ['sizing', /(\d+) in PostgreSQL/, 'bytes a call on disk (PostgreSQL)'],
 ]

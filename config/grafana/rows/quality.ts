@@ -66,7 +66,7 @@ export function anomalies() {
   return [
     graph({
       title: 'Anomalies, last hour',
-      about: 'Impossible or retracted data of the service, by kind. docs/semantics.md explains each kind.',
+      about: 'Impossible or retracted data of the service, by kind. docs/troubleshooting.md explains each kind.',
       width: 8,
       queries: { '{{kind}}': inTheHour('callwatch_call_anomalies_total', 'kind') },
     }),

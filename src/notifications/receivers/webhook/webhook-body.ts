@@ -57,8 +57,8 @@ const links = z.object({ alert: z.string(), calls: z.string().exactOptional(), s
 /**
  * The body that a webhook posts (docs/webhook.md). `version` changes only if a field is removed or changes its meaning; a
  * receiver must ignore fields that it does not know. Times are RFC 3339 in UTC, durations are seconds, ratios are 0 to 1; null
- * means that the value does not exist. A message may arrive more than once: `target`, `key`, `state` and `at` together identify
- * a change.
+ * means that the value does not exist. A message may arrive more than once: `target`, `key`, `state` and `firing_since` together
+ * identify a change.
  */
 export const message = z.discriminatedUnion('kind', [
   z.object({
