@@ -3,7 +3,7 @@ import { exactDifferences, live, polls, settle, systemWorld } from './world.ts'
 import { difference } from '../../kit/replay/exposition.ts'
 import { observedFamilies, replay } from '../../kit/replay/replay.ts'
 
-test('every exact series of an undisturbed daemon equals what the simulator recorded, every observed one a replay of the responses', async () => {
+test('every exact series of an undisturbed daemon equals what the simulator recorded, every observed one a replay of the responses; its requests only read', async () => {
   const world = await systemWorld('--speed', '400', '--calls-per-minute', '600', '--history', '250', '--seed', '21')
   const daemon = await world.startDaemon()
   await live(12)
@@ -13,7 +13,13 @@ test('every exact series of an undisturbed daemon equals what the simulator reco
   expect(differences).toEqual([])
   expect(expected.size).toBeGreaterThan(100)
 
-  const observed = replay(await world.responses(), { created: await daemon.created(), baseline: 'count' })
+  const responses = await world.responses()
+  const operations = responses.map(
+    ({ method, path }) => `${method} ${path.replace(/[?].*$/, '').replace(/(?<=calls\/).+/, 'ID')}`,
+  )
+  expect(new Set(operations)).toEqual(new Set(['GET /v3/calls', 'GET /v3/calls/ID']))
+
+  const observed = replay(responses, { created: await daemon.created(), baseline: 'count' })
   expect(difference(observed, await daemon.scrape(), observedFamilies)).toEqual([])
   expect(observed.size).toBeGreaterThan(5)
   for (const outcome of ['complete', 'incremental'])
