@@ -249,8 +249,9 @@ export const hazards = {
   },
   redated: {
     probability: 0.04,
-    // With other times and without a mid it is another call. What leaves the list right after it was redated, no poll can see so.
-    suits: ({ hazards, standing }) => standing.mids !== 'none' && !hazards.includes('pastLast'),
+    // With other times and without a mid, or in one reading, it is another call. What leaves the list right after it was redated, no poll can see so.
+    suits: ({ hazards, standing }) =>
+      standing.mids !== 'none' && !['pastLast', 'doubledRows'].some((name) => hazards.includes(name)),
     change: () => ({ facts: { redated: 0.2 }, outages: false }),
   },
   /**
