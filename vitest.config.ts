@@ -11,7 +11,7 @@ export const UNIT = ['test/unit/**/*.test.ts']
  * demos, long laws.
  */
 export const SLOW = [
-  'test/contract/store/{on-*,meetings-on-sqlite}.test.ts',
+  'test/contract/store/{on,meetings-on}-*.test.ts',
   'test/promises/**/*.test.ts',
   'test/real/**/*.test.ts',
   'test/repository/release.test.ts',

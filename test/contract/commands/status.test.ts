@@ -174,7 +174,7 @@ describe('status', () => {
       /^critical: production: no successful poll since (?:[-\d]{10} )?\d\d:\d\d:\d\d UTC; before that, 42\.5% of 40 calls failed in 15 minutes, mostly rejected$/,
     )
     expect(lines.slice(1, end)).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}Since TIME/)]))
-    expect((await status(await configOf([shownTarget(FIRES)]))).lines[0]).not.toContain('; then')
+    expect((await status(await configOf([shownTarget(FIRES)]))).lines[0]).not.toContain('; before that')
     expect(lines.slice(end + 1)).toEqual([
       'production: no successful poll since TIME',
       'staging: never polled successfully: the key is wrong',

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { MISSING_POSTGRES, startPostgres } from './start-postgres.ts'
+import { MISSING_POSTGRES, startPostgres, type PostgresServer } from './start-postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -8,10 +8,14 @@ declare module 'vitest' {
   }
 }
 
+let server: PostgresServer | undefined
+
 /** One server for all tests of a run that need no more of it than databases. */
-export default async function setup({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const server =
-    MISSING_POSTGRES === undefined ? await startPostgres({ settings: { max_connections: '600' } }) : undefined
+export async function setup({ provide }: TestProject): Promise<void> {
+  if (MISSING_POSTGRES === undefined) server = await startPostgres({ settings: { max_connections: '600' } })
   provide('postgres', server?.port)
-  return server?.stop
+}
+
+export async function teardown(): Promise<void> {
+  await server?.stop()
 }
