@@ -11,7 +11,7 @@ export const UNIT = ['test/unit/**/*.test.ts']
  * demos, long laws.
  */
 export const SLOW = [
-  'test/contract/store/{on-*,meetings-on-sqlite}.test.ts',
+  'test/contract/store/{on,meetings-on}-*.test.ts',
   'test/promises/**/*.test.ts',
   'test/real/**/*.test.ts',
   'test/repository/release.test.ts',
@@ -36,6 +36,8 @@ class SimulationsFirst extends BaseSequencer {
     return [...(rest.first ?? []), ...(rest.later ?? [])]
   }
 }
+
+const ONE_SERVER = 'test/kit/postgres/one-server.ts'
 
 const shared = {
   // Some start processes while other tests, and other programs, keep both cores busy.
@@ -64,7 +66,16 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SimulationsFirst },
     projects: [
-      { test: { ...shared, name: 'unit', include: UNIT, exclude: [...ALONE, ...PAGE], setupFiles: 'test/kit/unit-setup.ts', isolate: false } },
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: UNIT,
+          exclude: [...ALONE, ...PAGE],
+          setupFiles: 'test/kit/unit-setup.ts',
+          isolate: false,
+        },
+      },
       { test: { ...byVite, name: 'page', include: PAGE, isolate: false } },
       {
         test: {
@@ -72,6 +83,7 @@ export default defineConfig({
           name: 'parts',
           include: ['test/**/*.test.ts'],
           exclude: [...UNIT, ...ALONE, ...SLOW, ...CONTAINER],
+          globalSetup: ONE_SERVER,
           isolate: false,
         },
       },
@@ -82,6 +94,7 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           exclude: CONTAINER,
+          globalSetup: ONE_SERVER,
           // Beside other programs that keep both cores busy, weeks of polls take half of it.
           testTimeout: 300_000,
           hookTimeout: 120_000,

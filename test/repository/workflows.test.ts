@@ -144,5 +144,12 @@ test.each([...UNIT, ...PAGE, ...ALONE, ...SLOW])('%s, which vitest.config.ts nam
 
 test('.ci/run runs the tests of README, and those that it leaves out', () => {
   expect(read('README.md')).toContain('npm ci && npm test')
-  expect(read('.ci/run')).toMatch(/^npm ci && npm test \|\| exit 1\nnpm run test:slow\nnpm run test:container$/m)
+  for (const command of [
+    'npm ci && npm test',
+    'npm run lint',
+    'npm run test:slow',
+    'npm run test:container',
+    'npm run bench',
+  ])
+    expect(read('.ci/run')).toContain(command)
 })

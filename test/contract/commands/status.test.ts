@@ -174,7 +174,7 @@ describe('status', () => {
       /^critical: production: no successful poll since (?:[-\d]{10} )?\d\d:\d\d:\d\d UTC; before that, 42\.5% of 40 calls failed in 15 minutes, mostly rejected$/,
     )
     expect(lines.slice(1, end)).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}Since TIME/)]))
-    expect((await status(await configOf([shownTarget(FIRES)]))).lines[0]).not.toContain('; then')
+    expect((await status(await configOf([shownTarget(FIRES)]))).lines[0]).not.toContain('; before that')
     expect(lines.slice(end + 1)).toEqual([
       'production: no successful poll since TIME',
       'staging: never polled successfully: the key is wrong',
@@ -296,7 +296,7 @@ describe('status', () => {
       (await callwatch(['status', '--config', config, ...options], { columns })).stdout.trimEnd()
     const narrow = await printed(60)
     expect(narrow).toMatch(
-      /^critical: production: no successful poll since .*\n {2}(?:UTC; )?then 42\.5% of 40 calls failed in 15 minutes, mostly\n {2}rejected\n {2}Since/,
+      /^critical: production: no successful poll since .*\n {2}(?:UTC; )?before that, 42\.5% of 40 calls failed in 15\n {2}minutes, mostly rejected\n {2}Since/,
     )
     expect(narrow).toMatch(/^ {2}\S.*\n {4}\S/m)
     const isCommand = (line: string) =>

@@ -1,32 +1,62 @@
-import { afterAll, beforeAll, describe, type TestContext } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, inject, type TestContext } from 'vitest'
+import { connect } from '../../../src/store/postgres/connection.ts'
 import { MISSING_POSTGRES, startPostgres, type PostgresOptions, type PostgresServer } from './start-postgres.ts'
 
-/** A server, and an empty database of it under a name that was not taken yet: its address. */
-export type InPostgres = { server: () => PostgresServer; newDatabase: () => Promise<string> }
+/** An empty database under a name that was not taken yet: its address. */
+type WithDatabases = { newDatabase: () => Promise<string> }
+export type WithServer = WithDatabases & { server: () => PostgresServer }
 
 /**
- * Tests with a real PostgreSQL, one server for all of them. Where there is none they are skipped, and under `CI=true` they
- * fail; both say how to get it.
+ * Tests with databases of the PostgreSQL that all tests of a run share (one-server.ts). Where there is none they are skipped, and under `CI=true`
+ * they fail; both say how to get it.
  */
-export function inPostgres(name: string, tests: (postgres: InPostgres) => void, options: PostgresOptions = {}): void {
-  if (MISSING_POSTGRES !== undefined && process.env['CI'] !== 'true') {
-    console.warn(`${name} is not tested: ${MISSING_POSTGRES}`)
-    const none = (): never => {
-      throw new Error(MISSING_POSTGRES)
-    }
-    describe.skip(`${name} (${MISSING_POSTGRES})`, () => tests({ server: none, newDatabase: none }))
-    return
-  }
-  describe(name, () => {
+export function inPostgres(name: string, tests: (postgres: WithDatabases) => void): void {
+  withPostgres(name, () => tests({ newDatabase: async () => newDatabaseOf(inject('postgres')!) }))
+}
+
+/** The same with a server of their own, which they may configure, halt and kill. */
+export function inOwnPostgres(
+  name: string,
+  tests: (postgres: WithServer) => void,
+  options: PostgresOptions = {},
+): void {
+  withPostgres(name, () => {
     let server: PostgresServer | undefined
-    let databases = 0
     beforeAll(async () => {
-      if (MISSING_POSTGRES !== undefined) throw new Error(MISSING_POSTGRES)
       server = await startPostgres(options)
     }, 120_000)
     afterAll(() => server?.stop(), 60_000)
-    tests({ server: () => server!, newDatabase: () => server!.database(`test_${++databases}`) })
+    tests({ server: () => server!, newDatabase: async () => newDatabaseOf(server!.port) })
   })
+}
+
+function withPostgres(name: string, tests: () => void): void {
+  if (MISSING_POSTGRES === undefined) {
+    describe(name, tests)
+    return
+  }
+  const missing = MISSING_POSTGRES
+  if (process.env['CI'] === 'true') {
+    describe(name, () => {
+      beforeAll(() => {
+        throw new Error(missing)
+      })
+      tests()
+    })
+    return
+  }
+  console.warn(`${name} is not tested: ${missing}`)
+  describe.skip(`${name} (${missing})`, tests)
+}
+
+async function newDatabaseOf(port: number): Promise<string> {
+  const address = `postgres://postgres@127.0.0.1:${port}`
+  const name = `test_${randomUUID().slice(0, 8)}`
+  const connection = await connect(`${address}/postgres`, { readOnly: true })
+  await connection.run(`CREATE DATABASE "${name}"`)
+  await connection.close()
+  return `${address}/${name}`
 }
 
 /** Skips a test where there is no PostgreSQL; under `CI=true` it fails instead. */

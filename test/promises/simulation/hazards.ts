@@ -247,12 +247,6 @@ export const hazards = {
     // A call that rings has no mid: nothing but its start, which is right and in each answer, tells it from the one before.
     change: () => ({ standing: { reusedIds: 0.3 }, facts: { swift: 0.4, near_future: 0 }, odd: { fields: 0 } }),
   },
-  redated: {
-    probability: 0.04,
-    // With other times and without a mid it is another call. What leaves the list right after it was redated, no poll can see so.
-    suits: ({ hazards, standing }) => standing.mids !== 'none' && !hazards.includes('pastLast'),
-    change: () => ({ facts: { redated: 0.2 }, outages: false }),
-  },
   /**
    * The reverse of a replica that lags: lists are current. Where the next call of a session replaces a row, such an answer shows the
    * call before it as it was, which is in no list.
@@ -467,7 +461,7 @@ export const hazards = {
           { from: to, to: to + between(stream, 10, 150), switches: early },
         ],
         // Corrections come in for longer than such a lookback.
-        facts: { corrected: 0, redated: 0, recorded_late: 0 },
+        facts: { corrected: 0, recorded_late: 0 },
         odd: { fields: 0 },
         mostIntensity: 0.3,
         outages: false,

@@ -40,9 +40,11 @@ export const painted = (page: Page) =>
 /** An element that gets the focus by the Tab key. */
 export type Stop = { name: string; outline: string }
 
-/** Presses Tab until the focus leaves the page, at most a hundred times. */
+/** Presses Tab from the beginning of the page until the focus leaves it, at most a hundred times. */
 export async function walk(page: Page): Promise<Stop[]> {
   const stops: Stop[] = []
+  // Otherwise Tab goes on from what was last clicked or scrolled to.
+  await page.evaluate(`document.body.tabIndex = -1, document.body.focus(), document.body.removeAttribute('tabindex')`)
   for (let i = 0; i < 100; i++) {
     await page.keyboard.press('Tab')
     const stop: Stop | null = await page.evaluate(`(() => {

@@ -11,7 +11,7 @@ import type { Store } from '../../../src/store/store.ts'
 import { openSqliteStore } from '../../../src/store/open-sqlite.ts'
 import { firingOf, POLL_AGE } from '../../kit/alerts/sample-rules.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 import { openIn } from '../../kit/store/place.ts'
 import { owningStore } from '../../kit/store/postgres/daemon.ts'
 import { callwatch, configFile, emptyFolder, MAIN, start } from '../../kit/commands/callwatch.ts'
@@ -387,7 +387,7 @@ test('--follow ends without a message when nothing reads its output any more', a
   expect(idsIn(stdout)).toEqual(['first-0'])
 })
 
-inPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
+inOwnPostgres('events in PostgreSQL', ({ server, newDatabase }) => {
   test('are selected, and followed beyond a crash of the server', async () => {
     const url = await newDatabase()
     const args = argsOn(`url: '${url}'`)

@@ -9,7 +9,7 @@ import { connect } from '../../../src/store/postgres/connection.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { contents } from '../../kit/ledger/seen.ts'
 import { NOW } from '../../kit/metrics/hand-made-target.ts'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 import { rollupProblems } from '../../kit/store/rollup-problems.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 import { commitOf, DAY } from '../../kit/store/place.ts'
@@ -19,7 +19,7 @@ import { filledStore, TARGETS } from '../../kit/filled-store.ts'
 /** No test renews it. */
 const LEASE = 600
 
-inPostgres('a store that is copied', ({ server, newDatabase }) => {
+inOwnPostgres('a store that is copied', ({ server, newDatabase }) => {
   const emptyFile = () => ({ path: join(temporaryFolder(), 'copy.db') })
   const emptyDatabase = async () => ({ url: await newDatabase() })
 

@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { ANY_CALL } from '../../kit/daemon/any-call.ts'
 import { daemonInProcess, KEY } from '../../kit/daemon/daemon-in-process.ts'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 
-inPostgres('a reload with another user and password of the database', ({ newDatabase, server }) => {
+inOwnPostgres('a reload with another user and password of the database', ({ newDatabase, server }) => {
   test('is taken, and new connections use them', async () => {
     const simulator = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 1, history: 0 })
     onTestFinished(simulator.close)

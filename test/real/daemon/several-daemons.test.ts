@@ -6,7 +6,7 @@ import { startSimulator } from '../../../src/simulator/simulator.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { databaseProxy } from '../../kit/cluster/database-proxy.ts'
 import { logCommits } from '../../kit/postgres/log-commits.ts'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 import { freePort } from '../../kit/postgres/start-postgres.ts'
 import { localServer } from '../../kit/commands/local-server.ts'
 import { eventClient } from '../../kit/web/event-client.ts'
@@ -39,7 +39,7 @@ type TargetView = {
   rules: { threshold: number }[]
 }
 
-inPostgres('daemons on one database', ({ newDatabase, server }) => {
+inOwnPostgres('daemons on one database', ({ newDatabase, server }) => {
   /** Starts daemons that share a database, one after the other, each with the same four targets. */
   async function sharing(differing: Partial<Config> = {}) {
     const service = await startSimulator({ apiKey: KEY, callsPerMinute: 60, speed: 20, history: 50 })

@@ -1,14 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { contents } from '../../kit/ledger/seen.ts'
-import { inPostgres, type InPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres, type WithServer } from '../../kit/postgres/in-postgres.ts'
 import { startStandby } from '../../kit/postgres/start-postgres.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { DAY, openIn } from '../../kit/store/place.ts'
 import { openShared, owner, replicaOf } from '../../kit/store/postgres/daemon.ts'
 
 /** A daemon that owns a target in a primary with a synchronous standby, and finds both. */
-async function withStandby({ server }: InPostgres) {
+async function withStandby({ server }: WithServer) {
   const standby = await startStandby(server())
   onTestFinished(() => standby.stop())
   const hosts = [server(), standby].map(({ port }) => `127.0.0.1:${port}`)
@@ -23,7 +23,7 @@ async function withStandby({ server }: InPostgres) {
 }
 
 describe('a synchronous standby', () => {
-  inPostgres('of a primary that dies in the middle of commits', (postgres) => {
+  inOwnPostgres('of a primary that dies in the middle of commits', (postgres) => {
     test('has every commit that was answered, and the next ones once it was promoted', async () => {
       const { store, ledger, standby, next, sees, ownsAgain } = await withStandby(postgres)
       for (let i = 0; i < 50; i++) await sees(`before ${i}`)
@@ -43,7 +43,7 @@ describe('a synchronous standby', () => {
     })
   })
 
-  inPostgres('that is promoted after the primary has become read-only', (postgres) => {
+  inOwnPostgres('that is promoted after the primary has become read-only', (postgres) => {
     test('is used by the next statement: the connections to the old one are dropped', async () => {
       const { store, standby, sees } = await withStandby(postgres)
       await sees('before')
@@ -65,7 +65,7 @@ describe('a synchronous standby', () => {
     })
   })
 
-  inPostgres('that is promoted while the old primary still runs', (postgres) => {
+  inOwnPostgres('that is promoted while the old primary still runs', (postgres) => {
     test('is used next, though the old one answers all but commits', async () => {
       const { store, standby, next, sees, ownsAgain } = await withStandby(postgres)
       await sees('before')

@@ -4,7 +4,7 @@ import { openReader } from '../../../src/store/open-store.ts'
 import { openPostgresStore } from '../../../src/store/open-postgres.ts'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { contents, CREATED } from '../../kit/ledger/seen.ts'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 import { DAY } from '../../kit/store/place.ts'
 import { joined, openShared, owner, replicaOf } from '../../kit/store/postgres/daemon.ts'
 
@@ -23,7 +23,7 @@ const HOSTILE = {
   idle_session_timeout: "'30s'",
 }
 
-inPostgres('what a database sets for every session', ({ newDatabase, server }) => {
+inOwnPostgres('what a database sets for every session', ({ newDatabase, server }) => {
   const nameOf = (url: string) => new URL(url).pathname.slice(1)
   async function admin(url: string) {
     const connection = await connect(url)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 import { MISSING_PGBOUNCER, startPgbouncer, type Pgbouncer } from '../../kit/postgres/start-pgbouncer.ts'
 import { SAME_STATEMENTS, storeContract } from '../../contract/store/store-contract.ts'
 import { emptied, joined, placesIn, replicaOf } from '../../kit/store/postgres/daemon.ts'
@@ -8,7 +8,7 @@ const isSkipped = MISSING_PGBOUNCER !== undefined && process.env['CI'] !== 'true
 if (isSkipped) console.warn(`the store behind a transaction pooler is not tested: ${MISSING_PGBOUNCER}`)
 
 describe.skipIf(isSkipped)(`behind a transaction pooler${isSkipped ? ` (${MISSING_PGBOUNCER})` : ''}`, () => {
-  inPostgres('the store in PostgreSQL', ({ server, newDatabase }) => {
+  inOwnPostgres('the store in PostgreSQL', ({ server, newDatabase }) => {
     let pooler: Pgbouncer | undefined
     beforeAll(async () => {
       if (MISSING_PGBOUNCER !== undefined) throw new Error(MISSING_PGBOUNCER)

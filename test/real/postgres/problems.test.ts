@@ -8,7 +8,7 @@ import { openPostgresStore } from '../../../src/store/open-postgres.ts'
 import { virtualClock } from '../../kit/virtual-clock.ts'
 import { completePoll, contents, seen } from '../../kit/ledger/seen.ts'
 import { cuttingProxy } from '../../kit/postgres/cutting-proxy.ts'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { DAY, episodesIn, NO_ALERTS, notification } from '../../kit/store/place.ts'
 import { joined, openShared, owner, replicaOf } from '../../kit/store/postgres/daemon.ts'
@@ -23,7 +23,7 @@ async function proxied(url: string) {
   return proxy
 }
 
-inPostgres('a database that lets its daemons down', ({ newDatabase, server }) => {
+inOwnPostgres('a database that lets its daemons down', ({ newDatabase, server }) => {
   test.each([
     ['of a commit without changes of alerts', []],
     ['of one with them', [notification]],
@@ -174,7 +174,7 @@ inPostgres('a database that lets its daemons down', ({ newDatabase, server }) =>
   })
 })
 
-inPostgres('a database that cannot be used is refused in a sentence', ({ newDatabase, server }) => {
+inOwnPostgres('a database that cannot be used is refused in a sentence', ({ newDatabase, server }) => {
   const secret = 'hunter2'
   const open = (url: string) => openPostgresStore({ url, lease: 60, deadline: 20 })
   const sentence = async (url: string) => {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 
 const noOpenssl = spawnSync('openssl', ['version']).error !== undefined
 const HOW = 'openssl is not on the PATH: apt-get install openssl'
 
-inPostgres('the way to PostgreSQL', ({ server }) => {
+inOwnPostgres('the way to PostgreSQL', ({ server }) => {
   /** Whether the connection that is made with this query of the address is encrypted. */
   const isEncrypted = async (query: string) => {
     const connection = await connect(`${server().url}${query}`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { connect } from '../../../src/store/postgres/connection.ts'
 import { LOCK } from '../../../src/store/postgres/schema.ts'
-import { inPostgres } from '../../kit/postgres/in-postgres.ts'
+import { inOwnPostgres } from '../../kit/postgres/in-postgres.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { runningTime } from '../../kit/running-time.ts'
 import { startProgram, type Program } from './program.ts'
@@ -16,7 +16,7 @@ async function endsInTime({ child, end }: Program): Promise<void> {
   expect(taken()).toBeLessThan(STOPPED_WITHIN_SECONDS)
 }
 
-inPostgres('a daemon whose database does not answer', ({ newDatabase, server }) => {
+inOwnPostgres('a daemon whose database does not answer', ({ newDatabase, server }) => {
   /** Locks all tables; returns what releases them. */
   async function lockTables(url: string): Promise<() => Promise<void>> {
     const locking = await connect(url)

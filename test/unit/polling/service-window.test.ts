@@ -3,6 +3,7 @@ import { newRateLimiter } from '../../../src/polling/rate-limiter.ts'
 import { chance, exponential, pick, random, whole, type Random } from '../../../src/simulator/random.ts'
 import { virtualClock, type VirtualClock } from '../../kit/virtual-clock.ts'
 import { gateway, named, silent, slidingLimit, tokenBucket, windowedLimit, type SharedLimit } from './shared-limits.ts'
+import { runs } from '../../kit/runs.ts'
 
 const limiter = (clock: VirtualClock, maxRequestsPerMinute = 200) =>
   newRateLimiter({ clock, maxRequestsPerMinute, pausedUntil: undefined, onPause: () => undefined })
@@ -85,7 +86,7 @@ describe.each(KINDS)('beside others who use an app whose limit %s, callwatch', (
   })
 })
 
-test.each(Array.from({ length: 16 }, (_, seed) => seed))(
+test.each(Array.from({ length: runs(16) }, (_, seed) => seed))(
   'daemons take half of what others leave, each its part, in a drawn world (seed %i)',
   async (seed) => {
     const drawn = random(seed, 'shared limit')

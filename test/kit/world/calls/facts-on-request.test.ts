@@ -106,21 +106,6 @@ test('an endedAt more than a day ahead is ignored, and becomes plausible within 
   expect(setAside(ledger).withoutEndedAt).toHaveLength(over.length)
 })
 
-test('a redated call gets earlier times and one more minute, long after its end', () => {
-  const redated = livesIn(worldWith({ redated: 1 })).filter((events) => named(events, 'corrected').length === 1)
-  expect(redated.length).toBeGreaterThan(50)
-  for (const events of redated) {
-    const [before, after] = [events.at(-2)!, events.at(-1)!]
-    const sooner = (['initiatedAt', 'startedAt', 'endedAt'] as const).map((name) => before[name]! - after[name]!)
-    expect(sooner).toEqual([sooner[0], sooner[0], sooner[0]])
-    expect(sooner[0]).toBeGreaterThanOrEqual(2)
-    expect(sooner[0]).toBeLessThanOrEqual(20)
-    expect(after.callMinutes.audio).toBeCloseTo(before.callMinutes.audio + 1, 6)
-    // Four minutes, at 10 × real time.
-    expect(after.at - before.at).toBeGreaterThanOrEqual(24)
-  }
-})
-
 test('healing leaves every row in the list', () => {
   const service = serviceOf({ history: 50, switches: { facts: { doubled: 0.5 } } })
   const before = idsOf(list(service, START))

@@ -1,8 +1,7 @@
-import type { Call } from '../../../../src/simulator/calls/call.ts'
 import type { Fact } from './facts.ts'
 import { reopened } from './reopened.ts'
 import { whole } from '../../../../src/simulator/random.ts'
-import { always, shifted, withTurns, type TurnedLife } from './turn.ts'
+import { always, withTurns, type TurnedLife } from './turn.ts'
 
 declare global {
   interface JSON {
@@ -75,23 +74,6 @@ export const factsOnRequest = {
       sessionId: String(FIRST_BIG_ID + place + BigInt(whole(random, 0, IDS_A_MILLISECOND - 1))),
       shown: (call) => ({ ...(shown?.(call) ?? call), sessionId: JSON.rawJSON(call.sessionId) }),
     }
-  },
-  /**
-   * Some minutes after the end all times of the call are some seconds earlier, and it has more minutes, as where the
-   * records of the media servers replace those of the signalling. Expected: the same call, with the minutes that the
-   * service says last.
-   */
-  redated: (life, { random, wait }) => {
-    if (life.turns || life.startedMs === undefined) return undefined
-    // One that was over before the other one began would be another call.
-    if (life.endedMs - life.initiatedMs < 30_000) return undefined
-    const sooner = whole(random, 2, 20)
-    const change = (call: Call): Call => ({
-      ...shifted(call, -sooner),
-      totalAudioMinutes: call.totalAudioMinutes + 1,
-      totalDurationInMinutes: call.totalDurationInMinutes + 1,
-    })
-    return withTurns(life, { ms: life.endedMs + wait(240, 3600), name: 'corrected', change })
   },
   /** The call is in the list twice, the same in both rows. Expected: it is one call. Not for calls that vanish for a while: the other row would stay. */
   doubled: (life) => (life.turns?.some(({ name }) => name === 'vanished') ? undefined : { ...life, isDoubled: true }),

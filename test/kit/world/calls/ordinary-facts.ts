@@ -95,13 +95,14 @@ export const ordinaryFacts = {
     )
   },
   /**
-   * An answered call is shown as begun a minute after it was answered. Expected: no answer delay; the rest as it is.
+   * An answered call is shown as begun a minute after it was answered, also while it rings. Expected: no answer delay; the rest as it is.
    */
   times_reversed: (life) => {
     if (life.startedMs === undefined) return undefined
+    const initiatedAt = Math.floor(life.startedMs / 1000) + 60
     return withTurns(
       life,
-      always((call) => (call.startedAt === undefined ? call : { ...call, initiatedAt: call.startedAt + 60 })),
+      always((call) => ({ ...call, initiatedAt })),
     )
   },
   /**

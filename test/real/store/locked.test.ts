@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openSqliteDaemonStore } from '../../../../src/store/open-sqlite.ts'
-import { completePoll, seen } from '../../../kit/ledger/seen.ts'
-import { openIn } from '../../../kit/store/place.ts'
-import { temporaryFolder } from '../../../kit/store/temporary-folder.ts'
+import { openSqliteDaemonStore } from '../../../src/store/open-sqlite.ts'
+import { completePoll, seen } from '../../kit/ledger/seen.ts'
+import { openIn } from '../../kit/store/place.ts'
+import { temporaryFolder } from '../../kit/store/temporary-folder.ts'
 
 const LOCKED = { kind: 'unavailable', message: expect.stringMatching(/cannot be used: database is locked/) }
 
