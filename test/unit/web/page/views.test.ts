@@ -183,7 +183,7 @@ describe('the chart of the usage by day', () => {
     coverage,
   })
 
-  test('has each day of the zone, also one of 25 hours, the sums of the days that they are compared with, and no 0 of a day that nobody saw', () => {
+  test('has each day of the zone, also one of 25 hours, and no 0 of a day that nobody saw', () => {
     chooseZone('Europe/Berlin')
     const chart = daysChart(days, ['production'], Date.parse('2026-10-27T11:00:00Z'))
     expect(chart.times.map((at) => isoTime(at))).toEqual([
@@ -195,15 +195,13 @@ describe('the chart of the usage by day', () => {
     expect(chart.series.map(({ name, values }) => [name, ...values])).toEqual([
       ['audio', 1, 0, 1, null],
       ['video', 2, 0, 2, null],
-      ['compared with', 3, null, null, null],
     ])
     // The legend has what the period has, not the last day.
-    expect(chart.series.map(({ whole }) => whole)).toEqual([3, 4.25, 7.25])
+    expect(chart.series.map(({ whole }) => whole)).toEqual([3, 4.25])
     // The last day is not over.
     expect(chart.complete).toBe(3)
     expect(chart.times.map((at) => stepAt(chart, at))).toEqual([0, 1, 2, 3])
     expect([-1, 3600 * 24 * 4].map((more) => stepAt(chart, (chart.times[0] ?? 0) + more))).toEqual([undefined, 3])
-    expect(daysChart({ ...days, rows: [by('2026-10-24')] }, [], 0).series).toHaveLength(2)
   })
 })
 
@@ -269,19 +267,25 @@ describe('the usage', () => {
     },
   })
 
-  test('has a row with all numbers, that with the largest share of failed calls first, and one of all calls', () => {
-    const worse = { ...row, target: 'staging', failure_ratio: 0.3, compared: { ...row.compared, known_days: 5 } }
+  test('has a row with all numbers, that with most user minutes first, and one of all calls', () => {
+    const worse = {
+      ...row,
+      target: 'staging',
+      user_minutes: 8,
+      failure_ratio: 0.3,
+      compared: { ...row.compared, known_days: 5 },
+    }
     const rows = shown({ rows: [row, worse] }).filter(({ type }) => type === 'tr')
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
-      'staging 5 4 1 0 0 1 1.0 2.0 7.3 7.5 ±0%, known of 5 of 29 days 30.0% 30.0% 1m – 2',
-      'production 5 4 1 0 0 1 1.0 2.0 7.3 7.5 not known before 20.0% 30.0% 1m – 2',
-      'all 5 4 1 0 0 1 1.0 2.0 7.3 15.0 +100%, known of 34 of 58 target-days 25.0% 30.0% 1m – 2',
+      'staging 5 4 1 0 0 1 1.0 2.0 3.0 4.3 8.0 ±0%, known of 5 of 29 days 30.0% 30.0% 1m – 2',
+      'production 5 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 not known before 20.0% 30.0% 1m – 2',
+      'all 5 4 1 0 0 1 1.0 2.0 3.0 4.3 15.0 +100%, known of 34 of 58 target-days 25.0% 30.0% 1m – 2',
     ])
     expect(shown({ rows: [row] }).filter(({ type }) => type === 'tr')).toHaveLength(2)
     const many = { ...total, minutes: { audio: 3000.4, video: 0 }, blind_seconds: 600 }
-    expect(shown({ total: many }).find(({ text }) => text.startsWith('all 5 4 1 0 0 1 3,000 0.0 7.3'))?.text).toMatch(
-      / 2 10m$/,
-    )
+    expect(
+      shown({ total: many }).find(({ text }) => text.startsWith('all 5 4 1 0 0 1 3,000 0.0 3.0 4.3'))?.text,
+    ).toMatch(/ 2 10m$/)
   })
 
   test('has twenty rows of three hundred, and three names of those that callwatch did not see, until all are wanted', () => {
