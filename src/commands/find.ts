@@ -56,7 +56,8 @@ function find(wanted: Wanted, { target, poll, ...options }: Asked): Promise<Foun
   })
 }
 
-/** `2026-11-20 21:56:25 UTC audio, to bob: rang 44s, nobody answered` */
-function lineOf({ began, text }: FoundCall): string {
-  return `${began === null ? 'at an unknown time' : `${began.slice(0, 19).replace('T', ' ')} UTC`} ${text}`
+/** `2026-11-20 21:56:25 UTC audio, to bob: rang 44s, nobody answered (session v1.us.a)` */
+function lineOf({ began, text, session_id: session }: FoundCall): string {
+  const time = began === null ? 'at an unknown time' : `${began.slice(0, 19).replace('T', ' ')} UTC`
+  return `${time} ${text} (session ${session})`
 }

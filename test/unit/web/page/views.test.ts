@@ -3,7 +3,7 @@ import { CallDetails } from '../../../../src/web/page/components/call-details.ts
 import { Usage } from '../../../../src/web/page/components/usage.tsx'
 import { addressOf, addressOfCalls } from '../../../../src/web/page/model/address.ts'
 import type { CallDetails as Details, Report } from '../../../../src/web/page/model/api.ts'
-import { callsRequest, meaningOf } from '../../../../src/web/page/model/calls.ts'
+import { callsRequest, loadCall, meaningOf } from '../../../../src/web/page/model/calls.ts'
 import { stepAt } from '../../../../src/web/page/model/chart.ts'
 import { chooseZone } from '../../../../src/web/page/model/format.ts'
 import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../../src/web/page/model/period.ts'
@@ -488,8 +488,8 @@ describe('the page of a call', () => {
     const asked: string[] = []
     vi.stubGlobal('fetch', async (address: string) => {
       asked.push(address)
-      const calls = [{ began: null, text: 'audio, to bob: rang 44s, nobody answered' }]
-      return new Response(JSON.stringify({ calls, filter: 'none', unclear: 0, complete: true }))
+      const calls = [{ session_id: 'v1.us.a', began: null, text: 'audio, to bob: rang 44s, nobody answered' }]
+      return new Response(JSON.stringify({ target: 'production', calls, filter: 'none', unclear: 0, complete: true }))
     })
     const { snapshot, ...state } = stateOf([shownTarget()], { callPage: loaded(details) })
     change({ ...state, snapshot: { ...snapshot!, can_find: true } })
@@ -499,12 +499,27 @@ describe('the page of a call', () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a button has it
     const press = button()!.props['onClick'] as () => void
     press()
-    await vi.waitFor(() => expect(found()).toBe('at an unknown time audio, to bob: rang 44s, nobody answered'))
+    await vi.waitFor(() => expect(found()).toContain('at an unknown time audio, to bob: rang 44s, nobody answered'))
     expect(asked).toEqual(['api/v1/find?target=production&session_id=v1.us.a'])
     change({ callPage: loaded({ ...details, call: { ...call, session_id: 'another' } }) })
     expect(found()).toBeUndefined()
     change({ snapshot })
     expect(button()).toBeUndefined()
+  })
+
+  test('that an address names by its session and its beginning is the call that began nearest to it', async () => {
+    withoutBrowser()
+    const other = { ...call, call_id: 'cw:2', began: isoTime(NOW - 5) }
+    vi.stubGlobal('fetch', async (address: string) => {
+      const first = { ...details, others: { calls: [other], more: 0 } }
+      return new Response(JSON.stringify(address.includes('cw') ? { ...details, call: other } : first))
+    })
+    const loadedId = async (began: string) => {
+      change({ query: new URLSearchParams({ target: 'production', session_id: 'v1.us.a', began }) })
+      await loadCall()
+      return current().callPage.answer?.call.call_id
+    }
+    expect([await loadedId(isoTime(NOW - 6)), await loadedId(call.began)]).toEqual(['cw:2', 'v1.us.a'])
   })
 
   test('says that its end was noticed late', () => {
