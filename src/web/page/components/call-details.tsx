@@ -1,9 +1,11 @@
 import { LATE_SECONDS } from '../../../ledger/usage.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
-import { capital, formatNumber, formatSeconds } from '../../../text/format.ts'
+import { capital, formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { callSentence, timesOf } from '../../../views/call-text.ts'
 import { addressOf } from '../model/address.ts'
+import { addressOfIncidentPage } from '../model/alerts/incident-page.ts'
+import { isOfCall } from '../model/alerts/meanwhile.ts'
 import { addressAround, askService, callIdIn, findRequest, jsonOf, meaningOf } from '../model/calls.ts'
 import type { CallDetails as Details } from '../model/api.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
@@ -30,7 +32,12 @@ export function CallDetails({ state }: { state: State }) {
           </h2>
         </div>
         <Note id="call-note" problem={problem} isLoading={answer === undefined} />
-        {answer !== undefined && [timeline(answer.call, now), meaning(answer), next(state, answer.call)]}
+        {answer !== undefined && [
+          timeline(answer.call, now),
+          meaning(answer),
+          meanwhile(state, answer.call),
+          next(state, answer.call),
+        ]}
       </section>
       {answer !== undefined && [others(answer, now), seen(answer, now)]}
     </>
@@ -78,6 +85,23 @@ function meaning({ call, others: { calls } }: Details) {
       {runbook !== undefined && [<a href={`runbooks/${runbook}`}>What to check</a>, '. ']}
       {calls.length === 0 && 'Its session has no other call.'}
     </p>
+  )
+}
+
+/** Which rules fired on its target during the call, and on how many targets. */
+function meanwhile(state: State, call: Details['call']) {
+  const { answer = [], problem } = state.meanwhile
+  if (!isOfCall(state.meanwhile, call)) return false
+  return (
+    <div id="call-meanwhile" aria-live="polite">
+      {problem !== undefined && quiet(problem)}
+      {answer.map(({ alert, targets, isCut }) => (
+        <p>
+          Meanwhile: <a href={addressOfIncidentPage(alert, alert.since)}>{alert.alert}</a>
+          {` on ${isCut ? 'at least ' : ''}${plural(targets, 'target')}, from ${momentInZone(alert.since, nowOf(state))}`}
+        </p>
+      ))}
+    </div>
   )
 }
 

@@ -1,6 +1,7 @@
 import { findCalls, getCall, getCalls, type Call, type FoundCalls } from './api.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addressOf } from './address.ts'
+import { loadMeanwhile } from './alerts/meanwhile.ts'
 import { isoOf } from './format.ts'
 import { addFilters, periodOf } from './period.ts'
 import { change, current, initialState, load, messageOf, serverTime, type CallsList, type State } from './state.ts'
@@ -83,8 +84,8 @@ const set = (changed: Partial<CallsList>) => change({ calls: { ...current().call
 /** The id of the call that an address names. Addresses from before sessions had several calls have it as `session_id`. */
 export const callIdIn = (query: URLSearchParams) => query.get('call_id') ?? query.get('session_id') ?? ''
 
-/** Loads the call that the address names: by its id, or by its session and when it began. */
-export function loadCall() {
+/** Loads the call that the address names, by its id, or by its session and when it began; and the alerts that fired during it. */
+export async function loadCall() {
   const { query } = current()
   const [target, id, began] = [query.get('target') ?? '', callIdIn(query), query.get('began')]
   const ask = async () => {
@@ -95,7 +96,9 @@ export function loadCall() {
     const [{ call_id }] = [first.call, ...first.others.calls].toSorted((a, b) => distance(a) - distance(b)) as [Call]
     return call_id === first.call.call_id ? first : getCall(target, call_id)
   }
-  return load('callPage', `${target}|${id}|${began}`, ask, 'The call could not be loaded')
+  await load('callPage', `${target}|${id}|${began}`, ask, 'The call could not be loaded')
+  const { answer } = current().callPage
+  if (answer !== undefined) await loadMeanwhile(answer.call)
 }
 
 /** The address of the page of a call that the service shows, which does not know its id. */

@@ -507,6 +507,36 @@ describe('the page of a call', () => {
     expect(button()).toBeUndefined()
   })
 
+  test('says which rules of its kind of calls fired on its target during it, and on how many targets', async () => {
+    withoutBrowser()
+    const [since, asked] = [isoTime(NOW - 60), [] as string[]]
+    const video = { target: 'production', alert: 'VideoFails', labels: { type: 'video' }, since }
+    const own = { ...video, alert: 'HighFailureRate', labels: {} }
+    vi.stubGlobal('fetch', async (address: string) => {
+      if (address.startsWith('api/v1/call?')) return new Response(JSON.stringify(details))
+      asked.push(address)
+      const alerts = address.includes('target=') ? [video, own] : [own, { ...own, target: 'staging' }]
+      return new Response(JSON.stringify({ alerts }))
+    })
+    const query = new URLSearchParams({ target: 'production', call_id: 'v1.us.a' })
+    change({ ...stateOf([shownTarget()]), query })
+    await loadCall()
+    const times = new URLSearchParams({ since: call.began, until: '2026-09-21T14:13:10.001Z' })
+    expect(asked).toEqual([`api/v1/alerts?target=production&${times}`, `api/v1/alerts?alert=HighFailureRate&${times}`])
+    const elements = render(CallDetails, current())
+    expect(textOf(elements, { id: 'call-meanwhile' })).toBe(
+      'Meanwhile: HighFailureRate on 2 targets, from 14:12:20 UTC',
+    )
+    const addresses = elements.map(({ props }) => props['href'])
+    expect(addresses).toContain(`./?${new URLSearchParams({ alert: 'HighFailureRate', since })}#incident`)
+    const another = { call: { ...call, call_id: 'cw:2' } }
+    expect(
+      textOf(render(CallDetails, { ...current(), callPage: loaded({ ...details, ...another }) }), {
+        id: 'call-meanwhile',
+      }),
+    ).toBeUndefined()
+  })
+
   test('that an address names by its session and its beginning is the call that began nearest to it', async () => {
     withoutBrowser()
     const other = { ...call, call_id: 'cw:2', began: isoTime(NOW - 5) }
