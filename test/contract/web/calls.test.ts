@@ -258,7 +258,7 @@ describe('/api/v1/call', () => {
     const response = await fetch(`${url}/api/v1/call?target=production&call_id=none`)
     expect([response.status, JSON.parse(await response.text()).detail]).toEqual([
       404,
-      'no call none of target production is known; it may be expired. /api/v1/calls lists the calls of a session (session_id)',
+      'no call none of target production is known; it may be expired. A session is not found here: list its calls',
     ])
   })
 })

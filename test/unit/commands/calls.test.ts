@@ -107,10 +107,10 @@ test('calls lists all calls of a session, with a call id where it is not the ses
   const list = async (...more: string[]) => (await callwatch([...args, '--since', '2026-09-21', ...more])).stdout
   expect(await list('--session-id', 'first')).toBe(
     [
-      'finished (UTC)       target  call id                    session id  type   mode  receiver  status    duration  participants',
-      '2026-09-21 14:19:10  a       cw:vUtSrQpOnMlKjIhGfEdCbA  first       audio  call  user      ended            -             0',
-      '2026-09-21 14:18:40  a       cw:AbCdEfGhIjKlMnOpQrStUv  first       audio  call  user      ended            -             0',
-      '2026-09-21 14:15:00  a                                  first       audio  call  user      rejected         -             0',
+      'began (UTC)          finished (UTC)       target  call id                    session id  type   mode  receiver  status    duration  participants',
+      '2026-09-21 14:19:05  2026-09-21 14:19:10  a       cw:vUtSrQpOnMlKjIhGfEdCbA  first       audio  call  user      ended            -             0',
+      '2026-09-21 14:18:35  2026-09-21 14:18:40  a       cw:AbCdEfGhIjKlMnOpQrStUv  first       audio  call  user      ended            -             0',
+      '2026-09-21 14:14:55  2026-09-21 14:15:00  a                                  first       audio  call  user      rejected         -             0',
       '',
     ].join('\n'),
   )

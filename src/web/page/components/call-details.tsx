@@ -31,7 +31,13 @@ export function CallDetails({ state }: { state: State }) {
             {answer ? callSentence(answer.call, momentInZone(answer.call.began, now), now) : `Call ${id}`}
           </h2>
         </div>
-        <Note id="call-note" problem={problem} isLoading={answer === undefined} />
+        <Note id="call-note" problem={problem} isLoading={answer === undefined}>
+          {problem !== undefined && id !== '' && (
+            <LinkButton href={addressOf('calls', { target, session_id: callIdIn(query) })}>
+              Calls of this session
+            </LinkButton>
+          )}
+        </Note>
         {answer !== undefined && [
           timeline(answer.call, now),
           meaning(answer),
@@ -69,6 +75,7 @@ function timeline(call: Details['call'], now: string) {
         {times.map(({ at, what }) => (
           <li>
             <time datetime={at}>{moment(at, now)}</time> {what}
+            {times.length === 1 && '; when it ended is not known'}
           </li>
         ))}
       </ol>
@@ -152,7 +159,7 @@ function callFacts({ call, first_seen }: Details, now: string) {
     ['Began', momentInZone(call.began, now)],
     ['First seen by callwatch', momentInZone(first_seen, now)],
     [isLost ? 'Lost' : 'Finished', call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
-    !isLost && ['Noticed', noticed(call, now)],
+    !isLost && ['Noticed', noticed(call, first_seen, now)],
     ['Answer delay', isAnswered ? seconds(call.answer_delay_seconds) : 'never answered'],
     isAnswered && ['Duration', seconds(call.duration_seconds)],
     ['Participants', formatNumber(call.participants)],
@@ -164,8 +171,9 @@ function callFacts({ call, first_seen }: Details, now: string) {
 const minutesText = ({ audio, video }: Details['call']['minutes']) =>
   `${formatNumber(audio)} audio, ${formatNumber(video)} video`
 
-function noticed({ finished, noticed }: Details['call'], now: string) {
+function noticed({ finished, noticed }: Details['call'], firstSeen: string, now: string) {
   if (finished === undefined || noticed === undefined) return '–'
+  if (Date.parse(noticed) < Date.parse(firstSeen)) return 'it finished before callwatch watched'
   const delay = secondsBetween(finished, noticed)
   const [when, after] = [momentInZone(noticed, now), `${formatSeconds(delay)} after its end`]
   return delay <= LATE_SECONDS ? `${when}, ${after}` : [when, ' ', badge('noticed late', 'warning'), ' ', after]

@@ -34,6 +34,9 @@ const RECORDING_OPTIONS: Options = [
   ['false', 'without'],
 ]
 
+const FIND_HINT =
+  'To find the calls of a user, run `callwatch find USER`; with http.auth and http.find: true, this page does it too.'
+
 /** All calls of the history by filters, which the address of the page has. */
 export function CallsExplorer({ state }: { state: State }) {
   const { query, calls } = state
@@ -63,6 +66,7 @@ export function CallsExplorer({ state }: { state: State }) {
         {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
       </Filters>
       <CallsList state={state} />
+      {state.snapshot?.can_find === false && quiet(FIND_HINT)}
       {next !== undefined && (
         <Button onClick={isLoading ? stopSearch : loadOlder}>{isLoading ? 'Stop the search' : 'Older calls'}</Button>
       )}

@@ -1,4 +1,5 @@
 import { findCalls, getCall, getCalls, type Call, type FoundCalls } from './api.ts'
+import { rings } from '../../../views/call-text.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addressOf } from './address.ts'
 import { loadMeanwhile } from './alerts/meanwhile.ts'
@@ -160,8 +161,13 @@ const MEANINGS: Record<Call['status'], Meaning> = {
   lost: { text: 'means that the service no longer knows the call. It counts neither as ended nor as failed.' },
 }
 
+const MEETING_ENDED: Meaning = {
+  text: 'means that all have left, or that it was ended for all. Who heard what, the service does not say.',
+}
+
 /** What the status of a call means, and what to check. */
-export const meaningOf = ({ status }: Pick<Call, 'status'>): Meaning => MEANINGS[status]
+export const meaningOf = ({ status, mode }: Pick<Call, 'status' | 'mode'>): Meaning =>
+  status === 'ended' && !rings(mode) ? MEETING_ENDED : MEANINGS[status]
 
 /** So much before and after a call, other calls may show what was wrong (seconds). */
 const AROUND = 300

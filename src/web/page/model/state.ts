@@ -143,6 +143,12 @@ export function change(changed: Partial<State>) {
   else requestAnimationFrame(flush)
 }
 
+/** Changes a part of the state, and shows it at once. */
+export function changeNow(changed: Partial<State>) {
+  state = { ...state, ...changed }
+  show(state)
+}
+
 /** How long what the stream says waits for more, so that it is shown together. */
 const TOGETHER_MS = 150
 

@@ -71,3 +71,13 @@ test('the folded filters say what is selected', () => {
     'Filters: target=production, type=video',
   )
 })
+
+test('without a search of the service, the view says how to find the calls of a user', () => {
+  const hint = (state: State) =>
+    render(CallsExplorer, state).some(({ text }) => text.startsWith('To find the calls of a'))
+  const { snapshot, ...state } = listing([])
+  expect([true, false].map((can_find) => hint({ ...state, snapshot: { ...snapshot!, can_find } }))).toEqual([
+    false,
+    true,
+  ])
+})

@@ -477,7 +477,7 @@ describe('the page of a call', () => {
   test('has a meaning of each status, whose runbook is served', async () => {
     const pages = await runbookPages()
     for (const status of HISTORY_STATUSES) {
-      const { text, runbook } = meaningOf({ status })
+      const { text, runbook } = meaningOf({ status, mode: 'call' })
       expect(text).toMatch(/^means that .*\.$/)
       if (runbook !== undefined) expect(pages.has(`runbooks/${runbook}.html`)).toBe(true)
     }
@@ -555,6 +555,28 @@ describe('the page of a call', () => {
   test('says that its end was noticed late', () => {
     const late = { ...call, finished: isoTime(NOW - 7000), noticed: isoTime(NOW) }
     expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1h 56m after its end')
+  })
+
+  test('says that callwatch noticed no end of a call from before it watched', () => {
+    const earlier = { ...call, noticed: call.finished! }
+    expect(fact('Noticed', { call: earlier, first_seen: isoTime(NOW) })).toBe('it finished before callwatch watched')
+  })
+
+  test('says that its end is not known, and of a meeting that all have left', () => {
+    const noEnd = { ...call, status: 'rejected' as const, finished: call.began }
+    expect(textOf(shown({ call: noEnd }), { class: 'plain times' })).toBe('14:11:40 rings; when it ended is not known')
+    const meeting = shown({ call: { ...call, mode: 'meet' } })
+    expect(meeting.some(({ type, text }) => type === 'p' && text.startsWith('Ended means that all have left'))).toBe(
+      true,
+    )
+  })
+
+  test('that callwatch does not know leads to the calls of the session of this id', () => {
+    const query = new URLSearchParams({ target: 'production', call_id: 'room' })
+    const callPage = { ...loaded(undefined), problem: 'The call could not be loaded: no call room is known.' }
+    const elements = render(CallDetails, stateOf([], { view: 'call', query, callPage }))
+    const link = elements.find(({ text, type }) => type === 'a' && text === 'Calls of this session')
+    expect(link?.props['href']).toBe('./?target=production&session_id=room#calls')
   })
 
   test('says that a lost call was never seen to end', () => {
