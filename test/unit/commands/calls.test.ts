@@ -100,6 +100,15 @@ test('calls prints as many calls as --limit says, and finds calls by id, however
   expect(await list('--session-id', 'fir', '--format', 'ndjson')).toEqual([0, 1, ''])
 })
 
+test('calls --began prints the calls that began in a period', async () => {
+  const { args } = await counted()
+  const list = async (...more: string[]) => (await callwatch([...args, ...more, '--format', 'ndjson'])).stdout
+  const { began } = JSON.parse((await list('--since', '2026-09-21', '--session-id', 'first')).trim())
+  const period = ['--since', began, '--until', new Date(Date.parse(began) + 1000).toISOString()]
+  expect(await list(...period)).toBe('')
+  expect(await list(...period, '--began')).toContain('"session_id":"first"')
+})
+
 test('calls lists all calls of a session, with a call id where it is not the session id', async () => {
   const { args, see, over } = await counted()
   const again = (id: string, at: number) => ({ ...over(id, 'ended', at), session: 'first' })

@@ -28,6 +28,10 @@ const STATUS_OPTIONS: Options = [
   ...sameNames(OUTCOMES),
   ...IN_PROGRESS.map((name, i) => [name, i === 0 ? 'in progress' : `in progress: ${name}`] as const),
 ]
+const PERIOD_OPTIONS: Options = [
+  ['', 'finished'],
+  ['true', 'began'],
+]
 const RECORDING_OPTIONS: Options = [
   ['', 'all'],
   ['true', 'with a recording'],
@@ -42,6 +46,7 @@ export function CallsExplorer({ state }: { state: State }) {
   const { query, calls } = state
   const { request, next, isLoading, asOf, typed } = calls
   const now = nowOf(state)
+  const what = query.get('began') === 'true' ? 'Began' : 'Finished'
   // Times that the reader is changing must not advance.
   const times = { query, now, time: Date.parse(asOf || now), disabled: isInProgress(query) }
   return (
@@ -51,8 +56,9 @@ export function CallsExplorer({ state }: { state: State }) {
         {kindChoices(query)}
         <Choice name="status" label="Status" query={query} options={STATUS_OPTIONS} />
         <Choice name="has_recording" label="Recording" query={query} options={RECORDING_OPTIONS} />
-        <TimeChoice name="since" label="Finished from" {...times} />
-        <TimeChoice name="until" label="Finished before" {...times} />
+        <Choice name="began" label="By when they" query={query} options={PERIOD_OPTIONS} />
+        <TimeChoice name="since" label={`${what} from`} {...times} />
+        <TimeChoice name="until" label={`${what} before`} {...times} />
         <TextInput
           id="session-id"
           label="Session id begins with"
