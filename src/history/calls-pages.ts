@@ -13,7 +13,7 @@ export type CallSelection = {
   /** When they finished (UNIX seconds), newest first; undefined selects calls in progress, oldest first. */
   finished: { since: number; until: number } | undefined
   /** Whether these times are of when they began. */
-  isByBegin?: boolean
+  isByBegin?: boolean | undefined
   filter: CallFilter
   /** Of calls in progress those that began before (UNIX seconds). */
   beganBefore?: number

@@ -73,7 +73,7 @@ export function callSelection(
       hasRecording: query.has_recording,
       sessionIds: query.session_id ? sessionIds(query.session_id, targets) : undefined,
     },
-    ...(query.began === true && { isByBegin: true }),
+    isByBegin: query.began,
     ...(longerThan !== undefined && { beganBefore: now - longerThan }),
     from,
   }

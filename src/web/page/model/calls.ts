@@ -94,7 +94,7 @@ export async function loadCall() {
     const first = await getCall(target, id)
     if (began === null) return first
     const distance = (call: Call) => Math.abs(Date.parse(call.began) - Date.parse(began))
-    const [{ call_id }] = [first.call, ...first.others.calls].toSorted((a, b) => distance(a) - distance(b)) as [Call]
+    const { call_id } = [first.call, ...first.others.calls].toSorted((a, b) => distance(a) - distance(b))[0]!
     return call_id === first.call.call_id ? first : getCall(target, call_id)
   }
   await load('callPage', `${target}|${id}|${began}`, ask, 'The call could not be loaded')

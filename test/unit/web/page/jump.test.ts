@@ -24,7 +24,7 @@ test('a text leads to the view, the target or the rule of this name or with it, 
 
 test('the key / shows the field at once, which keeps what is typed when the page changes', () => {
   withoutBrowser()
-  vi.stubGlobal('Element', class {})
+  vi.stubGlobal('Element', Object)
   const shown: boolean[] = []
   onChange(({ isJumping }) => shown.push(isJumping))
   onTestFinished(() => onChange(() => undefined))
