@@ -3,7 +3,7 @@ import { CallDetails } from '../../../../src/web/page/components/call-details.ts
 import { Usage } from '../../../../src/web/page/components/usage.tsx'
 import { addressOf, addressOfCalls } from '../../../../src/web/page/model/address.ts'
 import type { CallDetails as Details, Report } from '../../../../src/web/page/model/api.ts'
-import { callsRequest, meaningOf } from '../../../../src/web/page/model/calls.ts'
+import { callsRequest, loadCall, meaningOf } from '../../../../src/web/page/model/calls.ts'
 import { stepAt } from '../../../../src/web/page/model/chart.ts'
 import { chooseZone } from '../../../../src/web/page/model/format.ts'
 import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../../src/web/page/model/period.ts'
@@ -481,7 +481,7 @@ describe('the page of a call', () => {
   test('has a meaning of each status, whose runbook is served', async () => {
     const pages = await runbookPages()
     for (const status of HISTORY_STATUSES) {
-      const { text, runbook } = meaningOf({ status })
+      const { text, runbook } = meaningOf({ status, mode: 'call' })
       expect(text).toMatch(/^means that .*\.$/)
       if (runbook !== undefined) expect(pages.has(`runbooks/${runbook}.html`)).toBe(true)
     }
@@ -492,8 +492,8 @@ describe('the page of a call', () => {
     const asked: string[] = []
     vi.stubGlobal('fetch', async (address: string) => {
       asked.push(address)
-      const calls = [{ began: null, text: 'audio, to bob: rang 44s, nobody answered' }]
-      return new Response(JSON.stringify({ calls, filter: 'none', unclear: 0, complete: true }))
+      const calls = [{ session_id: 'v1.us.a', began: null, text: 'audio, to bob: rang 44s, nobody answered' }]
+      return new Response(JSON.stringify({ target: 'production', calls, filter: 'none', unclear: 0, complete: true }))
     })
     const { snapshot, ...state } = stateOf([shownTarget()], { callPage: loaded(details) })
     change({ ...state, snapshot: { ...snapshot!, can_find: true } })
@@ -503,7 +503,7 @@ describe('the page of a call', () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a button has it
     const press = button()!.props['onClick'] as () => void
     press()
-    await vi.waitFor(() => expect(found()).toBe('at an unknown time audio, to bob: rang 44s, nobody answered'))
+    await vi.waitFor(() => expect(found()).toContain('at an unknown time audio, to bob: rang 44s, nobody answered'))
     expect(asked).toEqual(['api/v1/find?target=production&session_id=v1.us.a'])
     change({ callPage: loaded({ ...details, call: { ...call, session_id: 'another' } }) })
     expect(found()).toBeUndefined()
@@ -511,9 +511,76 @@ describe('the page of a call', () => {
     expect(button()).toBeUndefined()
   })
 
+  test('says which rules of its kind of calls fired on its target during it, and on how many targets', async () => {
+    withoutBrowser()
+    const [since, asked] = [isoTime(NOW - 60), [] as string[]]
+    const video = { target: 'production', alert: 'VideoFails', labels: { type: 'video' }, since }
+    const own = { ...video, alert: 'HighFailureRate', labels: {} }
+    vi.stubGlobal('fetch', async (address: string) => {
+      if (address.startsWith('api/v1/call?')) return new Response(JSON.stringify(details))
+      asked.push(address)
+      const alerts = address.includes('target=') ? [video, own] : [own, { ...own, target: 'staging' }]
+      return new Response(JSON.stringify({ alerts }))
+    })
+    const query = new URLSearchParams({ target: 'production', call_id: 'v1.us.a' })
+    change({ ...stateOf([shownTarget()]), query })
+    await loadCall()
+    const times = new URLSearchParams({ since: call.began, until: '2026-09-21T14:13:10.001Z' })
+    expect(asked).toEqual([`api/v1/alerts?target=production&${times}`, `api/v1/alerts?alert=HighFailureRate&${times}`])
+    const elements = render(CallDetails, current())
+    expect(textOf(elements, { id: 'call-meanwhile' })).toBe(
+      'Meanwhile: HighFailureRate on 2 targets, from 14:12:20 UTC',
+    )
+    const addresses = elements.map(({ props }) => props['href'])
+    expect(addresses).toContain(`./?${new URLSearchParams({ alert: 'HighFailureRate', since })}#incident`)
+    const another = { call: { ...call, call_id: 'cw:2' } }
+    expect(
+      textOf(render(CallDetails, { ...current(), callPage: loaded({ ...details, ...another }) }), {
+        id: 'call-meanwhile',
+      }),
+    ).toBeUndefined()
+  })
+
+  test('that an address names by its session and its beginning is the call that began nearest to it', async () => {
+    withoutBrowser()
+    const other = { ...call, call_id: 'cw:2', began: isoTime(NOW - 5) }
+    vi.stubGlobal('fetch', async (address: string) => {
+      const first = { ...details, others: { calls: [other], more: 0 } }
+      return new Response(JSON.stringify(address.includes('cw') ? { ...details, call: other } : first))
+    })
+    const loadedId = async (began: string) => {
+      change({ query: new URLSearchParams({ target: 'production', session_id: 'v1.us.a', began }) })
+      await loadCall()
+      return current().callPage.answer?.call.call_id
+    }
+    expect([await loadedId(isoTime(NOW - 6)), await loadedId(call.began)]).toEqual(['cw:2', 'v1.us.a'])
+  })
+
   test('says that its end was noticed late', () => {
     const late = { ...call, finished: isoTime(NOW - 7000), noticed: isoTime(NOW) }
     expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1h 56m after its end')
+  })
+
+  test('says that callwatch noticed no end of a call from before it watched', () => {
+    const earlier = { ...call, noticed: call.finished! }
+    expect(fact('Noticed', { call: earlier, first_seen: isoTime(NOW) })).toBe('it finished before callwatch watched')
+  })
+
+  test('says that its end is not known, and of a meeting that all have left', () => {
+    const noEnd = { ...call, status: 'rejected' as const, finished: call.began }
+    expect(textOf(shown({ call: noEnd }), { class: 'plain times' })).toBe('14:11:40 rings; when it ended is not known')
+    const meeting = shown({ call: { ...call, mode: 'meet' } })
+    expect(meeting.some(({ type, text }) => type === 'p' && text.startsWith('Ended means that all have left'))).toBe(
+      true,
+    )
+  })
+
+  test('that callwatch does not know leads to the calls of the session of this id', () => {
+    const query = new URLSearchParams({ target: 'production', call_id: 'room' })
+    const callPage = { ...loaded(undefined), problem: 'The call could not be loaded: no call room is known.' }
+    const elements = render(CallDetails, stateOf([], { view: 'call', query, callPage }))
+    const link = elements.find(({ text, type }) => type === 'a' && text === 'Calls of this session')
+    expect(link?.props['href']).toBe('./?target=production&session_id=room#calls')
   })
 
   test('says that a lost call was never seen to end', () => {
