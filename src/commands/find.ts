@@ -19,6 +19,7 @@ export const declare: Declare = (command, { configured, print, warn }) =>
     .option('--group <id>', 'calls to this group')
     .option('--session-id <id>', 'the calls of this session, whenever they began')
     .option('--since <time>', 'calls that began since this time, or this long ago', '1d')
+    .option('--until <time>', 'calls that began before this time, or this long ago')
     .option('--target <name>', 'ask the service of this target; required with several targets')
     .option('--json', 'print them as JSON', false)
     .action(async (user, { group, sessionId, json, ...options }) => {
@@ -28,8 +29,10 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const { poll, ...config } = await configured(options)
       const now = systemClock.wall()
       const since = givenTime('--since', options.since, 'UTC', now)
+      const before = options.until === undefined ? undefined : givenTime('--until', options.until, 'UTC', now)
+      if (since >= (before ?? now)) throw new UsageError('--since must be before --until')
       const target = targetOf(config, options.target)
-      const found = await find(wanted, { target, poll, since, onPage: (page, of) => warn(progress(page, of)) })
+      const found = await find(wanted, { target, poll, since, before, onPage: (page, of) => warn(progress(page, of)) })
       const document = foundCallsView(target.name, found, wanted, now)
       if (json) return print(JSON.stringify(document, undefined, 2))
       for (const note of foundNotes(document)) warn(note)
@@ -39,7 +42,13 @@ export const declare: Declare = (command, { configured, print, warn }) =>
 const progress = (page: number, of: number | undefined) =>
   of === undefined ? `reading page ${page}` : `reading page ${page} of at most ${of}`
 
-type Asked = { target: TargetConfig; poll: PollConfig; since: number; onPage: (page: number, of?: number) => void }
+type Asked = {
+  target: TargetConfig
+  poll: PollConfig
+  since: number
+  before: number | undefined
+  onPage: (page: number, of?: number) => void
+}
 
 function find(wanted: Wanted, { target, poll, ...options }: Asked): Promise<Found> {
   return findCalls(wanted, {
@@ -56,7 +65,8 @@ function find(wanted: Wanted, { target, poll, ...options }: Asked): Promise<Foun
   })
 }
 
-/** `2026-11-20 21:56:25 UTC audio, to bob: rang 44s, nobody answered` */
-function lineOf({ began, text }: FoundCall): string {
-  return `${began === null ? 'at an unknown time' : `${began.slice(0, 19).replace('T', ' ')} UTC`} ${text}`
+/** `2026-11-20 21:56:25 UTC audio, to bob: rang 44s, nobody answered (session v1.us.a)` */
+function lineOf({ began, text, session_id: session }: FoundCall): string {
+  const time = began === null ? 'at an unknown time' : `${began.slice(0, 19).replace('T', ' ')} UTC`
+  return `${time} ${text} (session ${session})`
 }

@@ -3,6 +3,7 @@ import { BASELINE_CODE, labelCode, LOST_CODE, statusCode } from '../ledger/call-
 import { sessionOf } from '../ledger/identity.ts'
 import { idsFor, type SessionIds } from '../ledger/session-id.ts'
 import { MARK, type TrackedCall } from '../ledger/tracked-call.ts'
+import { CALL_VALUES } from '../store/call-columns.ts'
 import type { Row, RowReader } from '../store/sql.ts'
 
 /** The status of a call, or `lost` in the history. */
@@ -18,6 +19,8 @@ export type CallFilter = LabelFilter & {
   /** The call must have one of these statuses. */
   statuses?: readonly HistoryStatus[] | undefined
   hasRecording?: boolean | undefined
+  /** When the call began (UNIX seconds): `since` is included, `until` is not. */
+  began?: { since: number; until: number }
   /** How the session id begins. */
   sessionIds?: SessionIds | undefined
 }
@@ -50,7 +53,7 @@ export const selectCalls = (store: RowReader, ...query: Parameters<typeof callsQ
   select(store, callsQuery(...query))
 
 function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddArgument): string {
-  const { statuses, hasRecording, sessionIds } = filter
+  const { statuses, hasRecording, began, sessionIds } = filter
   const labels = labelCodes(filter)
   const codes = statuses?.map((status) => (status === 'lost' ? LOST_CODE : statusCode(status)))
   return [
@@ -61,6 +64,9 @@ function conditionsOf(filter: CallFilter, numbers: readonly number[], add: AddAr
     ...(labels.length === ALL_LABELS.length ? [] : [`labels IN (${labels.join(', ')})`]),
     // The column is a number in SQLite and a boolean in PostgreSQL.
     ...(hasRecording === undefined ? [] : [`${hasRecording ? '' : 'NOT '}recorded`]),
+    ...(began === undefined
+      ? []
+      : [`${CALL_VALUES.began} >= ${add(began.since)}`, `${CALL_VALUES.began} < ${add(began.until)}`]),
     ...(sessionIds === undefined ? [] : [ofSessions(sessionIds, numbers, add)]),
   ].join(' AND ')
 }

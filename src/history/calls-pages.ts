@@ -12,6 +12,8 @@ export type PageCall = { target: string; call: TrackedCall }
 export type CallSelection = {
   /** When they finished (UNIX seconds), newest first; undefined selects calls in progress, oldest first. */
   finished: { since: number; until: number } | undefined
+  /** Whether these times are of when they began. */
+  isByBegin?: boolean | undefined
   filter: CallFilter
   /** Of calls in progress those that began before (UNIX seconds). */
   beganBefore?: number
@@ -72,12 +74,14 @@ async function* inProgress(
 }
 
 async function* finished(
-  { filter, finished: times, from }: CallSelection,
+  { filter, finished: times, isByBegin = false, from }: CallSelection,
   max: number,
   { store }: CallsSource,
   searchSeconds: number,
 ): AsyncGenerator<ListedPart> {
   const { since, until } = times!
+  // A call finishes at or after its beginning, however long it lasts.
+  const wanted = isByBegin ? { since, until: Infinity, began: { since, until } } : { since, until }
   const begun = systemClock.monotonic()
   const spent = () => systemClock.monotonic() - begun
   let { after } = from
@@ -87,7 +91,7 @@ async function* finished(
       after,
       searchSeconds: Math.min(SEARCH_SECONDS, searchSeconds - spent()),
     }
-    const page = await listCalls(store, { ...filter, since, until }, options)
+    const page = await listCalls(store, { ...filter, ...wanted }, options)
     after = page.next
     left -= page.calls.length
     yield {

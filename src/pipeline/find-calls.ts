@@ -18,6 +18,8 @@ export type FindOptions = {
   asking: RequestOptions
   /** Calls that began before are not looked for (UNIX seconds). */
   since: number
+  /** Those that began at this time or later are left out (UNIX seconds). */
+  before?: number | undefined
   /** Ends the search. What has been read by then is found. */
   until?: AbortSignal
   /** Called before each page, with how many will be read at most, if that is known. */
@@ -55,7 +57,10 @@ export async function findCalls(wanted: Wanted, given: FindOptions): Promise<Fou
   const filter = filtered === undefined ? 'refused' : by.has(false) ? 'ignored' : 'honoured'
   const isTrusted = filter === 'honoured'
   const recent = (some: readonly SeenCall[] = []) =>
-    some.filter((call) => (startOf(call) ?? options.since) >= options.since)
+    some.filter((call) => {
+      const start = startOf(call) ?? options.since
+      return start >= options.since && start < (options.before ?? Infinity)
+    })
   return {
     calls: newestFirst(recent(isTrusted ? calls : by.get(true))),
     filter,

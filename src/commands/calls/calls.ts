@@ -27,6 +27,11 @@ export const declare: Declare = (command, context) =>
   void command
     .option('--since <time>', 'calls that finished since this time, or this long ago (default: calls in progress)')
     .option('--until <time>', 'calls that finished before this time')
+    .addOption(
+      new Option('--began', '--since and --until are of when calls began, not of when they finished')
+        .default(false)
+        .conflicts('follow'),
+    )
     .option('--target <names>', 'only of these targets; repeatable', names)
     .option('--type <type>', 'only audio or video')
     .option('--mode <mode>', 'only call, meet or presenter')
@@ -47,6 +52,7 @@ export const declare: Declare = (command, context) =>
       const query = {
         since,
         until,
+        began: options.began ? 'true' : undefined,
         type,
         mode,
         receiver_type: options.receiverType,

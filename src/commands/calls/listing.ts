@@ -57,7 +57,7 @@ const inUtc = (time: string) => time.replace('T', ' ').slice(0, 19)
 const hasOwnId = ({ call_id, session_id }: CallView) => call_id !== session_id
 
 /** The least important first. */
-const GIVES_WAY = ['participants', 'receiver', 'mode', 'type']
+const GIVES_WAY = ['participants', 'receiver', 'mode']
 
 /**
  * Calls as a table that fits the terminal, or as JSON.
@@ -68,11 +68,15 @@ export function linesOf(calls: readonly CallView[], json: boolean, width: number
   if (json) return [JSON.stringify({ calls }, undefined, 2)]
   if (calls.length === 0) return ['no calls']
   const isOver = calls.some(({ finished }) => finished !== undefined)
-  const left = ['call id', isOver ? 'began (UTC)' : 'finished (UTC)']
-  const columns = Object.entries(COLUMNS).filter(
-    ([name]) => !left.includes(name) || (name === 'call id' && calls.some(hasOwnId)),
-  )
-  const givesWay = [...GIVES_WAY, ...(targets === 1 ? ['target'] : []), 'call id']
+  const left = [...(isOver ? [] : ['finished (UTC)']), ...(calls.some(hasOwnId) ? [] : ['call id'])]
+  const columns = Object.entries(COLUMNS).filter(([name]) => !left.includes(name))
+  const givesWay = [
+    ...GIVES_WAY,
+    ...(isOver ? ['began (UTC)'] : []),
+    'type',
+    ...(targets === 1 ? ['target'] : []),
+    'call id',
+  ]
   const rows = calls.map((call) => columns.map(([, textOf]) => textOf(call)))
   return tableLines(columns.map(([name]) => name), rows, columns.length - 2, { width, givesWay }) // oxfmt-ignore
 }

@@ -3,7 +3,7 @@ import { formatTime } from '../../text/format.ts'
 import type { Config } from '../../config/config.ts'
 import type { State } from '../../views/state/state.ts'
 import { WIDE, widthOf, type CommandContext, type Declare } from '../command.ts'
-import { daemonOf, hear, type Daemon } from './ask-daemon.ts'
+import { daemonOf, hear, STATE_TIMEOUT_MS, type Daemon } from './ask-daemon.ts'
 import { lastWritten } from './last-written.ts'
 import { printAll, printProblems } from './print-status.ts'
 
@@ -22,13 +22,15 @@ export const declare: Declare = (command, context) =>
       if (options.health) {
         const answer = await daemon.get('healthz')
         const url = `${daemon.url}healthz`
-        context.print(`${url} ${answer === undefined ? 'does not answer' : `answers ${answer.status}`}`)
-        return context.succeed(answer?.status === 200)
+        const status = typeof answer === 'object' ? answer.status : undefined
+        context.print(`${url} ${status === undefined ? 'does not answer' : `answers ${status}`}`)
+        return context.succeed(status === 200)
       }
       const config = await context.configured(options)
       const print = options.wide ? context.printWhole : context.print
       const state = await hear(daemon, config)
-      if (state === undefined) return noDaemon(daemon, config, context, options.json ? context.warn : print)
+      if (state === undefined || state === 'late')
+        return noState(problemText(daemon, state), config, context, options.json ? context.warn : print)
       const missing = config.targets
         .map(({ name }) => name)
         .filter((name) => state.targets.every((each) => each.name !== name))
@@ -44,10 +46,15 @@ const isFine = ({ problem, alerts, targets }: State) =>
   alerts.every(({ state }) => state === 'pending') &&
   targets.every(({ state }) => POLLED.includes(state))
 
-/** Says that no daemon answers, and when one has last written. */
-async function noDaemon({ url }: Daemon, { store }: Config, context: CommandContext, say: CommandContext['print']) {
+const problemText = ({ url }: Daemon, state: 'late' | undefined) =>
+  state === 'late'
+    ? `the daemon at ${url} did not answer within ${STATE_TIMEOUT_MS / 1000}s: it is overloaded or hangs`
+    : `no daemon of this configuration answers at ${url}: is it running?`
+
+/** Says why there is no state, and when a daemon has last written. */
+async function noState(why: string, { store }: Config, context: CommandContext, say: CommandContext['print']) {
   context.succeed(false)
-  say(`no daemon of this configuration answers at ${url}: is it running?`)
+  say(why)
   await using reader = await openReader(store)
   const written = await lastWritten(reader)
   say(`${reader.place} was ${written === undefined ? 'never written' : `last written at ${formatTime(written)}`}`)

@@ -18,6 +18,7 @@ const ENDS = [...FINAL_STATUSES, 'lost'] as const
 export const callsParameters = z.strictObject({
   since: moment.describe('Calls that finished or were lost since then, newest first; default: calls in progress'),
   until: moment.describe('Of these the ones before then'),
+  began: flag.optional().describe('True: since and until are of when they began'),
   target: list.optional().describe('Names of targets, separated by commas'),
   ...callLabels,
   status: list
@@ -72,6 +73,7 @@ export function callSelection(
       hasRecording: query.has_recording,
       sessionIds: query.session_id ? sessionIds(query.session_id, targets) : undefined,
     },
+    isByBegin: query.began,
     ...(longerThan !== undefined && { beganBefore: now - longerThan }),
     from,
   }
@@ -81,8 +83,12 @@ export function callSelection(
  * Refuses parameters of calls in progress in a query of the history, and the other way round. With a status of the others, an empty response
  * would read as "none failed".
  */
-function expectTogether({ until, longer_than, status }: z.output<typeof callsParameters>, isHistory: boolean): void {
+function expectTogether(
+  { until, began, longer_than, status }: z.output<typeof callsParameters>,
+  isHistory: boolean,
+): void {
   if (!isHistory && until !== undefined) throw new QueryError('`until` is of finished calls: add `since`')
+  if (!isHistory && began === true) throw new QueryError('`began` is of a period: add `since`')
   if (isHistory && longer_than !== undefined)
     throw new QueryError('`longer_than` is of calls in progress: leave out `since`')
   const others: readonly string[] = isHistory ? OPEN_STATUSES : ENDS

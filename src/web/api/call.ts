@@ -40,7 +40,7 @@ async function answer(store: Store, { target, call_id: id }: z.output<typeof one
     return sendProblem(
       reply,
       404,
-      `no call ${id} of target ${target} is known; it may be expired. /api/v1/calls lists the calls of a session (session_id)`,
+      `no call ${id} of target ${target} is known; it may be expired. A session is not found here: list its calls`,
     )
   const others = await otherCalls(store, target, call)
   const events = await eventsOfCall(store, { target, id, firstSeen: call.firstSeen })

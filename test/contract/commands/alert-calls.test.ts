@@ -102,9 +102,9 @@ test('alerts calls prints the calls behind the alert as a table, newest first', 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toBe(
     [
-      'finished (UTC)       target      session id  type   mode  receiver  status    duration  participants',
-      '2026-09-21 14:16:40  production  last        audio  call  user      rejected         -             0',
-      '2026-09-21 14:15:00  production  first       audio  call  user      rejected         -             0',
+      'began (UTC)          finished (UTC)       target      session id  type   mode  receiver  status    duration  participants',
+      '2026-09-21 14:16:35  2026-09-21 14:16:40  production  last        audio  call  user      rejected         -             0',
+      '2026-09-21 14:14:55  2026-09-21 14:15:00  production  first       audio  call  user      rejected         -             0',
       '',
     ].join('\n'),
   )

@@ -31,6 +31,7 @@ test('a line a call, newest first, of a user; the pages that are read are on std
   expect({ code, stderr }).toEqual({ code: 0, stderr: 'reading page 1\n' })
   expect(stdout.split('\n').map((line) => line.slice(0, 23))).toEqual([...began.map((at) => `${at} UTC`), ''])
   expect(stdout).toMatch(/UTC (audio|video), to /)
+  expect(stdout.split('\n')[0]).toContain(` (session ${own[0]!.sessionId})`)
 })
 
 test.each(['ignored', 'refused'] as const)('where the service has %s the filter, a sentence says so', async (how) => {

@@ -13,7 +13,7 @@ import { firing, NOW, openCall, POLLED } from '../../kit/metrics/hand-made-targe
 import { openIn } from '../../kit/store/place.ts'
 import { AUTH, basic, serve, shownTarget, type ServeOptions } from '../../kit/web/serve.ts'
 import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
-import { listenOnBlockedPort } from '../../kit/commands/local-server.ts'
+import { listenOn, listenOnBlockedPort } from '../../kit/commands/local-server.ts'
 import { selfSigned } from '../../kit/commands/self-signed.ts'
 import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
@@ -93,6 +93,13 @@ describe('status', () => {
     const json = await callwatch(['status', '--json', '--config', config])
     expect(json).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(no) })
   })
+
+  test('says of a daemon that does not answer in time that it is slow, and not that it does not run', async () => {
+    const silent = createServer()
+    const { config } = storeInUse(['production'], `http: { port: ${await listenOn(silent)} }`)
+    const { code, lines } = await status(config)
+    expect([code, lines[0]]).toEqual([1, expect.stringMatching(/^the daemon at .* did not answer within 10s: it is/)])
+  }, 30_000)
 
   test('fails for a target that no daemon polls', async () => {
     const { code, lines } = await status(await configOf([shownTarget()], {}, ['production', 'shop']))

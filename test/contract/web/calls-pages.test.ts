@@ -90,6 +90,19 @@ describe('the pages of /api/v1/calls', () => {
     expect(status).toBe(400)
   })
 
+  test('with began hold the calls that began in the period, however long they lasted', async () => {
+    // Each lasts 50 minutes, but for one that fails at once.
+    const lasted = (id: string, ago: number, seconds = 3000) => ({
+      target: 'production',
+      call: finishedCall(id, { finish: finish('ended', ago - seconds), initiatedAt: NOW - ago }),
+    })
+    const history = [lasted('failed', 3500, 10), lasted('late', 3400), lasted('in', 3550), lasted('early', 3700)]
+    const { url } = await serve([shownTarget()], { history })
+    const period = `since=${NOW - 3600}&until=${NOW - 3400}`
+    expect(await paged(url, `?${period}`)).toEqual({ ids: ['failed'], pages: 1 })
+    expect(await paged(url, `?${period}&began=true&limit=1`)).toEqual({ ids: ['in', 'failed'], pages: 2 })
+  })
+
   test('hold at most ten thousand calls in progress', async () => {
     const { url } = await serve([
       shownTarget({ calls: Array.from({ length: 10_001 }, (_, i) => openCall(`open-${i}`)) }),

@@ -258,7 +258,7 @@ describe('/api/v1/call', () => {
     const response = await fetch(`${url}/api/v1/call?target=production&call_id=none`)
     expect([response.status, JSON.parse(await response.text()).detail]).toEqual([
       404,
-      'no call none of target production is known; it may be expired. /api/v1/calls lists the calls of a session (session_id)',
+      'no call none of target production is known; it may be expired. A session is not found here: list its calls',
     ])
   })
 })
@@ -490,10 +490,11 @@ test.each([
   ['?format=xml', 'format must be json, csv, excel or ndjson'],
   [
     '?finished_sinse=0',
-    'unknown parameter finished_sinse; the parameters are since, until, target, type, mode, receiver_type, status, longer_than, has_recording, session_id, limit, format, cursor',
+    'unknown parameter finished_sinse; the parameters are since, until, began, target, type, mode, receiver_type, status, longer_than, has_recording, session_id, limit, format, cursor',
   ],
   ['?status=rejected', 'status=rejected is a status of finished calls: add `since`'],
   ['?since=0&longer_than=1h', '`longer_than` is of calls in progress: leave out `since`'],
+  ['?began=true', '`began` is of a period: add `since`'],
   ['?longer_than=soon', 'longer_than must be a duration such as 3h'],
   ['?until=0', '`until` is of finished calls: add `since`'],
   ['?since=2001-01-01&until=2000-01-01', '`since` must be before `until`'],

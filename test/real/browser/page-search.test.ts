@@ -21,9 +21,9 @@ inChromium('the search of the page', (open) => {
     await page.locator('#wanted-target').selectOption('staging')
     await page.getByRole('textbox', { name: 'Id', exact: true }).fill('alice')
     await page.getByRole('button', { name: 'Search' }).click()
-    const lines = page.locator('#found-calls li')
+    const lines = page.locator('#found-calls tbody tr')
     await shown(() => lines.count()).toBe(30)
-    expect(await lines.nth(1).innerText()).toBe('14:10:40 UTC audio, to bob: rang 44s, nobody answered')
+    expect(await lines.nth(1).innerText()).toBe('14:10:40 UTC\taudio, to bob: rang 44s, nobody answered')
     expect(await page.locator('#found-note').innerText()).toContain('The service ignored the filter')
     expect(noted).toMatchObject([{ kind: 'calls searched', user: 'ops', target: 'staging' }])
     expect(new URL(page.url()).search + new URL(page.url()).hash).toBe('?zone=UTC#calls')
@@ -41,8 +41,8 @@ inChromium('the search of the page', (open) => {
       .getByRole('heading', { name: 'Audio call to a user, 14:12:33 UTC: rang 44s, nobody answered.' })
       .waitFor()
     await page.getByRole('button', { name: 'Ask the service' }).click()
-    await shown(() => page.locator('#found-calls li').innerText()).toBe(
-      '14:10:40 UTC audio, from alice to bob: rang 44s, nobody answered',
+    await shown(() => page.locator('#found-calls tbody tr').innerText()).toBe(
+      '14:10:40 UTC\taudio, from alice to bob: rang 44s, nobody answered',
     )
     if (process.env['SCREENSHOTS'] !== undefined)
       await page.screenshot({ path: `${process.env['SCREENSHOTS']}/call.png` })

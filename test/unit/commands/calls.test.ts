@@ -100,6 +100,15 @@ test('calls prints as many calls as --limit says, and finds calls by id, however
   expect(await list('--session-id', 'fir', '--format', 'ndjson')).toEqual([0, 1, ''])
 })
 
+test('calls --began prints the calls that began in a period', async () => {
+  const { args } = await counted()
+  const list = async (...more: string[]) => (await callwatch([...args, ...more, '--format', 'ndjson'])).stdout
+  const { began } = JSON.parse((await list('--since', '2026-09-21', '--session-id', 'first')).trim())
+  const period = ['--since', began, '--until', new Date(Date.parse(began) + 1000).toISOString()]
+  expect(await list(...period)).toBe('')
+  expect(await list(...period, '--began')).toContain('"session_id":"first"')
+})
+
 test('calls lists all calls of a session, with a call id where it is not the session id', async () => {
   const { args, see, over } = await counted()
   const again = (id: string, at: number) => ({ ...over(id, 'ended', at), session: 'first' })
@@ -107,10 +116,10 @@ test('calls lists all calls of a session, with a call id where it is not the ses
   const list = async (...more: string[]) => (await callwatch([...args, '--since', '2026-09-21', ...more])).stdout
   expect(await list('--session-id', 'first')).toBe(
     [
-      'finished (UTC)       target  call id                    session id  type   mode  receiver  status    duration  participants',
-      '2026-09-21 14:19:10  a       cw:vUtSrQpOnMlKjIhGfEdCbA  first       audio  call  user      ended            -             0',
-      '2026-09-21 14:18:40  a       cw:AbCdEfGhIjKlMnOpQrStUv  first       audio  call  user      ended            -             0',
-      '2026-09-21 14:15:00  a                                  first       audio  call  user      rejected         -             0',
+      'began (UTC)          finished (UTC)       target  call id                    session id  type   mode  receiver  status    duration  participants',
+      '2026-09-21 14:19:05  2026-09-21 14:19:10  a       cw:vUtSrQpOnMlKjIhGfEdCbA  first       audio  call  user      ended            -             0',
+      '2026-09-21 14:18:35  2026-09-21 14:18:40  a       cw:AbCdEfGhIjKlMnOpQrStUv  first       audio  call  user      ended            -             0',
+      '2026-09-21 14:14:55  2026-09-21 14:15:00  a                                  first       audio  call  user      rejected         -             0',
       '',
     ].join('\n'),
   )

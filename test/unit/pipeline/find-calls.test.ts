@@ -97,6 +97,16 @@ test.each(['newest', 'oldest'] as const)(
   },
 )
 
+test('calls that began after the period are left out', async () => {
+  behave({ peopleFilters: 'honoured' })
+  const [uid = ''] = users
+  const before = START - 86_400
+  const found = await findCalls({ uid }, searching({ before }).options)
+  const earlier = known((call) => takesPart(call, uid) && call.initiatedAt! < before)
+  expect(earlier.length).toBeLessThan(known((call) => takesPart(call, uid)).length)
+  expect(sessionsOf(found)).toEqual(earlier)
+})
+
 test('a list without a total is read until it ends', async () => {
   behave({ peopleFilters: 'ignored', total: 'absent' })
   const [uid = ''] = users

@@ -1,9 +1,11 @@
 import { LATE_SECONDS } from '../../../ledger/usage.ts'
 import { FAILURES } from '../../../ledger/failure-ratio.ts'
-import { capital, formatNumber, formatSeconds } from '../../../text/format.ts'
+import { capital, formatNumber, formatSeconds, plural } from '../../../text/format.ts'
 import { plainText } from '../../../text/plain-text.ts'
 import { callSentence, timesOf } from '../../../views/call-text.ts'
 import { addressOf } from '../model/address.ts'
+import { addressOfIncidentPage } from '../model/alerts/incident-page.ts'
+import { isOfCall } from '../model/alerts/meanwhile.ts'
 import { addressAround, askService, callIdIn, findRequest, jsonOf, meaningOf } from '../model/calls.ts'
 import type { CallDetails as Details } from '../model/api.ts'
 import { moment, momentInZone, secondsBetween, zone } from '../model/format.ts'
@@ -29,8 +31,19 @@ export function CallDetails({ state }: { state: State }) {
             {answer ? callSentence(answer.call, momentInZone(answer.call.began, now), now) : `Call ${id}`}
           </h2>
         </div>
-        <Note id="call-note" problem={problem} isLoading={answer === undefined} />
-        {answer !== undefined && [timeline(answer.call, now), meaning(answer), next(state, answer.call)]}
+        <Note id="call-note" problem={problem} isLoading={answer === undefined}>
+          {problem !== undefined && id !== '' && (
+            <LinkButton href={addressOf('calls', { target, session_id: callIdIn(query) })}>
+              Calls of this session
+            </LinkButton>
+          )}
+        </Note>
+        {answer !== undefined && [
+          timeline(answer.call, now),
+          meaning(answer),
+          meanwhile(state, answer.call),
+          next(state, answer.call),
+        ]}
       </section>
       {answer !== undefined && [others(answer, now), seen(answer, now)]}
     </>
@@ -62,6 +75,7 @@ function timeline(call: Details['call'], now: string) {
         {times.map(({ at, what }) => (
           <li>
             <time datetime={at}>{moment(at, now)}</time> {what}
+            {times.length === 1 && '; when it ended is not known'}
           </li>
         ))}
       </ol>
@@ -78,6 +92,23 @@ function meaning({ call, others: { calls } }: Details) {
       {runbook !== undefined && [<a href={`runbooks/${runbook}`}>What to check</a>, '. ']}
       {calls.length === 0 && 'Its session has no other call.'}
     </p>
+  )
+}
+
+/** Which rules fired on its target during the call, and on how many targets. */
+function meanwhile(state: State, call: Details['call']) {
+  const { answer = [], problem } = state.meanwhile
+  if (!isOfCall(state.meanwhile, call)) return false
+  return (
+    <div id="call-meanwhile" aria-live="polite">
+      {problem !== undefined && quiet(problem)}
+      {answer.map(({ alert, targets, isCut }) => (
+        <p>
+          Meanwhile: <a href={addressOfIncidentPage(alert, alert.since)}>{alert.alert}</a>
+          {` on ${isCut ? 'at least ' : ''}${plural(targets, 'target')}, from ${momentInZone(alert.since, nowOf(state))}`}
+        </p>
+      ))}
+    </div>
   )
 }
 
@@ -128,7 +159,7 @@ function callFacts({ call, first_seen }: Details, now: string) {
     ['Began', momentInZone(call.began, now)],
     ['First seen by callwatch', momentInZone(first_seen, now)],
     [isLost ? 'Lost' : 'Finished', call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
-    !isLost && ['Noticed', noticed(call, now)],
+    !isLost && ['Noticed', noticed(call, first_seen, now)],
     ['Answer delay', isAnswered ? seconds(call.answer_delay_seconds) : 'never answered'],
     isAnswered && ['Duration', seconds(call.duration_seconds)],
     ['Participants', formatNumber(call.participants)],
@@ -140,8 +171,9 @@ function callFacts({ call, first_seen }: Details, now: string) {
 const minutesText = ({ audio, video }: Details['call']['minutes']) =>
   `${formatNumber(audio)} audio, ${formatNumber(video)} video`
 
-function noticed({ finished, noticed }: Details['call'], now: string) {
+function noticed({ finished, noticed }: Details['call'], firstSeen: string, now: string) {
   if (finished === undefined || noticed === undefined) return '–'
+  if (Date.parse(noticed) < Date.parse(firstSeen)) return 'it finished before callwatch watched'
   const delay = secondsBetween(finished, noticed)
   const [when, after] = [momentInZone(noticed, now), `${formatSeconds(delay)} after its end`]
   return delay <= LATE_SECONDS ? `${when}, ${after}` : [when, ' ', badge('noticed late', 'warning'), ' ', after]

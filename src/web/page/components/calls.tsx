@@ -28,17 +28,25 @@ const STATUS_OPTIONS: Options = [
   ...sameNames(OUTCOMES),
   ...IN_PROGRESS.map((name, i) => [name, i === 0 ? 'in progress' : `in progress: ${name}`] as const),
 ]
+const PERIOD_OPTIONS: Options = [
+  ['', 'finished'],
+  ['true', 'began'],
+]
 const RECORDING_OPTIONS: Options = [
   ['', 'all'],
   ['true', 'with a recording'],
   ['false', 'without'],
 ]
 
+const FIND_HINT =
+  'To find the calls of a user, run `callwatch find USER`; with http.auth and http.find: true, this page does it too.'
+
 /** All calls of the history by filters, which the address of the page has. */
 export function CallsExplorer({ state }: { state: State }) {
   const { query, calls } = state
   const { request, next, isLoading, asOf, typed } = calls
   const now = nowOf(state)
+  const what = query.get('began') === 'true' ? 'Began' : 'Finished'
   // Times that the reader is changing must not advance.
   const times = { query, now, time: Date.parse(asOf || now), disabled: isInProgress(query) }
   return (
@@ -48,8 +56,9 @@ export function CallsExplorer({ state }: { state: State }) {
         {kindChoices(query)}
         <Choice name="status" label="Status" query={query} options={STATUS_OPTIONS} />
         <Choice name="has_recording" label="Recording" query={query} options={RECORDING_OPTIONS} />
-        <TimeChoice name="since" label="Finished from" {...times} />
-        <TimeChoice name="until" label="Finished before" {...times} />
+        <Choice name="began" label="By when they" query={query} options={PERIOD_OPTIONS} />
+        <TimeChoice name="since" label={`${what} from`} {...times} />
+        <TimeChoice name="until" label={`${what} before`} {...times} />
         <TextInput
           id="session-id"
           label="Session id begins with"
@@ -63,6 +72,7 @@ export function CallsExplorer({ state }: { state: State }) {
         {request !== '' && <Download request={`calls?${request}`} format="ndjson" name="calls" />}
       </Filters>
       <CallsList state={state} />
+      {state.snapshot?.can_find === false && quiet(FIND_HINT)}
       {next !== undefined && (
         <Button onClick={isLoading ? stopSearch : loadOlder}>{isLoading ? 'Stop the search' : 'Older calls'}</Button>
       )}

@@ -10,14 +10,16 @@ import { Plot } from './plot.tsx'
 export function Chart(props: {
   chart: Shown
   state: State
+  /** Whether the page says elsewhere which period it has. */
+  isOfPeriod?: boolean
   /** Called with the steps over which the reader draws (UNIX seconds). */
   onZoom?: (from: number, to: number) => unknown
 }) {
-  const { chart, state, onZoom } = props
+  const { chart, state, isOfPeriod = false, onZoom } = props
   const { id, title, times, series, thresholds = [], blind } = chart
   const now = nowOf(state)
   const index = legendStep(chart, state)
-  const time = times.length === 0 ? '' : stepText(chart, index, now)
+  const time = times.length === 0 || (isOfPeriod && index === undefined) ? '' : stepText(chart, index, now)
   const isOpen = state.tables[id]
   // Rendered again when the numbers change, and not when the cursor moves.
   const table = useMemo(() => isOpen && numbers(chart, now), [chart, isOpen])
@@ -30,7 +32,7 @@ export function Chart(props: {
         {thresholds.map(({ name, about, value, severity }) =>
           entry(name, { colour: severity, shape: 'line' }, `${about} ${valueText(chart, value)}`),
         )}
-        {blind.length > 0 && inLegend('not covered: calls are found later, if at all', 24, HATCH)}
+        {blind.length > 0 && inLegend('not covered', 24, HATCH)}
       </dl>
       <div role="img" aria-label={`Chart: ${title}. Its numbers are in the table below.`}>
         <Plot chart={chart} cursor={cursorStep(chart, state)} onZoom={onZoom} />

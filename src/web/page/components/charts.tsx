@@ -76,7 +76,7 @@ export function Charts({ state }: { state: State }) {
       </Section>
       {shown !== undefined && cursorBar(state, shown, now)}
       {shown?.charts.map((chart) => (
-        <Chart key={chart.id} chart={chart} state={state} onZoom={zoom} />
+        <Chart key={chart.id} chart={chart} state={state} isOfPeriod onZoom={zoom} />
       ))}
       {shown !== undefined && (
         <Section id="bands" title="Alerts and coverage">

@@ -125,9 +125,9 @@ export function PeriodChoice(props: {
   )
 }
 
-/** `onLeave`: it has the focus at once, and is called when it has lost it. */
+/** Without a `value`, it keeps what is typed. `onLeave`: it has the focus at once, and is called when it has lost it. */
 type Typed = Partial<Field> &
-  Omit<Field, 'onSelect'> & { onInput: Field['onSelect']; names?: readonly string[]; onLeave?: () => unknown }
+  Omit<Field, 'onSelect' | 'value'> & { onInput: Field['onSelect']; names?: readonly string[]; onLeave?: () => unknown }
 
 /** A text, with names to choose from. `onInput` is called while it is typed. */
 export function TextInput(props: Typed) {

@@ -1,5 +1,5 @@
 import { goTo, addressOf } from '../model/address.ts'
-import { change, current, type State } from '../model/state.ts'
+import { change, changeNow, current, type State } from '../model/state.ts'
 import { VIEWS } from '../views.tsx'
 import { TextInput } from './fields.tsx'
 
@@ -14,7 +14,6 @@ export function Jump({ state: { snapshot, isJumping } }: { state: State }) {
       onLeave={() => change({ isJumping: false })}
       id="jump"
       label="Jump to a view, a target, a rule or a session"
-      value=""
       names={names}
       onInput={() => undefined}
       onSelect={jump}
@@ -30,17 +29,21 @@ function jump(text: string) {
   if (address !== undefined) goTo(address)
 }
 
-/** Where a text leads: to what has this name, or else to the calls whose session begins with it. */
+/** Where a text leads: to what has this name, or to the first whose name contains it, or else to the calls whose session begins with it. */
 export function addressFor(text: string) {
   if (text === '') return undefined
-  const isNamed = (name: string) => name.toLowerCase() === text.toLowerCase()
-  const view = shownViews().find(({ title }) => isNamed(title))
-  if (view !== undefined) return addressOf(view.name)
   const { targets = [] } = current().snapshot ?? {}
-  const target = targets.find(({ name }) => isNamed(name))
-  if (target !== undefined) return addressOf('overview', { target: target.name })
-  const rule = targets.flatMap(({ rules }) => rules).find(({ name }) => isNamed(name))
-  return rule === undefined ? addressOf('calls', { session_id: text }) : addressOf('alerts', { alert: rule.name })
+  const names = [
+    ...shownViews().map(({ title, name }) => [title, addressOf(name)] as const),
+    ...targets.map(({ name }) => [name, addressOf('overview', { target: name })] as const),
+    ...targets.flatMap(({ rules }) => rules).map(({ name }) => [name, addressOf('alerts', { alert: name })] as const),
+  ]
+  const wanted = text.toLowerCase()
+  const [, address] =
+    names.find(([name]) => name.toLowerCase() === wanted) ??
+    names.find(([name]) => name.toLowerCase().includes(wanted)) ??
+    []
+  return address ?? addressOf('calls', { session_id: text })
 }
 
 /** Shows the input, unless the reader writes something. */
@@ -48,5 +51,6 @@ export function showJump(event: KeyboardEvent) {
   const isWriting = event.target instanceof Element && event.target.matches('input, select, textarea')
   if (event.key !== '/' || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
   event.preventDefault()
-  change({ isJumping: true })
+  // What is typed before the next frame is for the input.
+  changeNow({ isJumping: true })
 }

@@ -1,9 +1,10 @@
 import { foundNotes } from '../../../views/found-text.ts'
-import { findWanted } from '../model/calls.ts'
+import type { FoundCalls as Answer } from '../model/api.ts'
+import { addressOfFound, findWanted } from '../model/calls.ts'
 import { momentInZone } from '../model/format.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { Form, sameNames, Select, TextInput, type Options } from './fields.tsx'
-import { Note, quiet, Section, soft, words } from './layout.tsx'
+import { Note, quiet, Section, Table, words } from './layout.tsx'
 
 const KINDS: Options = [
   ['uid', 'a user'],
@@ -47,6 +48,13 @@ export function ServiceSearch({ state }: { state: State }) {
   )
 }
 
+/** When a call began, which links to its page. */
+const beganLink = (target: string, call: Answer['calls'][number], now: string) => (
+  <a href={addressOfFound(target, call)}>
+    {call.began === null ? 'at an unknown time' : momentInZone(call.began, now)}
+  </a>
+)
+
 /** What the service has answered. */
 export function FoundCalls({ state }: { state: State }) {
   const { answer, problem } = state.found
@@ -56,13 +64,16 @@ export function FoundCalls({ state }: { state: State }) {
         {answer !== undefined && foundNotes(answer).map((note) => <p>{note}</p>)}
       </Note>
       {answer !== undefined && (
-        <ul id="found-calls">
-          {answer.calls.map(({ began, text }) => (
-            <li>
-              {soft(began === null ? 'at an unknown time' : momentInZone(began, nowOf(state)))} {words(text)}
-            </li>
-          ))}
-        </ul>
+        <div id="found-calls">
+          <Table
+            caption="Calls that the service shows, newest first"
+            columns={[
+              ['Began', (call) => beganLink(answer.target, call, nowOf(state))],
+              ['What happened', ({ text }) => words(text), 'said'],
+            ]}
+            items={answer.calls}
+          />
+        </div>
       )}
     </>
   )

@@ -1,6 +1,5 @@
 import { capital, formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import {
-  byShareFailed,
   changeText,
   comparedText,
   firedText,
@@ -19,7 +18,7 @@ import { KEYS, keysOf } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
 import { Check, Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
 import { tile } from './glance.tsx'
-import { Button, Note, Section, Table, words, type Column } from './layout.tsx'
+import { Button, Note, quiet, Section, Table, words, type Column } from './layout.tsx'
 
 const PRESETS = [
   ['month', 'this month'],
@@ -63,7 +62,7 @@ export function Usage({ state }: { state: State }) {
       {answer !== undefined &&
         countOf(answer.report.total) > 0 && [
           totals(answer.report),
-          answer.chart && <Chart chart={answer.chart} state={state} />,
+          answer.chart && <Chart chart={answer.chart} state={state} isOfPeriod />,
           <Rows report={answer.report} by={by} state={state} />,
         ]}
     </>
@@ -134,7 +133,7 @@ const MOST = 20
 
 function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof keysOf>; state: State }) {
   const { total } = report
-  const rows = by.join() === 'target' ? byShareFailed(report.rows) : report.rows
+  const rows = by.join() === 'target' ? report.rows.toSorted((a, b) => b.user_minutes - a.user_minutes) : report.rows
   const shown = state.showsAllRows ? rows : rows.slice(0, MOST)
   const number = (title: string, of: (row: Row) => string): Column<Row> => [title, of, 'number']
   const minutes = (title: string, of: (row: Row) => number) =>
@@ -147,9 +146,10 @@ function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof key
     ...OUTCOMES.filter((outcome) => total.calls[outcome] > 0 || !SELDOM.includes(outcome)).map((outcome) =>
       number(capital(outcome), ({ calls }) => formatNumber(calls[outcome])),
     ),
-    minutes('Audio min', (row) => row.minutes.audio),
-    minutes('Video min', (row) => row.minutes.video),
-    minutes('Participant min', (row) => row.participant_minutes.total),
+    minutes('Call audio min', (row) => row.minutes.audio),
+    minutes('Call video min', (row) => row.minutes.video),
+    minutes('Participant audio min', (row) => row.participant_minutes.audio),
+    minutes('Participant video min', (row) => row.participant_minutes.video),
     minutes('User min', (row) => row.user_minutes),
     number('Change of user min', (row) => changed(row, 'user_minutes')),
     number('Failure ratio', ({ failure_ratio: ratio }) => shareOf(ratio)),
@@ -161,6 +161,9 @@ function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof key
   ]
   return (
     <Section id="usage-rows" title={by.length === 0 ? 'All calls' : `By ${by.map(nameOf).join(', ').toLowerCase()}`}>
+      {quiet(
+        'An invoice may count differently: `callwatch audit --usage` compares these minutes with those that the calls service counts.',
+      )}
       <Table
         caption="Calls by outcome, minutes and durations"
         columns={columns}

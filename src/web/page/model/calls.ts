@@ -1,6 +1,8 @@
-import { findCalls, getCall, getCalls, type Call } from './api.ts'
+import { findCalls, getCall, getCalls, type Call, type FoundCalls } from './api.ts'
+import { rings } from '../../../views/call-text.ts'
 import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { addressOf } from './address.ts'
+import { loadMeanwhile } from './alerts/meanwhile.ts'
 import { isoOf } from './format.ts'
 import { addFilters, periodOf } from './period.ts'
 import { change, current, initialState, load, messageOf, serverTime, type CallsList, type State } from './state.ts'
@@ -22,7 +24,7 @@ export const isInProgress = (query: URLSearchParams) => IN_PROGRESS.includes(que
  */
 export function callsRequest(query: URLSearchParams, now: number) {
   const request = new URLSearchParams(isInProgress(query) ? {} : periodOf(query, '1970-01-01T00:00:00Z', now, Infinity))
-  addFilters(request, query, isInProgress(query) ? [...FILTERS, 'longer_than'] : FILTERS)
+  addFilters(request, query, isInProgress(query) ? [...FILTERS, 'longer_than'] : [...FILTERS, 'began'])
   if (request.get('status') === 'in_progress') request.delete('status')
   return request.toString()
 }
@@ -83,16 +85,26 @@ const set = (changed: Partial<CallsList>) => change({ calls: { ...current().call
 /** The id of the call that an address names. Addresses from before sessions had several calls have it as `session_id`. */
 export const callIdIn = (query: URLSearchParams) => query.get('call_id') ?? query.get('session_id') ?? ''
 
-/** Loads the call that the address names. */
-export function loadCall() {
+/** Loads the call that the address names, by its id, or by its session and when it began; and the alerts that fired during it. */
+export async function loadCall() {
   const { query } = current()
-  const [target, id] = [query.get('target') ?? '', callIdIn(query)]
-  const ask = () =>
-    target === '' || id === ''
-      ? Promise.reject(new Error('the address names no call: it needs target and call_id'))
-      : getCall(target, id)
-  return load('callPage', `${target}|${id}`, ask, 'The call could not be loaded')
+  const [target, id, began] = [query.get('target') ?? '', callIdIn(query), query.get('began')]
+  const ask = async () => {
+    if (target === '' || id === '') throw new Error('the address names no call: it needs target and call_id')
+    const first = await getCall(target, id)
+    if (began === null) return first
+    const distance = (call: Call) => Math.abs(Date.parse(call.began) - Date.parse(began))
+    const { call_id } = [first.call, ...first.others.calls].toSorted((a, b) => distance(a) - distance(b))[0]!
+    return call_id === first.call.call_id ? first : getCall(target, call_id)
+  }
+  await load('callPage', `${target}|${id}|${began}`, ask, 'The call could not be loaded')
+  const { answer } = current().callPage
+  if (answer !== undefined) await loadMeanwhile(answer.call)
 }
+
+/** The address of the page of a call that the service shows, which does not know its id. */
+export const addressOfFound = (target: string, { session_id, began }: FoundCalls['calls'][number]) =>
+  addressOf('call', { target, session_id, began: began ?? '' })
 
 /** Whose calls the service is asked for. */
 export type Wanted = Omit<State['wanted'], 'since'> & { since?: string }
@@ -113,10 +125,11 @@ export function findWanted() {
 
 /** Reloads the call after an event of it or of its session, if it is shown. */
 export function loadCallAfter({ target, call_id: id, session_id }: Pick<Call, 'target' | 'call_id' | 'session_id'>) {
-  const { view, callPage } = current()
+  const { view, query, callPage } = current()
   const { call } = callPage.answer ?? {}
   const isOfSession = call?.target === target && call.session_id === session_id
-  if (view === 'call' && (isOfSession || callPage.request === `${target}|${id}`)) void loadCall()
+  const isNamed = query.get('target') === target && callIdIn(query) === id
+  if (view === 'call' && (isOfSession || isNamed)) void loadCall()
 }
 
 type Meaning = { text: string; runbook?: string }
@@ -148,8 +161,13 @@ const MEANINGS: Record<Call['status'], Meaning> = {
   lost: { text: 'means that the service no longer knows the call. It counts neither as ended nor as failed.' },
 }
 
+const MEETING_ENDED: Meaning = {
+  text: 'means that all have left, or that it was ended for all. Who heard what, the service does not say.',
+}
+
 /** What the status of a call means, and what to check. */
-export const meaningOf = ({ status }: Pick<Call, 'status'>): Meaning => MEANINGS[status]
+export const meaningOf = ({ status, mode }: Pick<Call, 'status' | 'mode'>): Meaning =>
+  status === 'ended' && !rings(mode) ? MEETING_ENDED : MEANINGS[status]
 
 /** So much before and after a call, other calls may show what was wrong (seconds). */
 const AROUND = 300

@@ -12,6 +12,7 @@ import type {
   Target,
   WatchedRules,
 } from './api.ts'
+import type { Meanwhile } from './alerts/meanwhile.ts'
 import type { IncidentPage } from './alerts/incident-page.ts'
 import type { ShownCharts } from './charts.ts'
 import { momentInZone } from './format.ts'
@@ -101,6 +102,8 @@ export const initialState = {
   wanted: { target: '', by: 'uid', id: '', since: '1d' },
   found: nothing as Loaded<FoundCalls>,
   callPage: nothing as Loaded<CallDetails>,
+  /** The alerts that fired during the call. */
+  meanwhile: nothing as Loaded<readonly Meanwhile[]>,
   alertPage: nothing as Loaded<AlertPage>,
   incidentPage: nothing as Loaded<IncidentPage>,
   usage: nothing as Loaded<Usage>,
@@ -140,6 +143,12 @@ export function change(changed: Partial<State>) {
   else requestAnimationFrame(flush)
 }
 
+/** Changes a part of the state, and shows it at once. */
+export function changeNow(changed: Partial<State>) {
+  state = { ...state, ...changed }
+  show(state)
+}
+
 /** How long what the stream says waits for more, so that it is shown together. */
 const TOGETHER_MS = 150
 
@@ -169,7 +178,16 @@ export function serverTime() {
   return Date.parse(snapshot.now) + performance.now() - snapshot.takenAt
 }
 
-type LoadedKey = 'found' | 'callPage' | 'alertPage' | 'incidentPage' | 'usage' | 'rules' | 'charts' | 'matched'
+type LoadedKey =
+  | 'found'
+  | 'callPage'
+  | 'meanwhile'
+  | 'alertPage'
+  | 'incidentPage'
+  | 'usage'
+  | 'rules'
+  | 'charts'
+  | 'matched'
 const running: Partial<Record<LoadedKey, AbortController>> = {}
 
 /** Ends a load. */

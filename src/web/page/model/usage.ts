@@ -61,7 +61,7 @@ export const isWhole = ({ coverage }: Report) =>
   !coverage.blind.some(({ kind }) => kind === 'before' || kind === 'expired')
 
 /**
- * The participant minutes by day, next to those of the days that they are compared with.
+ * The participant minutes by day.
  *
  * @param days a report by day
  * @param targets the names of those that are reported
@@ -90,7 +90,6 @@ export function daysChart(days: Report, targets: readonly string[], now: number)
       whole: total.participant_minutes[name],
     }
   }
-  const before = shown.map(({ row }) => (row?.compared.known_days ? row.compared.before.participant_minutes : null))
   return {
     id: 'usage-days',
     title: `Participant minutes by day (${zone})`,
@@ -98,21 +97,7 @@ export function daysChart(days: Report, targets: readonly string[], now: number)
     step: DAY_MS / 1000,
     complete: shown.filter(({ end }) => end * 1000 <= now).length,
     unit: 'number',
-    series: [
-      bar('audio', 'first'),
-      bar('video', 'second'),
-      ...(before.some((value) => value !== null)
-        ? [
-            {
-              name: 'compared with',
-              colour: 'text',
-              shape: 'dots' as const,
-              values: before,
-              whole: total.compared.before.participant_minutes,
-            },
-          ]
-        : []),
-    ],
+    series: [bar('audio', 'first'), bar('video', 'second')],
     blind: periodsOf(coverage.blind),
   }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/clock/times.ts'
+import { callsRequest } from '../../../../src/web/page/model/calls.ts'
 import { CallsExplorer } from '../../../../src/web/page/components/calls.tsx'
 import type { Call } from '../../../../src/web/page/model/api.ts'
 import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
@@ -69,5 +70,25 @@ test('the folded filters say what is selected', () => {
   expect(summary({})).toBe('Filters')
   expect(summary({ target: 'production', type: 'video', status: '', zone: 'UTC' })).toBe(
     'Filters: target=production, type=video',
+  )
+})
+
+test('without a search of the service, the view says how to find the calls of a user', () => {
+  const hint = (state: State) =>
+    render(CallsExplorer, state).some(({ text }) => text.startsWith('To find the calls of a'))
+  const { snapshot, ...state } = listing([])
+  expect([true, false].map((can_find) => hint({ ...state, snapshot: { ...snapshot!, can_find } }))).toEqual([
+    false,
+    true,
+  ])
+})
+
+test('the times are those of the beginning where the reader chooses so', () => {
+  const labels = (query: object) =>
+    render(CallsExplorer, listing([], query)).flatMap(({ type, text }) => (type === 'label' ? [text.trim()] : []))
+  expect(labels({})).toContain('Finished from (UTC)')
+  expect(labels({ began: 'true' })).toEqual(expect.arrayContaining(['Began from (UTC)', 'Began before (UTC)']))
+  expect(callsRequest(new URLSearchParams({ since: isoTime(NOW), began: 'true' }), NOW * 1000 + 1)).toMatch(
+    /&began=true$/,
   )
 })

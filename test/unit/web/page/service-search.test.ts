@@ -5,12 +5,12 @@ import { findWanted } from '../../../../src/web/page/model/calls.ts'
 import { change, current, type State } from '../../../../src/web/page/model/state.ts'
 import { NOW } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, stateOf, textOf, withoutBrowser } from './render-text.ts'
+import { render, rowsOf, stateOf, textOf, withoutBrowser } from './render-text.ts'
 
 const MISSED = "audio, to bob: rang 44s, nobody answered; bob's device did not join"
 const CALLS = [
-  { began: isoTime(NOW - 100), text: MISSED },
-  { began: null, text: 'call: ended' },
+  { session_id: 'a', began: isoTime(NOW - 100), text: MISSED },
+  { session_id: 'b', began: null, text: 'call: ended' },
 ]
 const FOUND = { target: 'production', calls: CALLS, filter: 'ignored', unclear: 0, complete: true }
 
@@ -52,9 +52,10 @@ test('a search shows a sentence a call with its time in the zone of the reader, 
   expect(asked).toEqual(['api/v1/find?target=production&uid=alice&since=2d'])
   const shown = render(ServiceSearch, current())
   expect(textOf(shown, { id: 'found-note' })).toBe('The service ignored the filter: callwatch filtered the list.')
-  expect(shown.flatMap(({ type, text }) => (type === 'li' ? text : []))).toEqual([
-    `16:11:40 GMT+2 ${MISSED}`,
-    'at an unknown time call: ended',
+  expect(rowsOf(shown)).toEqual(['Began What happened', `16:11:40 GMT+2 ${MISSED}`, 'at an unknown time call: ended'])
+  expect(shown.flatMap(({ props }) => props['href'] ?? [])).toEqual([
+    `./?target=production&session_id=a&began=${encodeURIComponent(isoTime(NOW - 100))}#call`,
+    './?target=production&session_id=b#call',
   ])
   // The address of the page has nothing of it.
   expect([...current().query]).toEqual([])

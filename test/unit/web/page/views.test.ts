@@ -3,7 +3,7 @@ import { CallDetails } from '../../../../src/web/page/components/call-details.ts
 import { Usage } from '../../../../src/web/page/components/usage.tsx'
 import { addressOf, addressOfCalls } from '../../../../src/web/page/model/address.ts'
 import type { CallDetails as Details, Report } from '../../../../src/web/page/model/api.ts'
-import { callsRequest, meaningOf } from '../../../../src/web/page/model/calls.ts'
+import { callsRequest, loadCall, meaningOf } from '../../../../src/web/page/model/calls.ts'
 import { stepAt } from '../../../../src/web/page/model/chart.ts'
 import { chooseZone } from '../../../../src/web/page/model/format.ts'
 import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../../src/web/page/model/period.ts'
@@ -183,7 +183,7 @@ describe('the chart of the usage by day', () => {
     coverage,
   })
 
-  test('has each day of the zone, also one of 25 hours, the sums of the days that they are compared with, and no 0 of a day that nobody saw', () => {
+  test('has each day of the zone, also one of 25 hours, and no 0 of a day that nobody saw', () => {
     chooseZone('Europe/Berlin')
     const chart = daysChart(days, ['production'], Date.parse('2026-10-27T11:00:00Z'))
     expect(chart.times.map((at) => isoTime(at))).toEqual([
@@ -195,15 +195,13 @@ describe('the chart of the usage by day', () => {
     expect(chart.series.map(({ name, values }) => [name, ...values])).toEqual([
       ['audio', 1, 0, 1, null],
       ['video', 2, 0, 2, null],
-      ['compared with', 3, null, null, null],
     ])
     // The legend has what the period has, not the last day.
-    expect(chart.series.map(({ whole }) => whole)).toEqual([3, 4.25, 7.25])
+    expect(chart.series.map(({ whole }) => whole)).toEqual([3, 4.25])
     // The last day is not over.
     expect(chart.complete).toBe(3)
     expect(chart.times.map((at) => stepAt(chart, at))).toEqual([0, 1, 2, 3])
     expect([-1, 3600 * 24 * 4].map((more) => stepAt(chart, (chart.times[0] ?? 0) + more))).toEqual([undefined, 3])
-    expect(daysChart({ ...days, rows: [by('2026-10-24')] }, [], 0).series).toHaveLength(2)
   })
 })
 
@@ -269,19 +267,25 @@ describe('the usage', () => {
     },
   })
 
-  test('has a row with all numbers, that with the largest share of failed calls first, and one of all calls', () => {
-    const worse = { ...row, target: 'staging', failure_ratio: 0.3, compared: { ...row.compared, known_days: 5 } }
+  test('has a row with all numbers, that with most user minutes first, and one of all calls', () => {
+    const worse = {
+      ...row,
+      target: 'staging',
+      user_minutes: 8,
+      failure_ratio: 0.3,
+      compared: { ...row.compared, known_days: 5 },
+    }
     const rows = shown({ rows: [row, worse] }).filter(({ type }) => type === 'tr')
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
-      'staging 5 4 1 0 0 1 1.0 2.0 7.3 7.5 ±0%, known of 5 of 29 days 30.0% 30.0% 1m – 2',
-      'production 5 4 1 0 0 1 1.0 2.0 7.3 7.5 not known before 20.0% 30.0% 1m – 2',
-      'all 5 4 1 0 0 1 1.0 2.0 7.3 15.0 +100%, known of 34 of 58 target-days 25.0% 30.0% 1m – 2',
+      'staging 5 4 1 0 0 1 1.0 2.0 3.0 4.3 8.0 ±0%, known of 5 of 29 days 30.0% 30.0% 1m – 2',
+      'production 5 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 not known before 20.0% 30.0% 1m – 2',
+      'all 5 4 1 0 0 1 1.0 2.0 3.0 4.3 15.0 +100%, known of 34 of 58 target-days 25.0% 30.0% 1m – 2',
     ])
     expect(shown({ rows: [row] }).filter(({ type }) => type === 'tr')).toHaveLength(2)
     const many = { ...total, minutes: { audio: 3000.4, video: 0 }, blind_seconds: 600 }
-    expect(shown({ total: many }).find(({ text }) => text.startsWith('all 5 4 1 0 0 1 3,000 0.0 7.3'))?.text).toMatch(
-      / 2 10m$/,
-    )
+    expect(
+      shown({ total: many }).find(({ text }) => text.startsWith('all 5 4 1 0 0 1 3,000 0.0 3.0 4.3'))?.text,
+    ).toMatch(/ 2 10m$/)
   })
 
   test('has twenty rows of three hundred, and three names of those that callwatch did not see, until all are wanted', () => {
@@ -477,7 +481,7 @@ describe('the page of a call', () => {
   test('has a meaning of each status, whose runbook is served', async () => {
     const pages = await runbookPages()
     for (const status of HISTORY_STATUSES) {
-      const { text, runbook } = meaningOf({ status })
+      const { text, runbook } = meaningOf({ status, mode: 'call' })
       expect(text).toMatch(/^means that .*\.$/)
       if (runbook !== undefined) expect(pages.has(`runbooks/${runbook}.html`)).toBe(true)
     }
@@ -488,8 +492,8 @@ describe('the page of a call', () => {
     const asked: string[] = []
     vi.stubGlobal('fetch', async (address: string) => {
       asked.push(address)
-      const calls = [{ began: null, text: 'audio, to bob: rang 44s, nobody answered' }]
-      return new Response(JSON.stringify({ calls, filter: 'none', unclear: 0, complete: true }))
+      const calls = [{ session_id: 'v1.us.a', began: null, text: 'audio, to bob: rang 44s, nobody answered' }]
+      return new Response(JSON.stringify({ target: 'production', calls, filter: 'none', unclear: 0, complete: true }))
     })
     const { snapshot, ...state } = stateOf([shownTarget()], { callPage: loaded(details) })
     change({ ...state, snapshot: { ...snapshot!, can_find: true } })
@@ -499,7 +503,7 @@ describe('the page of a call', () => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a button has it
     const press = button()!.props['onClick'] as () => void
     press()
-    await vi.waitFor(() => expect(found()).toBe('at an unknown time audio, to bob: rang 44s, nobody answered'))
+    await vi.waitFor(() => expect(found()).toContain('at an unknown time audio, to bob: rang 44s, nobody answered'))
     expect(asked).toEqual(['api/v1/find?target=production&session_id=v1.us.a'])
     change({ callPage: loaded({ ...details, call: { ...call, session_id: 'another' } }) })
     expect(found()).toBeUndefined()
@@ -507,9 +511,76 @@ describe('the page of a call', () => {
     expect(button()).toBeUndefined()
   })
 
+  test('says which rules of its kind of calls fired on its target during it, and on how many targets', async () => {
+    withoutBrowser()
+    const [since, asked] = [isoTime(NOW - 60), [] as string[]]
+    const video = { target: 'production', alert: 'VideoFails', labels: { type: 'video' }, since }
+    const own = { ...video, alert: 'HighFailureRate', labels: {} }
+    vi.stubGlobal('fetch', async (address: string) => {
+      if (address.startsWith('api/v1/call?')) return new Response(JSON.stringify(details))
+      asked.push(address)
+      const alerts = address.includes('target=') ? [video, own] : [own, { ...own, target: 'staging' }]
+      return new Response(JSON.stringify({ alerts }))
+    })
+    const query = new URLSearchParams({ target: 'production', call_id: 'v1.us.a' })
+    change({ ...stateOf([shownTarget()]), query })
+    await loadCall()
+    const times = new URLSearchParams({ since: call.began, until: '2026-09-21T14:13:10.001Z' })
+    expect(asked).toEqual([`api/v1/alerts?target=production&${times}`, `api/v1/alerts?alert=HighFailureRate&${times}`])
+    const elements = render(CallDetails, current())
+    expect(textOf(elements, { id: 'call-meanwhile' })).toBe(
+      'Meanwhile: HighFailureRate on 2 targets, from 14:12:20 UTC',
+    )
+    const addresses = elements.map(({ props }) => props['href'])
+    expect(addresses).toContain(`./?${new URLSearchParams({ alert: 'HighFailureRate', since })}#incident`)
+    const another = { call: { ...call, call_id: 'cw:2' } }
+    expect(
+      textOf(render(CallDetails, { ...current(), callPage: loaded({ ...details, ...another }) }), {
+        id: 'call-meanwhile',
+      }),
+    ).toBeUndefined()
+  })
+
+  test('that an address names by its session and its beginning is the call that began nearest to it', async () => {
+    withoutBrowser()
+    const other = { ...call, call_id: 'cw:2', began: isoTime(NOW - 5) }
+    vi.stubGlobal('fetch', async (address: string) => {
+      const first = { ...details, others: { calls: [other], more: 0 } }
+      return new Response(JSON.stringify(address.includes('cw') ? { ...details, call: other } : first))
+    })
+    const loadedId = async (began: string) => {
+      change({ query: new URLSearchParams({ target: 'production', session_id: 'v1.us.a', began }) })
+      await loadCall()
+      return current().callPage.answer?.call.call_id
+    }
+    expect([await loadedId(isoTime(NOW - 6)), await loadedId(call.began)]).toEqual(['cw:2', 'v1.us.a'])
+  })
+
   test('says that its end was noticed late', () => {
     const late = { ...call, finished: isoTime(NOW - 7000), noticed: isoTime(NOW) }
     expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1h 56m after its end')
+  })
+
+  test('says that callwatch noticed no end of a call from before it watched', () => {
+    const earlier = { ...call, noticed: call.finished! }
+    expect(fact('Noticed', { call: earlier, first_seen: isoTime(NOW) })).toBe('it finished before callwatch watched')
+  })
+
+  test('says that its end is not known, and of a meeting that all have left', () => {
+    const noEnd = { ...call, status: 'rejected' as const, finished: call.began }
+    expect(textOf(shown({ call: noEnd }), { class: 'plain times' })).toBe('14:11:40 rings; when it ended is not known')
+    const meeting = shown({ call: { ...call, mode: 'meet' } })
+    expect(meeting.some(({ type, text }) => type === 'p' && text.startsWith('Ended means that all have left'))).toBe(
+      true,
+    )
+  })
+
+  test('that callwatch does not know leads to the calls of the session of this id', () => {
+    const query = new URLSearchParams({ target: 'production', call_id: 'room' })
+    const callPage = { ...loaded(undefined), problem: 'The call could not be loaded: no call room is known.' }
+    const elements = render(CallDetails, stateOf([], { view: 'call', query, callPage }))
+    const link = elements.find(({ text, type }) => type === 'a' && text === 'Calls of this session')
+    expect(link?.props['href']).toBe('./?target=production&session_id=room#calls')
   })
 
   test('says that a lost call was never seen to end', () => {
