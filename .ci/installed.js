@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs'
 
 if (!existsSync(new URL('../node_modules/.package-lock.json', import.meta.url))) {
-  console.error('callwatch is not installed in this clone: run `npm ci` first. It needs npm, and installs a Node.js that can run callwatch.')
+  console.error(
+    'callwatch is not installed in this clone: run `npm ci` first. It needs npm, and installs a Node.js that can run callwatch.',
+  )
   process.exit(1)
 }

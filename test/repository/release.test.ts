@@ -199,7 +199,9 @@ describe('a release', () => {
     const calls = steps(['Publish the image', 'Publish the package', 'Publish the release'], 'docker', 'npm', 'gh')
     expect(calls.trim().split('\n')).toEqual([
       expect.stringMatching(/^docker login ghcr\.io /),
-      'docker buildx build --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max --tag ghcr.io/owner/name:98.7.6 --tag ghcr.io/owner/name:latest --metadata-file image.json --push .',
+      expect.stringMatching(
+        /^docker buildx build --platform linux\/amd64,linux\/arm64 --sbom=true --provenance=mode=max --tag ghcr.io\/owner\/name:98\.7\.6 --tag ghcr.io\/owner\/name:latest --label org\.opencontainers\.image\.version=98\.7\.6 --label org\.opencontainers\.image\.source=https:\/\/github\.com\/owner\/name --label org\.opencontainers\.image\.revision=\w* --metadata-file image\.json --push \.$/,
+      ),
       'npm publish --provenance --access public out/callwatch-98.7.6.tgz',
       'gh release create v98.7.6 --verify-tag --notes-file notes.md out/SHA256SUMS out/callwatch-98.7.6.tgz',
     ])

@@ -68,7 +68,7 @@ function claimsIn(texts: readonly string[]) {
   const claims: { text: string; target: string | undefined; share: string; total: number; at: number | undefined }[] =
     []
   for (const text of texts) {
-    const since = /since (?:2026-11-20 )?(\d\d:\d\d:\d\d) UTC; then/.exec(text)?.[1]
+    const since = /since (?:2026-11-20 )?(\d\d:\d\d:\d\d) UTC; before that/.exec(text)?.[1]
     const pattern = /(?:(t\d) )?([\d.]+)% of ([\d,]+) calls?(?: failed in 5 minutes)?(?: at (\d\d:\d\d:\d\d) UTC)?/g
     for (const [, target, share, total, own] of text.matchAll(pattern)) {
       const time = own ?? since
@@ -162,7 +162,7 @@ function play(targets: readonly Target[]): [now: number, before: number] {
     for (const one of lives) {
       const text = resultOf(notificationOf({ kind: 'firing' }, one, now, freshFrom))
       const i = Number(one.target.slice(1))
-      const then = /since 2026-11-20 (\d\d:\d\d:\d\d) UTC; then/.exec(text)?.[1]
+      const then = /since 2026-11-20 (\d\d:\d\d:\d\d) UTC; before that/.exec(text)?.[1]
       if (then === undefined) expect(fresh(i), `${second}: ${text}`).toBe(true)
       const { failed, total } = countsAt(
         targets[i]!,

@@ -83,7 +83,7 @@ describe('a message is noted', () => {
       key,
       ...refused.map(({ receiver, problem }) => `${receiver}: ${problem}`),
     ])
-    expect(ofEach.toSorted()).toEqual([
+    expect(ofEach.toSorted(([a = ''], [b = '']) => a.localeCompare(b))).toEqual([
       ['A', 'slack: busy, [secret]', 'slack: away'],
       ['B', 'slack: busy, [secret]'],
     ])
