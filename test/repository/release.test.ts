@@ -200,7 +200,7 @@ describe('a release', () => {
     expect(calls.trim().split('\n')).toEqual([
       expect.stringMatching(/^docker login ghcr\.io /),
       expect.stringMatching(
-        /^docker buildx build --platform linux\/amd64,linux\/arm64 --sbom=true --provenance=mode=max --tag ghcr.io\/owner\/name:98\.7\.6 --tag ghcr.io\/owner\/name:latest --label org\.opencontainers\.image\.version=98\.7\.6 --label org\.opencontainers\.image\.source=https:\/\/github\.com\/owner\/name --label org\.opencontainers\.image\.revision=\w* --metadata-file image\.json --push \.$/,
+        /^docker buildx build --platform linux\/amd64,linux\/arm64 --sbom=true --provenance=mode=max --tag ghcr.io\/owner\/name:98\.7\.6 --tag ghcr.io\/owner\/name:latest --label org\.opencontainers\.image\.version=98\.7\.6 --label org\.opencontainers\.image\.source=https:\/\/github\.com\/Owner\/Name --label org\.opencontainers\.image\.revision=\w* --metadata-file image\.json --push \.$/,
       ),
       'npm publish --provenance --access public out/callwatch-98.7.6.tgz',
       'gh release create v98.7.6 --verify-tag --notes-file notes.md out/SHA256SUMS out/callwatch-98.7.6.tgz',

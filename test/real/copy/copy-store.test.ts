@@ -156,7 +156,7 @@ inOwnPostgres('a store that is copied', ({ server, newDatabase }) => {
       await opened({ path })
       await expect(copy({ path }, emptyFile())).rejects.toThrow(`${path} is in use by a callwatch`)
       await opened(database)
-      await expect(copy(database, emptyFile())).rejects.toThrow(/^the database test_\d+ at \S+ is in use by test; stop/)
+      await expect(copy(database, emptyFile())).rejects.toThrow(/^the database test_\w+ at \S+ is in use by test; stop/)
     })
 
     test('while a daemon uses the one that it is to go to', async () => {

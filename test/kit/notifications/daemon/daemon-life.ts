@@ -108,6 +108,7 @@ export function daemonLife({ clock, sql, alerts, config, config$, broken }: Arou
       membership: () => undefined,
     },
     health: { latest: () => undefined },
+    mask: (text: string) => text,
     draining$: NEVER,
   }
 
