@@ -10,7 +10,13 @@ import { layoutShift, openFolded, painted, problemsInAllLooks, walk } from './in
 
 const VIDEO = labelsOf('video', 'meet', 'group')
 const done = finishedCall('done', { finish: finish('rejected', 5), marks: MARK.recordingSeen })
-const late = finishedCall('late/1', { finish: { ...finish('ended', 900), known: NOW - 100 }, status: 'rejected' })
+const late = finishedCall('late/1', {
+  finish: { ...finish('ended', 900), began: NOW - 930, known: NOW - 100 },
+  status: 'rejected',
+  firstSeen: NOW - 920,
+  initiatedAt: NOW - 930,
+  startedAt: NOW - 925,
+})
 /** 250 calls that ended, one a second, and 20 video calls before them. */
 const MANY = [
   done,

@@ -91,7 +91,7 @@ function buildStage({ instructions }: Stage, roots: ReadonlyMap<string, string>)
       if (isRoot) user = { uid, gid }
     },
   }
-  const noted = new Set(['VOLUME', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD'])
+  const noted = new Set(['LABEL', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD'])
   for (const { name, value } of instructions) {
     if (noted.has(name)) continue
     if (perform[name] === undefined) throw new Error(`this test does not know ${name}`)
