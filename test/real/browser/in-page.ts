@@ -148,7 +148,9 @@ export async function openFolded(page: Page): Promise<void> {
  */
 export function hardToTouch(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
-    const shown = (element) => element.checkVisibility() && !element.matches('.skip')
+    // What takes no touch has its link elsewhere.
+    const takesTouch = (element) => getComputedStyle(element).pointerEvents !== 'none'
+    const shown = (element) => element.checkVisibility() && !element.matches('.skip') && takesTouch(element)
     const sizeOf = (element) => element.getBoundingClientRect()
     const controls = [...document.querySelectorAll('a, button, input, select, summary')].filter(shown)
     document.querySelectorAll('details').forEach((one) => (one.open = true))
