@@ -66,7 +66,8 @@ test('calls of several targets have their target in a terminal, and the ends of 
     'finished (UTC)       target         session id                status    duration',
     expect.stringMatching(/^\S+ \S+ {2}school-us-0\d\d {2}v1\.us\.simula…7040c81ee11 .*rejected/),
     expect.stringMatching(/^\S+ \S+ {2}school-us-0\d\d {2}v1\.us\.simula…7040c81ee11 .*rejected/),
-    '--wide also prints: type, mode, receiver, participants, the whole session id',
+    '--wide also prints: began (UTC), type, mode, receiver, participants, the',
+    '  whole session id',
     '',
   ])
 })
