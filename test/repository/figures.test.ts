@@ -52,7 +52,6 @@ const FIGURES: [page: string, says: RegExp, is: () => number][] = [
   ['several-machines', /lease is (\d+) s/, () => constant('store/store-section.ts', 'DEFAULT_LEASE_SECONDS')],
   ['several-machines', /(\d+) s at most\. The others acquire/, () => constant('pipeline/managed-target.ts', 'GRACE_PERIOD_SECONDS')],
   ['semantics', /ratio is absent below (\w+) calls/, minRatio],
-  ['faq', /fewer than (\w+) finished calls in the window/, minRatio],
   ['monitoring', /absent below (\w+) calls/, minRatio],
   ['api', /`failure_ratio` is null below (\w+) calls/, minRatio],
   ['semantics', /95th percentile to (\d+)%/, () => Math.round((Math.exp(1 / (2 * constant('history/sums.ts', 'CLASSES_A_FACTOR'))) - 1) * 100)],

@@ -14,14 +14,14 @@ describe('the README', () => {
     expect(read('CHANGELOG.md').split('\n').length).toBeLessThanOrEqual(70)
   })
 
-  test('shows the page, tries callwatch with one command and a past day with three, watches calls with three or in a container, and ends with five links', () => {
+  test('shows the page, tries callwatch with one command and a past day with three, watches calls with three or in a container, and ends with links for six readers', () => {
     expect(readme).toContain('](docs/images/page-light.png)')
     const blocks = [...readme.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block.trim().split('\n'))
     // A release puts that of the image first.
     const run = blocks[0]?.[0]?.startsWith('docker run ') ? 1 : 0
     expect(blocks.map((lines) => lines.length)).toEqual([...Array<number>(run).fill(1), 1, 1, 2, 3, 2])
-    const [, documentation = ''] = readme.split('## Documentation\n')
-    expect(documentation.match(/^- .*?\]\(docs\//gm)).toHaveLength(5)
+    const [, answers = ''] = readme.split('## Find an answer\n')
+    expect(answers.match(/^- \*\*.*?:\*\* .*?\]\(docs\//gm)).toHaveLength(6)
   })
 })
 

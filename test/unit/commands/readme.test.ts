@@ -118,7 +118,7 @@ describe('README, guides and policies', () => {
     for (const page of linked) {
       for (const file of linksOf(page)) if (DOCS.includes(file)) linked.add(file)
     }
-    expect(DOCS).toContain('docs/glossary.md')
+    expect(DOCS).toContain('docs/semantics.md')
     expect(DOCS.filter((page) => !linked.has(page))).toEqual([])
   })
 
