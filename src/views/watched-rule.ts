@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { ruleText } from '../alerts/text/alert-text.ts'
+import { noneText, ruleText } from '../alerts/text/alert-text.ts'
 import type { Rule } from '../alerts/rule.ts'
+import { definitionOf } from '../alerts/definition-of.ts'
 import { worstOf, type WorstValue } from '../alerts/rule-value.ts'
 import { withUsual } from '../alerts/usual.ts'
 import { isoTime } from '../clock/times.ts'
@@ -25,9 +26,8 @@ const watchedRule = z.object({
       calls: count.nullable(),
     })
     .nullable()
-    .describe(
-      'The worst value of the targets at their last evaluation; null without any that could be a breach, as of too few calls',
-    ),
+    .describe('The worst value of the targets at their last evaluation; null without any that could be a breach'),
+  no_value: z.string().optional().describe('Why `now` is null, in words'),
   values: z
     .array(z.object({ at: time, value: z.number().nullable() }))
     .describe('The worst value of that target of each quarter of an hour of the last day, since this daemon started'),
@@ -52,6 +52,7 @@ export function watchedRuleView(
     return latest === undefined ? [] : { target, ...latest }
   })
   const worst = worstOf(rule, values)
+  const isEvaluated = targets.some((target) => target.values.of(rule, now).length > 0)
   const shown = worst?.target ?? (targets.length === 1 ? targets[0] : undefined)
   return {
     name,
@@ -62,9 +63,16 @@ export function watchedRuleView(
     threshold,
     notify: [...notify],
     now: worst === undefined ? null : nowView(rule, worst),
+    ...(worst === undefined && { no_value: isEvaluated ? noneOf(rule) : 'no successful poll' }),
     values: (shown?.values.of(rule, now) ?? []).map(([at, value]) => ({ at: isoTime(at), value })),
   }
 }
+
+/** A signal of the target itself has no value that could be a breach until minutes are used. */
+const noneOf = (rule: Rule) =>
+  'value' in definitionOf(rule.signal) && !('minRequests' in rule.signal)
+    ? 'no minutes since the set-up'
+    : noneText(rule)
 
 function nowView(rule: Rule, { target, labels, value, usual, calls }: WorstValue & { target: Watched }) {
   return { target: target.name, labels, value, threshold: withUsual(rule, usual).threshold, calls: calls ?? null }

@@ -45,13 +45,13 @@ test('/api/v1/rules has the threshold that the usual share raises', async () => 
 })
 
 test.each([
-  ['?target=a', 'a', 96],
-  ['?target=c', undefined, 0],
+  ['?target=a', 'a', 96, undefined],
+  ['?target=c', undefined, 0, 'no successful poll'],
   // Of too few calls there is no value, whatever it was before.
-  ['?target=few', undefined, 96],
-])('/api/v1/rules%s has those of this target', async (query, target, length) => {
+  ['?target=few', undefined, 96, 'fewer than 20 calls'],
+])('/api/v1/rules%s has those of this target, or why there are none', async (query, target, length, why) => {
   const { rules } = (await served(query)).body
-  expect(rules[0].now?.target).toBe(target)
+  expect([rules[0].now?.target, rules[0].no_value]).toEqual([target, why])
   expect(rules[0].values).toHaveLength(length)
 })
 

@@ -152,12 +152,11 @@ const tableOf = once(({ calls, asOf: now }: State['calls']) => {
     ['Type', ({ type }) => type],
     ['Mode', ({ mode }) => mode],
     ['Receiver', ({ receiver_type }) => receiver_type, 'rest'],
-    ['Began', ({ began }) => moment(began, now), 'rest'],
+    ['Began', ({ began, finished = now }) => moment(began, finished), 'rest'],
     durationAt(now),
     ['Participants', ({ participants }) => formatNumber(participants), 'number rest'],
     ['Audio min', ({ minutes }) => formatNumber(minutes.audio), 'number rest'],
     ['Video min', ({ minutes }) => formatNumber(minutes.video), 'number rest'],
-    ['Recording', ({ has_recording }) => (has_recording ? 'yes' : 'no'), 'rest'],
   ]
   return <Table caption="Calls, newest first" columns={columns} items={calls} />
 })

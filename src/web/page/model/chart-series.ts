@@ -138,7 +138,8 @@ export function perMinuteChart(perMinute: PerMinute, target: string, unpolledSin
     unit: 'calls',
     series: STATUSES.map((status) => {
       const values = times.map((_, i) => (isKnown(i) ? sum(shown, (one) => one[status][i] ?? 0) : null))
-      return { name: status, colour: status, shape: 'bar', values, whole: sum(values, (value) => value ?? 0) }
+      const whole = times.some((_, i) => isKnown(i)) ? sum(values, (value) => value ?? 0) : null
+      return { name: status, colour: status, shape: 'bar', values, whole }
     }),
     blind: periodsOf(blindOf(perMinute, target, unpolledSince)),
   }

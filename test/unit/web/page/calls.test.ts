@@ -6,7 +6,7 @@ import type { Call } from '../../../../src/web/page/model/api.ts'
 import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import type { State } from '../../../../src/web/page/model/state.ts'
-import { render, stateOf, textOf, type Rendered } from './render-text.ts'
+import { render, rowsOf, stateOf, textOf, type Rendered } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -91,4 +91,14 @@ test('the times are those of the beginning where the reader chooses so', () => {
   expect(callsRequest(new URLSearchParams({ since: isoTime(NOW), began: 'true' }), NOW * 1000 + 1)).toMatch(
     /&began=true$/,
   )
+})
+
+test('when a call began has the day only if it is not that on which the call finished', () => {
+  const rowWith = (differing: Partial<Call>) =>
+    rowsOf(render(CallsExplorer, listing([{ ...call('a', 'ended', 'audio'), ...differing }])))[1]
+  const yesterday = NOW - 86_400
+  expect(rowWith({ began: isoTime(yesterday - 60), finished: isoTime(yesterday) })).toMatch(
+    /^2026-09-20 14:13:20 .* user 14:12:20 /,
+  )
+  expect(rowWith({ began: isoTime(yesterday) })).toMatch(/^14:13:20 .* user 2026-09-20 14:13:20 /)
 })

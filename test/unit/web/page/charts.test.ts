@@ -394,6 +394,8 @@ test('the chart of the last hour marks what is not covered of the targets that i
   expect(blindOf(perMinute, 'b', unpolled.since)).toEqual([unpolled])
   const { series } = perMinuteChart({ ...perMinute, targets: [{ name: 'a', ...counts, ended: [2, 3] }] }, '')
   expect(series.map(({ whole }) => whole)).toEqual([5, 0, 0, 0, 0])
+  const unknown = perMinuteChart({ ...perMinute, targets: [{ name: 'a', ...counts, ended: [null] }] }, '')
+  expect(unknown.series.map(({ whole }) => whole)).toEqual([null, null, null, null, null])
   // The store cannot be read.
   expect(blindOf({ since: '', step_seconds: 60, targets: [] }, '', unpolled.since)).toEqual([])
 })

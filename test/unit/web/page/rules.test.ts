@@ -88,11 +88,14 @@ describe('the table of rules', () => {
 
   test('says whose value it is of several targets, and what is not known', () => {
     const other = shownTarget({ target: 'b', sync: POLLED })
-    const rules = rulesOf([RULE, { ...RULE, name: 'B', now: null, values: [], notify: [] }])
+    const rules = rulesOf([
+      RULE,
+      { ...RULE, name: 'B', now: null, no_value: 'fewer than 20 calls', values: [], notify: [] },
+    ])
     const state = stateOf([TARGET, other], { rules, pastAlerts: [] })
     expect(rowsOf(render(Rules, state)).slice(1)).toEqual([
       'HighFailureRate more than 30% of the calls failed 22% production above 35% not in 7 days 0 slack Silence',
-      'B more than 30% of the calls failed – above 30% – not in 7 days 0 nobody Silence',
+      'B more than 30% of the calls failed fewer than 20 calls above 30% – not in 7 days 0 nobody Silence',
     ])
   })
 

@@ -79,7 +79,7 @@ function columnsOf(state: State): Column<WatchedRule>[] {
     [
       'Now',
       (rule) => {
-        if (rule.now === null) return soft('–')
+        if (rule.now === null) return words(soft(rule.no_value))
         const { target, labels } = rule.now
         const whose = named({ target: isOne ? '' : target, labels })
         return [valueOf(rule, rule.now.value), whose !== '' && [' ', soft(whose)]]
@@ -98,6 +98,7 @@ function columnsOf(state: State): Column<WatchedRule>[] {
           Silence
         </LinkButton>
       ),
+      'said',
     ],
   ]
 }
