@@ -34,6 +34,16 @@ test('a line a call, newest first, of a user; the pages that are read are on std
   expect(stdout.split('\n')[0]).toContain(` (session ${own[0]!.sessionId})`)
 })
 
+test('--until leaves out the calls that began later', async () => {
+  const { calls, find } = await world()
+  const uid = calls[0]!.initiator
+  const own = calls.filter((call) => takesPart(call, uid))
+  const all = JSON.parse((await find(uid, '--since', '6h', '--json')).stdout).calls.length
+  const before = new Date(own[0]!.initiatedAt! * 1000).toISOString()
+  const earlier = JSON.parse((await find(uid, '--since', '6h', '--until', before, '--json')).stdout).calls
+  expect(earlier).toHaveLength(all - own.filter(({ initiatedAt }) => initiatedAt === own[0]!.initiatedAt).length)
+})
+
 test.each(['ignored', 'refused'] as const)('where the service has %s the filter, a sentence says so', async (how) => {
   const { calls, find } = await world({ peopleFilters: how })
   const guid = calls.find(({ receiverType }) => receiverType === 'group')!.receiver

@@ -78,8 +78,12 @@ const newestFirst = (calls: readonly Drawn[]) =>
 
 const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-function isWanted({ targets, type, mode, receiverType, statuses, hasRecording, sessionIds }: CallFilter, call: Drawn) {
+function isWanted(
+  { targets, type, mode, receiverType, statuses, hasRecording, sessionIds, began }: CallFilter,
+  call: Drawn,
+) {
   return (
+    (began === undefined || (call.initiatedAt! >= began.since && call.initiatedAt! < began.until)) &&
     (targets ?? [call.target]).includes(call.target) &&
     (type ?? call.type) === call.type &&
     (mode ?? call.mode) === call.mode &&
@@ -156,6 +160,7 @@ export function queriesContract(newPlace: NewPlace, seeds = [1, 2, 3]): void {
           receiverType: maybe(RECEIVER_TYPES, 0.1),
           statuses: maybe([['ended'], ['rejected', 'canceled', 'unanswered'], ['lost'], ['other', 'lost']] as const),
           hasRecording: maybe([true, false]),
+          ...(draw() < 0.2 && { began: { since: CREATED + 5000, until: CREATED + 150_000 } }),
           sessionIds: maybe(
             ['v', 'v1.1', 'v1.room', 'Ω', 'Ω.2', 'none', 'cw:'].map((given, i) => ({
               given,
