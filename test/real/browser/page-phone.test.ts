@@ -29,6 +29,11 @@ inChromium('an incident on a phone', (open) => {
     const page = await open(url, { viewport: { width: 390, height: 844 } })
     await page.locator('#feed').waitFor()
     expect(await hardToTouch(page)).toEqual([])
+    // Too small for a finger, all of them are seen, and none is cut.
+    const squares = page.locator('#head .squares')
+    const cut = await squares.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)
+    const { width } = (await squares.locator('a').last().boundingBox())!
+    expect([cut, await squares.locator('a').count(), width]).toEqual([0, 300, 9])
     await page.getByRole('link', { name: 'All 295 targets' }).click()
     expect(await page.locator('#alerts tbody tr').first().innerText()).toMatch(/87.2%[^]*34 of 39/)
     expect(
