@@ -261,7 +261,9 @@ export const hazards = {
   /** One of many servers has a clock of its own: now and then an answer is hours or decades ahead, or behind. */
   oddDates: {
     probability: { ordinary: 0.05, troubled: 0.05 },
-    suits: ({ standing }) => standing.wrongDates === undefined && standing.wrongDateOffset === undefined,
+    // A difference of the host's clock that lasts an hour is taken for true: with both, none lasts.
+    suits: ({ hazards, standing }) =>
+      !hazards.includes('hostClock') && standing.wrongDates === undefined && standing.wrongDateOffset === undefined,
     change: (_run, stream) => {
       const wrongDateOffset = pick(stream, [2 * HOUR, IN_2100, -2 * HOUR])
       return { spells: [{ from: 600, to: Infinity, switches: { oddDates: 0.02, wrongDateOffset } }] }
