@@ -219,7 +219,8 @@ export const hazards = {
     probability: { ordinary: 0.04, troubled: 0.04 },
     suits: ({ hazards }) => !hazards.includes('wrongDates'),
     change: (_run, stream) => ({
-      hostAhead: (chance(stream, 0.5) ? 1 : -1) * whole(stream, 600, 7200),
+      // If it is behind by more than an hour, nothing is counted for an hour after each start, which is longer than a short run.
+      hostAhead: chance(stream, 0.5) ? whole(stream, 600, 7200) : -whole(stream, 600, 3500),
       standing: { date: chance(stream, 0.5) ? 'sometimes' : 'given', dateOffset: 0 },
     }),
   },
@@ -261,9 +262,7 @@ export const hazards = {
   /** One of many servers has a clock of its own: now and then an answer is hours or decades ahead, or behind. */
   oddDates: {
     probability: { ordinary: 0.05, troubled: 0.05 },
-    // A difference of the host's clock that lasts an hour is taken for true: with both, none lasts.
-    suits: ({ hazards, standing }) =>
-      !hazards.includes('hostClock') && standing.wrongDates === undefined && standing.wrongDateOffset === undefined,
+    suits: ({ standing }) => standing.wrongDates === undefined && standing.wrongDateOffset === undefined,
     change: (_run, stream) => {
       const wrongDateOffset = pick(stream, [2 * HOUR, IN_2100, -2 * HOUR])
       return { spells: [{ from: 600, to: Infinity, switches: { oddDates: 0.02, wrongDateOffset } }] }
