@@ -101,9 +101,9 @@ function rewrite(exchanges: readonly Exchange[], { shift, names, standIn }: Rewr
     return Math.round((value + shift * (size < MILLISECONDS ? 1 : 1000)) * 1000) / 1000
   }
   const ofText = (value: string, kind: string): string => {
-    if (kind === 'number' && NUMBER.test(value)) return value
+    if ((kind === 'number' || kind === 'time') && NUMBER.test(value)) return value
     if (kind === 'label' && value.split('_').every(isWord)) return value
-    if (kind === 'time' && /^\d+(?:\.\d+)?$/.test(value)) return String(ofNumber(Number(value), kind))
+    if (kind === 'time' && /^[1-9]\d*(?:\.\d+)?$/.test(value)) return String(ofNumber(Number(value), kind))
     // The beginning of the ids that the service makes.
     if (kind === 'id' && value.startsWith('v1.')) return `v1.${replace('ids', value.slice(3))}`
     return replace(kind === 'id' ? 'ids' : 'texts', value)

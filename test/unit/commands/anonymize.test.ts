@@ -402,6 +402,7 @@ describe('of any answer', () => {
       property(tree, (body) => {
         expect(formOf(bodyOf(body))).toEqual(formOf(body))
       }),
+      { examples: [[[{ sessionId: 's-1', startedAt: '0000', endedAt: '01700000000' }]]] },
     )
   })
 })
