@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Switches } from '../../kit/world/switches.ts'
-import { seedsOfCommit } from './seeds.ts'
+import { seedsOfCommit } from '../../kit/seeds-of-commit.ts'
 import { simulateRun } from './simulate-run.ts'
 
 type World = {

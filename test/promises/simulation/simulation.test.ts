@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seedsOfCommit } from './seeds.ts'
+import { seedsOfCommit } from '../../kit/seeds-of-commit.ts'
 import { simulateRun, type RunReport } from './simulate-run.ts'
 
 /** Two that have found mistakes, and six that no run before has seen. A seed that fails is added here. */

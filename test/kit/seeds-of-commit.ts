@@ -14,6 +14,9 @@ export function seedsOfCommit(count: number, hash = hashOfCommit()): number[] {
   )
 }
 
+let known: string | undefined
+
 function hashOfCommit(): string {
-  return execFileSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
+  known ??= execFileSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
+  return known
 }
