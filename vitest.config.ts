@@ -37,6 +37,7 @@ class SimulationsFirst extends BaseSequencer {
   }
 }
 
+const DRAWN_VALUES = 'test/kit/drawn-values.ts'
 const ONE_SERVER = 'test/kit/postgres/one-server.ts'
 
 const shared = {
@@ -64,7 +65,7 @@ export default defineConfig({
   test: {
     // Tests wait for processes and timers as often as they compute: two cores are busy with three files at a time.
     maxWorkers: 3,
-    sequence: { sequencer: SimulationsFirst },
+    sequence: { sequencer: SimulationsFirst, setupFiles: 'list' },
     projects: [
       {
         test: {
@@ -72,7 +73,7 @@ export default defineConfig({
           name: 'unit',
           include: UNIT,
           exclude: [...ALONE, ...PAGE],
-          setupFiles: 'test/kit/unit-setup.ts',
+          setupFiles: [DRAWN_VALUES, 'test/kit/unit-setup.ts'],
           isolate: false,
         },
       },
@@ -83,6 +84,7 @@ export default defineConfig({
           name: 'parts',
           include: ['test/**/*.test.ts'],
           exclude: [...UNIT, ...ALONE, ...SLOW, ...CONTAINER],
+          setupFiles: DRAWN_VALUES,
           globalSetup: ONE_SERVER,
           isolate: false,
         },
@@ -94,6 +96,7 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           exclude: CONTAINER,
+          setupFiles: DRAWN_VALUES,
           globalSetup: ONE_SERVER,
           // Beside other programs that keep both cores busy, weeks of polls take half of it.
           testTimeout: 300_000,
