@@ -106,7 +106,8 @@ export function advance(
   const { now } = evaluation
   const { value, labels } = latest
   const { threshold } = withUsual(rule, latest.usual)
-  if (latest.tooFew || !latest.mayBreach || !isBeyond(rule, value, threshold)) return { instance: undefined }
+  const isBreach = latest.mayBreach && latest.isSure && isBeyond(rule, value, threshold)
+  if (latest.tooFew || !isBreach) return { instance: undefined }
   const pending: AlertInstance = {
     key,
     labels,

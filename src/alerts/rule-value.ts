@@ -1,6 +1,5 @@
 import { windowStart } from '../ledger/failure-ratio.ts'
 import { finishedSince, keptFinishes } from '../ledger/finished-calls.ts'
-import { USAGE_FORMULAS } from '../ledger/usage.ts'
 import type { Labels } from '../ledger/call.ts'
 import { definitionOf } from './definition-of.ts'
 import { documentedGroups, groupCalls, instanceKey, type RuleLabels } from './groups.ts'
@@ -22,8 +21,10 @@ export type RuleValue = Measurement & {
   tooFew: boolean
   /** Whether there were as many calls before as `only_if` demands. */
   isComparable: boolean
-  /** Whether a value beyond the threshold is a breach: it is comparable, sure enough, and not of the time before the set-up alone. */
+  /** Whether a value beyond the threshold may be a breach: it is comparable, and not of the time before the set-up alone. */
   mayBreach: boolean
+  /** Whether it is beyond the threshold with the rule's `confidence`; true of a rule without. */
+  isSure: boolean
 }
 
 /** The worst of a rule's values at one moment. */
@@ -56,7 +57,12 @@ export function ruleValues(
 ): Map<string, RuleValue> | undefined {
   const { name, signal, breach } = rule
   const definition = definitionOf(signal)
-  if ('value' in definition) return ungrouped(name, definition.value(trigger, signal), trigger)
+  if ('value' in definition)
+    return ungrouped(
+      name,
+      definition.value(trigger, signal),
+      trigger.kind === 'tick' || definition.mayBreach?.(trigger) !== false,
+    )
   if (trigger.kind === 'tick' || (breach === 'below' && trigger.limited)) return undefined
   const { now } = trigger
   const window = { from: windowStart(windowOf(signal) ?? 0, trigger), to: now }
@@ -72,22 +78,20 @@ export function ruleValues(
     const isComparable = then.isComparable(key)
     const usual = usually.get(key)
     const isSure = definition.isSure?.(measured, withUsual(rule, usual)) !== false
-    const mayBreach = isComparable && isSure && isOfNow(key)
+    const mayBreach = isComparable && isOfNow(key)
     const tooFew = hasTooFew(signal, measured)
-    const value = { ...measured, labels, usual, tooFew, isComparable, mayBreach }
+    const value = { ...measured, labels, usual, tooFew, isComparable, mayBreach, isSure }
     values.set(key, { ...value, ...then.relative(key, value) })
   }
   return values
 }
 
-function ungrouped(key: string, value: number | undefined, trigger: Trigger): Map<string, RuleValue> | undefined {
+function ungrouped(key: string, value: number | undefined, mayBreach: boolean): Map<string, RuleValue> | undefined {
   if (value === undefined) return undefined
-  const mayBreach = trigger.kind === 'tick' || isUsedSinceSetUp(trigger)
-  return new Map([[key, { value, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach }]])
+  return new Map([
+    [key, { value, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach, isSure: true }],
+  ])
 }
-
-/** Whether minutes were used since the set-up, to the quarter of an hour. */
-const isUsedSinceSetUp = ({ created, usedSince }: Poll) => USAGE_FORMULAS.some((of) => usedSince(created, of) > 0)
 
 /** Which groups of a window have a call that had not finished at the set-up. */
 function callsSinceSetUp(rule: Rule, definition: CallSignal, poll: Poll, window: Window): (key: string) => boolean {

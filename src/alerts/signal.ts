@@ -119,6 +119,8 @@ export type CallSignal<Name extends string, Keys extends Shape, Signal, Call> = 
 export type TargetSignal<Name extends string, Keys extends Shape, Signal> = DeclaredByEachSignal<Name, Keys, Signal> & {
   /** Undefined if the trigger has no data for it; NaN of too few of what it counts for a result. */
   value(trigger: Trigger, signal: Signal): number | undefined
+  /** Whether a value at a poll may be a breach; default: yes. */
+  mayBreach?(poll: Poll): boolean
   /** The value that the month will reach at this rate. */
   forecast?(value: number, poll: Poll, signal: Signal): number | undefined
   /** For a budget: the minutes of the month by the formula that its rule does not use; NaN if they are not known. */

@@ -1,5 +1,5 @@
 import type { LiveAlert } from '../alerts/alert.ts'
-import type { AlertInstance } from '../alerts/alert-instance.ts'
+import { firedThreshold, type AlertInstance } from '../alerts/alert-instance.ts'
 import { readNotes, type Episode, type PastEpisode } from '../alerts/episode.ts'
 import { isCause } from '../alerts/alert.ts'
 import type { Severity } from '../alerts/match-keys.ts'
@@ -112,5 +112,5 @@ function latest({ data, since, live, severity }: Row): Episode & { severity: Sev
   const { firingSince, rule, labels, peak, measuredFrom, evidence, values = [] } = instance
   if (firingSince !== Number(since)) return written
   const window = evidence?.window && { from: measuredFrom ?? evidence.window.from, to: evidence.window.to }
-  return { ...written, ...rule, labels, peak, values, ...(window && { window }) }
+  return { ...written, ...rule, threshold: firedThreshold(instance), labels, peak, values, ...(window && { window }) }
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { noneText, ruleText } from '../alerts/text/alert-text.ts'
 import type { Rule } from '../alerts/rule.ts'
-import { definitionOf } from '../alerts/definition-of.ts'
 import { worstOf, type WorstValue } from '../alerts/rule-value.ts'
 import { withUsual } from '../alerts/usual.ts'
 import { isoTime } from '../clock/times.ts'
@@ -68,11 +67,8 @@ export function watchedRuleView(
   }
 }
 
-/** A signal of the target itself has no value that could be a breach until minutes are used. */
-const noneOf = (rule: Rule) =>
-  'value' in definitionOf(rule.signal) && !('minRequests' in rule.signal)
-    ? 'no minutes since the set-up'
-    : noneText(rule)
+/** A budget has no value that could be a breach until minutes are used. */
+const noneOf = (rule: Rule) => (rule.signal.name === 'budget_minutes' ? 'no minutes since the set-up' : noneText(rule))
 
 function nowView(rule: Rule, { target, labels, value, usual, calls }: WorstValue & { target: Watched }) {
   return { target: target.name, labels, value, threshold: withUsual(rule, usual).threshold, calls: calls ?? null }

@@ -25,6 +25,8 @@ export const budgetMinutes = targetSignal({
     const used = trigger.kind === 'tick' ? NaN : trigger.usedSince(cycleOf(trigger.now, cycle).from, of)
     return Number.isNaN(used) ? undefined : used / limit
   },
+  // Minutes of calls before the set-up were no surprise of now. To the quarter of an hour.
+  mayBreach: ({ created, usedSince }) => USAGE_FORMULAS.some((of) => usedSince(created, of) > 0),
   forecast: (value, { now, knownFrom }, cycle) => {
     const { from, to } = cycleOf(now, cycle)
     const counted = now - Math.max(from, knownFrom)

@@ -149,6 +149,19 @@ export function alertHistoryContract(newPlace: NewPlace): void {
       expect(await severities('critical')).toEqual([])
     })
 
+    test('has the threshold that the usual share raised when it fired, also while it fires', async () => {
+      const { store, see } = await openAt(newPlace)
+      const rule = { ...RATIO, signal: { ...RATIO.signal, aboveUsual: 0.15 } }
+      const fired = { signal: RATIO.signal.name, relativeTo: undefined, breach: 'above', threshold: 0.4 } as const
+      await see(completePoll(100), begins(firing(100, { key: RATIO.name, rule, usual: 0.25, fired })))
+      expect(await whole(store)).toMatchObject([
+        {
+          threshold: 0.4,
+          rule: expect.stringContaining('more than 40% of the calls in the last 15m failed, 15 points above'),
+        },
+      ])
+    })
+
     test('has its end from the commit in which it resolves, with what it fired at and its values', async () => {
       const { store, see, restart } = await openAt(newPlace)
       const clears = { ...instance.rule, clear: 60 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { formatIn } from '../../../src/alerts/signal.ts'
 import { describe, expect, test } from 'vitest'
 import { evidenceOf, reachOf } from '../../../src/alerts/evidence.ts'
-import { ruleValues, type RuleValue } from '../../../src/alerts/rule-value.ts'
+import { couldBreach, ruleValues, type RuleValue } from '../../../src/alerts/rule-value.ts'
 import type { Trigger } from '../../../src/alerts/trigger.ts'
 import type { Rule } from '../../../src/alerts/rule.ts'
 import { signals, type Signal } from '../../../src/alerts/signals.ts'
@@ -123,6 +123,7 @@ describe('each signal', () => {
     expect(ruleValueOf(ruleOn({ ...errors, minRequests: 31 }), tick)).toMatchObject({ value: NaN, tooFew: true })
     expect(ruleValueOf(ruleOn(errors), pollAt(NOW, {}))).toBeUndefined()
     expect(ruleValueOf(ruleOn({ name: 'poll_age' }), tick)).toMatchObject({ value: 42, tooFew: false })
+    expect([ruleValueOf(ruleOn({ name: 'poll_age' }), pollAt(NOW, {}))!].filter(couldBreach)).toHaveLength(1)
     expect(ruleValueOf(ruleOn({ name: 'in_progress' }), tick)).toBeUndefined()
     expect(
       ruleValueOf(ruleOn({ name: 'budget_minutes', limit: 1, of: 'participants', timezone: 'UTC', cycleDay: 1 }), tick),
@@ -335,12 +336,15 @@ describe('min_calls', () => {
     ['above', 0.33, 10, false],
     ['below', 0.7, 10, true],
     ['below', 0.67, 10, false],
-  ] as const)('with a confidence of 0.95 a ratio %s %d may breach at %d failures in 20: %s', (...given) => {
+  ] as const)('with a confidence of 0.95 a ratio is surely %s %d at %d failures in 20: %s', (...given) => {
     // One-sided Wilson bounds of 10 in 20: 0.3274038 and 0.6725962 (see wilson.test.ts).
-    const [breach, threshold, failed, mayBreach] = given
+    const [breach, threshold, failed, isSure] = given
     const signal = { name: 'failure_ratio', reason: 'any', minCalls: 20, confidence: 0.95, ...WINDOW } as const
     const rule = ruleOn(signal, { breach, threshold })
-    expect(ruleValueOf(rule, poll(NOW, failed, 20))).toMatchObject({ value: 0.5, mayBreach })
+    const value = ruleValueOf(rule, poll(NOW, failed, 20))!
+    expect([value.value, value.isSure]).toEqual([0.5, isSure])
+    // It is shown in either case.
+    expect(couldBreach(value)).toBe(true)
   })
 })
 
