@@ -45,7 +45,12 @@ const RULES = [{ ...RATIO, signal: { ...RATIO.signal, aboveUsual: 0.15 } }]
 
 /** Daily reports at nine in the morning in Berlin, or others, of targets with a call an hour. */
 async function reporting(now: string, given: Given = {}) {
-  const { reports: asked = [{}], receivers = ['slack'], created = { production: '2026-01-01T00:00:00Z' }, past = 9 } = given
+  const {
+    reports: asked = [{}],
+    receivers = ['slack'],
+    created = { production: '2026-01-01T00:00:00Z' },
+    past = 9,
+  } = given
   const reports = asked.map((one) => {
     return { every: 'day' as const, at: '09:00', timezone: 'Europe/Berlin', ...one }
   })
