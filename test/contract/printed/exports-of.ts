@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 export function exportsOf(file: string): string[] {
   const api = new API({ cwd: ROOT })
   try {
-    const snapshot = api.updateSnapshot({ openProjects: [join(ROOT, 'tsconfig.json')] })
+    const snapshot = api.updateSnapshot({ openProjects: [join(ROOT, 'tsconfig.types.json')] })
     const { program, checker } = snapshot.getProjects()[0]!
     const symbol = checker.getSymbolAtLocation(program.getSourceFile(join(ROOT, file))!)!
     return checker.getExportsOfModule(symbol).map(({ name }) => name)

@@ -1,7 +1,7 @@
 import { answer } from '../../../src/simulator/answers/answer.ts'
 import type { Reply } from '../../../src/simulator/answers/http.ts'
 import type { CallsService } from '../../../src/simulator/answers/service.ts'
-import { createWorldService, type WorldOptions, type WorldService } from './start-world.ts'
+import { createWorldService, setSwitches, type WorldOptions, type WorldService } from './start-world.ts'
 
 export const START = 1_800_000_000
 
@@ -20,6 +20,12 @@ export function serviceOf(options: WorldOptions = {}): WorldService {
   const plain = { history: 60, open: 0, callsPerMinute: 0, mostRecordedResponses: 0 }
   const switches = { perPage: 1000, ...options.switches }
   return createWorldService({ ...plain, ...options, switches }, START)
+}
+
+/** No further calls begin, or are drawn, which takes most of the time where many hours pass. */
+export function endArrivals(service: WorldService): void {
+  setSwitches(service, { arrivals: false })
+  service.world.options = { ...service.world.options, callsPerMinute: 0 }
 }
 
 export function ask(service: CallsService, at: number, path = '/v3/calls', query = 'perPage=1000'): Reply {

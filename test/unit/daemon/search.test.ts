@@ -21,10 +21,10 @@ const START = 1_800_000_000
 const DAY = 86_400
 const INTERVAL = 15
 
-/** A target with 2000 calls of two days, polled on a virtual clock, and a search in it. */
-async function polled({ maxRequestsPerMinute = 60, pageSize = 100 } = {}) {
+/** A target with 2000 calls of two days, or as many as are given, polled on a virtual clock, and a search in it. */
+async function polled({ maxRequestsPerMinute = 60, pageSize = 100, history = 2000 } = {}) {
   const clock = virtualClock(START)
-  const options = { history: 2000, historySeconds: 2 * DAY, callsPerMinute: 2, mostRecordedResponses: 0 }
+  const options = { history, historySeconds: 2 * DAY, callsPerMinute: 2, mostRecordedResponses: 0 }
   const service = createWorldService({ ...options, switches: { peopleFilters: 'ignored' } }, START)
   const sent: { at: number; by: 'poll' | 'search' }[] = []
   const answers = simulatedTransport(service, clock, () => 0.5)
@@ -104,7 +104,7 @@ test('while polls read a long list, a search has few requests, and ends after 50
 })
 
 test('a search for which polls leave nothing ends after 50 s with a sentence', async () => {
-  const { clock, target, searchFor, reported } = await polled()
+  const { clock, target, searchFor, reported } = await polled({ history: 50 })
   target.rateLimiter = { ...target.rateLimiter, hasSpare: () => false }
   const search = searchFor({ uid: 'user-1' })
   await clock.advance(50.1)
@@ -126,7 +126,7 @@ test('a search ends when nobody waits for it any more', async () => {
 })
 
 test('a target that this daemon does not poll is not searched', async () => {
-  const { search, sent } = await polled()
+  const { search, sent } = await polled({ history: 50 })
   const asked = { wanted: { uid: 'user-1' }, since: 0, aborted: new AbortController().signal }
   expect(await search({ target: 'elsewhere', ...asked })).toBeUndefined()
   expect(sent).toEqual([])

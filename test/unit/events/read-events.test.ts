@@ -29,8 +29,10 @@ function logOf(...commits: readonly Commit[]) {
       }),
     ),
   }))
-  const whole = (found: LoggedEvents[], most: number) =>
-    found.filter((_, i) => i === 0 || found.slice(0, i + 1).flatMap(({ texts }) => texts).length <= most)
+  const whole = (found: LoggedEvents[], most: number) => {
+    let sum = 0
+    return found.filter(({ texts }, i) => (sum += texts.length) <= most || i === 0)
+  }
   return {
     rows,
     events: async (position: number, most: number) =>

@@ -34,6 +34,8 @@ function hourly(from: number, to: number) {
 type Given = {
   reports?: Partial<NotifyConfig['reports'][number]>[]
   receivers?: readonly string[]
+  /** Days of calls before. */
+  past?: number
   created?: Record<string, string>
   /** When the receivers were added; default: long ago. */
   added?: string
@@ -43,7 +45,12 @@ const RULES = [{ ...RATIO, signal: { ...RATIO.signal, aboveUsual: 0.15 } }]
 
 /** Daily reports at nine in the morning in Berlin, or others, of targets with a call an hour. */
 async function reporting(now: string, given: Given = {}) {
-  const { reports: asked = [{}], receivers = ['slack'], created = { production: '2026-01-01T00:00:00Z' } } = given
+  const {
+    reports: asked = [{}],
+    receivers = ['slack'],
+    created = { production: '2026-01-01T00:00:00Z' },
+    past = 9,
+  } = given
   const reports = asked.map((one) => {
     return { every: 'day' as const, at: '09:00', timezone: 'Europe/Berlin', ...one }
   })
@@ -55,7 +62,7 @@ async function reporting(now: string, given: Given = {}) {
   /** The targets as their daemon knows them. Their past is not reported, unless they have one. */
   const targets = new Map<string, SetUpTarget>()
   const midnight = Math.floor(utc(now) / DAY) * DAY
-  const calls = hourly(midnight - 40 * DAY, midnight + 3 * DAY)
+  const calls = hourly(midnight - past * DAY, midnight + 3 * DAY)
   const add = async (name: string, setUp: Partial<SetUpTarget> = {}) => {
     const created = setUp.created ?? clock.wall()
     targets.set(name, { name, created, past: undefined, isSwept: true, serviceNow: created, ...setUp })
@@ -229,7 +236,7 @@ describe('a daily report', () => {
     const { clock, begins } = await reporting(now, { reports: [{ at }] })
     await clock.advance(0)
     const before = await begins()
-    await clock.advance(3 * HOUR)
+    await clock.advance(1.5 * HOUR)
     expect((await begins()).slice(before.length)).toEqual([begin])
   })
 
@@ -248,6 +255,7 @@ test('a weekly and a monthly report have their own cursors, and their own receiv
   const { later, sent, begins, state } = await reporting('2026-11-28T12:00:00Z', {
     reports: reports.map(({ receivers, ...one }) => ({ ...one, receivers: [...receivers] })),
     receivers: ['slack', 'mail'],
+    past: 40,
   })
   // Those that are due already.
   expect([await begins('slack'), await begins('mail')]).toEqual([

@@ -8,9 +8,9 @@ import { running } from './running.ts'
 /** Finished calls, the newest first. */
 const call = (n: number) => seen(`call ${n}`, 'ended', { initiatedAt: CREATED - 4000 - n / 2, startedAt: CREATED - 3990 - n / 2, endedAt: CREATED - 3900 - n / 2 }) // oxfmt-ignore
 
-test('of 500 requests a minute, of which others use 450, callwatch reads 30,000 calls, sweeps and polls, and nobody gets 429', async () => {
+test('of 500 requests a minute, of which others use 450, callwatch reads 8000 calls, sweeps and polls, and nobody gets 429', async () => {
   const { clock, service, reports, target } = await running({ pageSize: 100, maxRequestsPerMinute: 200 })
-  service.calls = Array.from({ length: 30_000 }, (_, n) => call(n))
+  service.calls = Array.from({ length: 8000 }, (_, n) => call(n))
   const limit = slidingLimit(500)
   const refused = { others: 0, callwatch: 0 }
   service.fails = () => {
@@ -26,21 +26,21 @@ test('of 500 requests a minute, of which others use 450, callwatch reads 30,000 
       if (limit(clock.monotonic()) === undefined) refused.others += 1
     }
   }
-  await use(36, () => target.ledger.sync.lastSuccess !== undefined)
+  await use(10, () => target.ledger.sync.lastSuccess !== undefined)
   const synced = clock.monotonic()
   const first = reports().length
-  await use(90, () => clock.monotonic() - (target.sweepAge() ?? Infinity) > synced)
+  await use(25, () => clock.monotonic() - (target.sweepAge() ?? Infinity) > synced)
   const polls = reports().slice(first)
   expect({ refused, calls: target.ledger.calls.size }).toEqual({
     refused: { others: 0, callwatch: 0 },
-    calls: 30_000,
+    calls: 8000,
   })
-  expect(synced / 60).toBeLessThan(27)
-  // A sweep of 300 pages beside polls that are as frequent as configured.
+  expect(synced / 60).toBeLessThan(5)
+  // A sweep of 80 pages beside polls that are as frequent as configured.
   expect(polls.filter(({ successful }) => successful).length).toBeGreaterThan(
     (0.95 * (clock.monotonic() - synced)) / 15,
   )
-  expect((clock.monotonic() - synced) / 60).toBeLessThan(84)
+  expect((clock.monotonic() - synced) / 60).toBeLessThan(18)
 })
 
 test('of a gateway that says that it allows 10 requests a second, callwatch reads a list of 61 pages within a minute', async () => {

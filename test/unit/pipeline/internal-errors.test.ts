@@ -24,8 +24,10 @@ const KEY = 'hunter2-is-the-key'
 /**
  * Targets `a` and `b`, each of whose lists has one call more at every poll. `bug.error` is thrown in each commit of `a`
  * while it is set: before anything is written, or after all is.
+ *
+ * @param most the most calls of a list
  */
-async function watchingTwo() {
+async function watchingTwo(most = Infinity) {
   const clock = virtualClock()
   const kept = openSqliteStore({ path: ':memory:' })
   const bug: { error?: Error; at: 'before' | 'after' } = { at: 'before' }
@@ -66,14 +68,15 @@ async function watchingTwo() {
     transportTo: (address) => async () => {
       const count = (asked.get(address) ?? 0) + 1
       asked.set(address, count)
-      const data = Array.from({ length: count }, (_, i) => {
-        const n = count - i
+      const length = Math.min(count, most)
+      const data = Array.from({ length }, (_, i) => {
+        const n = length - i
         return { sessionId: `${address} ${n}`, status: 'ongoing', startedAt: begun - 1000 + n }
       })
       return {
         status: 200,
         headers: { date: new Date(clock.wall() * 1000).toUTCString() },
-        body: JSON.stringify({ data, meta: { pagination: { total: count } } }),
+        body: JSON.stringify({ data, meta: { pagination: { total: length } } }),
       }
     },
   })
@@ -135,7 +138,7 @@ test.each(['before', 'after'] as const)(
 )
 
 test('a target with an internal error is retried after a second, two, four, and at last every five minutes, until a poll succeeds', async () => {
-  const { clock, bug, failures } = await watchingTwo()
+  const { clock, bug, failures } = await watchingTwo(1)
   bug.error = new TypeError('no counts')
   await clock.advance(1500)
   const pauses = () => failures().map(({ seconds }) => seconds)

@@ -23,7 +23,7 @@ type Use = {
 
 /** Daemons make all requests that their rate limiter grants, beside others. The result is the requests a minute of each daemon. */
 async function share(service: SharedLimit, use: Use) {
-  const { others, drawn, daemons = 1, most = 200, minutes = 20, before = 5 } = use
+  const { others, drawn, daemons = 1, most = 200, minutes = 8, before = 4 } = use
   const clock = virtualClock()
   const begun = clock.monotonic()
   const now = () => clock.monotonic() - begun
@@ -140,7 +140,7 @@ test.each([
 ])(
   'of a limit for each %i s that others use half of, %i daemons take half of the rest',
   async (seconds, daemons, rate) => {
-    const time = { minutes: Math.max(20, seconds / 20), before: Math.max(5, seconds / 30) }
+    const time = { minutes: Math.max(8, seconds / 30), before: Math.max(4, seconds / 30) }
     const others = { others: 30 * rate, drawn: random(seconds, daemons) }
     const { refused, total, least } = await share(gateway(rate * seconds, seconds), { ...time, ...others, daemons })
     expect(refused).toEqual({ others: 0, callwatch: 0 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createService } from '../../../src/simulator/answers/service.ts'
+import { createService, setSwitches } from '../../../src/simulator/answers/service.ts'
 import { callsUntil } from '../../../src/simulator/expected/counted-calls.ts'
 import type { Switches } from '../../../src/simulator/switches.ts'
 import { ask, getCall, START } from '../../kit/world/request-service.ts'
@@ -69,8 +69,8 @@ test.each([
   ['list', 'data', 'all'],
   ['bare_list', undefined, 'all'],
 ] as const)('Get Call as %s answers with the newest call of a session, or all of them', (form, key, expected) => {
-  const answered = reusing({ getCall: form })
-  const parsed = JSON.parse(getCall(answered, END, 'group-1').body)
+  setSwitches(service, { getCall: form })
+  const parsed = JSON.parse(getCall(service, END, 'group-1').body)
   const body = key === undefined ? parsed : parsed[key]
   const begun = [body].flat().map(({ initiatedAt }) => initiatedAt)
   const all = rooms

@@ -223,7 +223,7 @@ describe('a simulated call', () => {
     const service = worldWith({ vanished_for_a_while: 1 }, 0)
     setSwitches(service, { arrivals: true })
     let missed = 0
-    for (let at = START; at < START + 900; at += 3) {
+    for (let at = START; at < START + 900; at += 10) {
       advance(service.world, at, service.switches)
       const listed = new Set(wires(service).map(({ sessionId }) => sessionId))
       for (const events of livesIn(service)) {

@@ -3,7 +3,7 @@ import { setSwitches, type WorldService } from '../start-world.ts'
 import type { Switches } from '../switches.ts'
 import { advance } from '../../../../src/simulator/calls/world.ts'
 import { wireOf } from '../answers/show-call.ts'
-import { serviceOf, START } from '../request-service.ts'
+import { endArrivals, serviceOf, START } from '../request-service.ts'
 
 export type Facts = Switches['facts']
 
@@ -12,13 +12,21 @@ export function worldWith(facts: Facts, seconds = 20_000, failedEnds: Switches['
   const options = { history: 0, callsPerMinute: 20, speed: 10, progressSeconds: 300 }
   const service = serviceOf({ ...options, switches: { facts, failedEnds } })
   advance(service.world, START + Math.min(600, seconds), service.switches)
-  setSwitches(service, { arrivals: false })
+  if (seconds >= 600) endArrivals(service)
+  else setSwitches(service, { arrivals: false })
   advance(service.world, START + seconds, service.switches)
   return service
 }
 
 /** The events of each call, in a world in which every call has these facts, long after its last arrival. */
-export const livesWith = (facts: Facts): LedgerEvent[][] => livesIn(worldWith(facts))
+export function livesWith(facts: Facts): LedgerEvent[][] {
+  const key = JSON.stringify(facts)
+  const lives = drawn.get(key) ?? livesIn(worldWith(facts))
+  drawn.set(key, lives)
+  return lives
+}
+
+const drawn = new Map<string, LedgerEvent[][]>()
 
 export const livesIn = ({ world }: WorldService): LedgerEvent[][] => [
   ...Map.groupBy(world.ledger, ({ call }) => call).values(),

@@ -10,7 +10,7 @@ import { expectedSeries } from './expected-series.ts'
 import { advance } from '../../../../src/simulator/calls/world.ts'
 import { difference } from '../../replay/exposition.ts'
 import { isObject, readCall, type SeenCall } from '../../replay/seen-call.ts'
-import { ask, getCall, serviceOf, START } from '../request-service.ts'
+import { ask, endArrivals, getCall, serviceOf, START } from '../request-service.ts'
 
 const SECONDS = 1800
 const END = START + SECONDS + 4 * 3600
@@ -54,13 +54,13 @@ function readWorld(seed: number, switches: Switches): World {
   const options = { seed, speed: 2, callsPerMinute: 6, history: 0, open: 0, progressSeconds: 60, groups: 3 }
   const service = serviceOf({ ...options, switches })
   const calls = new Map<string, Seen>()
-  for (let at = START; at < START + SECONDS; at += 30) pollAll(service, calls, at)
+  for (let at = START; at < START + SECONDS; at += 60) pollAll(service, calls, at)
   return { service, calls }
 }
 
 /** Polls until the last call has ended, and long after. */
 function readToTheEnd({ service, calls }: World, polls: number): void {
-  service.switches = { ...service.switches, arrivals: false }
+  endArrivals(service)
   for (let poll = 1; poll <= polls; poll++) pollAll(service, calls, START + SECONDS + (4 * 3600 * poll) / polls)
 }
 
@@ -112,7 +112,7 @@ describe('a reader that polls everything counts what the simulator recorded, exc
   test.each([1, 2, 3])('without healing, with any fact and oddity, seed %i', (seed) => {
     const { facts, odd } = drawSwitches(seed, 1)
     const world = readWorld(seed, { ...defaultSwitches, facts, odd })
-    readToTheEnd(world, 12)
+    readToTheEnd(world, 6)
     expectEqual(world)
   })
 })
@@ -135,7 +135,7 @@ test.each(
       ...gap,
       facts,
     })
-    readToTheEnd(world, 12)
+    readToTheEnd(world, 6)
     expectEqual(world)
   },
 )
@@ -143,7 +143,7 @@ test.each(
 test('the simulator records the same ledger for the same seed, however often it is read', () => {
   const { service } = readWorld(5, drawSwitches(5, 1))
   const { world } = createWorldService({ ...service.world.options, switches: service.switches }, START)
-  advance(world, START + SECONDS - 30, service.switches)
+  advance(world, START + SECONDS - 60, service.switches)
   expect(world.ledger).toEqual(service.world.ledger)
 })
 

@@ -11,7 +11,8 @@ import { completePoll } from '../../../kit/ledger/seen.ts'
 import { openIn, type OpenTarget } from '../../../kit/store/place.ts'
 import { webhookOf } from '../../../kit/events/webhooks/any-webhook.ts'
 
-export const RETENTION = 3600
+/** A receiver that refuses an event has refused it for ten minutes at the attempt after 811 s. */
+export const RETENTION = 1200
 
 /** What a receiver does with the nth attempt of all, beginning with 1; undefined accepts it. */
 export type Receive = (
