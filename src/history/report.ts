@@ -65,7 +65,7 @@ export async function reportOf(
   { from: since, to: until, ...query }: Query,
   { configured, now }: { configured: readonly string[]; now: number },
 ): Promise<PeriodReport> {
-  const { by, zone, targets } = query
+  const { by, zone, targets, appOf } = query
   await expectTargets(store, targets ?? [], configured)
   const scope = await historyScope(store, { targets }, since ?? 0)
   const serviceNow = await readServiceNow(store, targets, now, Math.max)
@@ -83,7 +83,7 @@ export async function reportOf(
   const blind = within(period, all.filter(({ kind, target }) => kind === 'expired' || watched.includes(target))) // oxfmt-ignore
   const days = { pairs, groups: groupsOf(names, pairs, all, watched) }
   const { rows, groupSums } = await readRows(store, { ...query, ...period }, days)
-  const describe = describer(days, names, blind)
+  const describe = describer(days, names, blind, appOf)
   const total = { sums: new Map(), compared: { now: new Map(), before: new Map() } } satisfies Read
   for (const { sums, compared } of rows) {
     addAll(total.sums, sums)
@@ -199,16 +199,25 @@ function partsOf(pairs: readonly DayPair[], known: readonly Known[], wanted: rea
 }
 
 /** A function that adds to what was read how much of it is known. */
-function describer({ pairs, groups }: Days, names: readonly string[], blind: readonly BlindTime[]) {
+function describer(
+  { pairs, groups }: Days,
+  names: readonly string[],
+  blind: readonly BlindTime[],
+  appOf: UsageQuery['appOf'] = String,
+) {
+  const apps = Map.groupBy(names, appOf)
   const known = new Map(groups.flatMap((group) => group.names.map((name) => [name, group.known])))
   const blindOf = Map.groupBy(blind, ({ target }) => target)
   const numbers = new Map(pairs.map(({ day }, i) => [day, i]))
-  return ({ sums, compared }: Read, { day, target }: UsageKeys): Reported => {
+  return ({ sums, compared }: Read, { day, app, target }: UsageKeys): Reported => {
     const number = day === undefined ? undefined : numbers.get(day)!
     // A target that was added meanwhile has no days yet.
-    const own = (target === undefined ? names : [target]).map((name) => known.get(name) ?? [])
-    const days = own.flatMap((all) => (number === undefined ? all : all.slice(number, number + 1)))
-    const times = target === undefined ? blind : (blindOf.get(target) ?? [])
+    const own = target === undefined ? (app === undefined ? names : (apps.get(app) ?? [])) : [target]
+    const days = own.flatMap((name) => {
+      const all = known.get(name) ?? []
+      return number === undefined ? all : all.slice(number, number + 1)
+    })
+    const times = own.flatMap((name) => blindOf.get(name) ?? [])
     const knownDays = days.filter((each) => each === 'both').length
     return {
       sums,

@@ -3,7 +3,7 @@ import { isoTime, wholeMilliseconds } from '../clock/times.ts'
 import { BLIND_KINDS, type Coverage } from '../history/coverage.ts'
 import type { PeriodReport, Reported } from '../history/report.ts'
 import { amountOf, amountsOf, callsOf, histogram, invitedOf, userMinutesOf, type Sums } from '../history/sums.ts'
-import { USAGE_KEYS } from '../history/usage.ts'
+import { USAGE_KEYS } from '../history/usage-keys.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import type { CsvFormat } from '../text/csv.ts'
 import { columnsOf, csvOf } from './columns.ts'
@@ -92,6 +92,7 @@ export type Compared = z.output<typeof compared>
 
 const row = z.object({
   day: z.iso.date().optional(),
+  app: z.string().optional(),
   target: z.string().optional(),
   type: z.string().optional(),
   mode: z.string().optional(),

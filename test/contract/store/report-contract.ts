@@ -6,9 +6,16 @@ import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { DAY, openIn, type NewPlace } from '../../kit/store/place.ts'
 import type { Report, ReportTotal } from '../../../src/views/report.ts'
 import { minuteSums } from '../../../src/history/minute-sums.ts'
-import type { UsageKey } from '../../../src/history/usage.ts'
+import type { UsageKey } from '../../../src/history/usage-keys.ts'
 
-type Asked = { since?: string; until?: string; by?: readonly UsageKey[]; targets?: readonly Name[]; now?: number }
+type Asked = {
+  since?: string
+  until?: string
+  by?: readonly UsageKey[]
+  targets?: readonly Name[]
+  now?: number
+  appOf?: (target: string) => string
+}
 
 /** What every store answers to a report. */
 export function reportContract(newPlace: NewPlace): void {
@@ -22,8 +29,13 @@ export function reportContract(newPlace: NewPlace): void {
         by = ['target'],
         targets,
         now = NOW,
+        appOf,
       }: Asked = {}) =>
-        reportShown(store, { from: unix(since), to: unix(until), by, zone: ZONE, targets }, { configured: NAMES, now })
+        reportShown(
+          store,
+          { from: unix(since), to: unix(until), by, zone: ZONE, targets, appOf },
+          { configured: NAMES, now },
+        )
     }
     const figures = ({
       calls,
@@ -72,6 +84,14 @@ export function reportContract(newPlace: NewPlace): void {
       const change = report.rows.find(({ day }) => day === '2026-10-25')!
       const hours = { since: '2026-10-24T22:00:00Z', until: '2026-10-25T23:00:00Z' }
       expect(change.calls.total).toBe(callsIn(hours, ...NAMES).length)
+    })
+
+    test('by app has of each app what its targets have together, and of a target without one its own', async () => {
+      const ask = await october()
+      const together = await ask({ by: ['app'], appOf: () => 'shop' })
+      expect(together.rows).toEqual([{ app: 'shop', ...together.total }])
+      const [apps, targets] = [await ask({ by: ['day', 'app'] }), await ask({ by: ['day', 'target'] })]
+      expect(apps.rows.map(({ app, ...row }) => ({ ...row, target: app }))).toEqual(targets.rows)
     })
 
     test('has of each row how much of it is not covered', async () => {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { A, filled, openIn } from '../../kit/store/place.ts'
-import { callwatch } from '../../kit/commands/callwatch.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 /** 2026-09-21 14:13:20 UTC, so that 10 hours later it is another day in Tokyo than in Berlin. */
@@ -90,6 +90,19 @@ test('report prints JSON with the days of a time zone', async () => {
       { day: '2026-09-22', calls: { ended: 1, rejected: 3 }, failure_ratio: null, noticed_late: 4 },
     ],
   })
+})
+
+test('report --by app has a row for each app, also of several targets, however it is configured', async () => {
+  const { store, path } = storeInUse()
+  for (const name of ['production', 'staging', 'other']) await filled(store, { ...A, name }, { a: 1 })
+  const config = configFile(`
+targets:
+  - { name: production, app_id: Shop, region: eu, api_key: key }
+  - { name: staging, base_url: 'https://shop.call-eu.cometchat.io/v3', api_key: key }
+store: { path: ${path} }
+`)
+  const { stdout } = await callwatch(['report', '--config', config, '--by', 'app', '--format', 'csv'])
+  expect(stdout.match(/^part,\w+,\d/gm)).toEqual(['part,other,1', 'part,shop,2'])
 })
 
 test('report --by none has only the total, also where nothing finished', async () => {
@@ -187,7 +200,7 @@ test.each([
   [['--since', '2026-13-01'], '--since 2026-13-01: expected a date'],
   [['--until', 'x'], '--until x: expected a date'],
   [['--since', '2026-09-02', '--until', '2026-09-02'], '--since must be before --until'],
-  [['--by', 'hour'], '--by hour: expected some of day, target, type, mode, receiver_type, or none'],
+  [['--by', 'hour'], '--by hour: expected some of day, app, target, type, mode, receiver_type, or none'],
   [['--month', '2026-13'], '--month 2026-13: expected a month such as 2026-11'],
   [['--month', '2026-11', '--since', '1d'], "option '--month <month>' cannot be used with option '--since <time>'"],
   [['--zone', 'Mars/Base'], '--zone Mars/Base: expected a time zone such as Europe/Berlin, or UTC'],

@@ -1,3 +1,4 @@
+import { USAGE_KEYS } from '../../../history/usage-keys.ts'
 import { capital, formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import {
   changeText,
@@ -14,7 +15,7 @@ import type { Report } from '../model/api.ts'
 import { moment, secondsBetween, someOf, zone } from '../model/format.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { countOf, OUTCOMES } from '../model/totals.ts'
-import { KEYS, keysOf } from '../model/usage.ts'
+import { keysOf } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
 import { Check, Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
 import { tile } from './glance.tsx'
@@ -32,7 +33,7 @@ export function Usage({ state }: { state: State }) {
   const now = nowOf(state)
   const by = keysOf(state.query)
   const toggle = (key: string) => {
-    const keys = KEYS.filter((one) => by.includes(one) !== (one === key))
+    const keys = USAGE_KEYS.filter((one) => by.includes(one) !== (one === key))
     changeAddress({ by: keys.join() || 'none' })
   }
   const actions = (
@@ -49,7 +50,7 @@ export function Usage({ state }: { state: State }) {
           <TargetChoice state={state} />
           <fieldset>
             <legend>A row for each</legend>
-            {KEYS.map((key) => (
+            {USAGE_KEYS.map((key) => (
               <Check label={nameOf(key).toLowerCase()} isOn={by.includes(key)} onChange={() => toggle(key)} />
             ))}
           </fieldset>

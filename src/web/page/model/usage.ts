@@ -1,3 +1,4 @@
+import { USAGE_KEYS, type UsageKey } from '../../../history/usage-keys.ts'
 import { getReport, type Report } from './api.ts'
 import type { Chart, Series } from './chart.ts'
 import { isUnseen, periodsOf } from './chart-series.ts'
@@ -9,13 +10,10 @@ import { countOf } from './totals.ts'
 
 const DAY_MS = 86_400_000
 
-/** By what a report has rows, in the order of its columns. */
-export const KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
-
 /** The keys that the address names; by target where it names none, `by=none` is a single row. */
-export function keysOf(query: URLSearchParams): (typeof KEYS)[number][] {
+export function keysOf(query: URLSearchParams): UsageKey[] {
   const keys = query.getAll('by').flatMap((names) => names.split(','))
-  return keys.length === 0 ? ['target'] : KEYS.filter((key) => keys.includes(key))
+  return keys.length === 0 ? ['target'] : USAGE_KEYS.filter((key) => keys.includes(key))
 }
 
 /**

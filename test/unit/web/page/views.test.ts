@@ -123,6 +123,7 @@ describe('the request of the usage', () => {
   test.each([
     ['', 'since=2026-09-01&zone=Europe/Berlin&by=target'],
     ['zone=UTC&by=type,day', 'since=2026-09-01&zone=UTC&by=day,type'],
+    ['zone=UTC&by=target,app', 'since=2026-09-01&zone=UTC&by=app,target'],
     ['since=7d&by=none', 'since=7d&zone=Europe/Berlin&by=none'],
     [
       'since=2026-01-01&until=2026-02-01&target=a',
