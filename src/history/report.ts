@@ -39,7 +39,7 @@ type Forecast = Pick<Amounts, 'calls' | 'participantMinutes' | 'userMinutes'> & 
 
 type Query = Omit<UsageQuery, 'from' | 'to'> & { from: number | undefined; to: number | undefined }
 
-/** Whether all calls of a day are known: no; yes, but not of the day that it is compared with; of both. */
+/** Whether all calls of a day are known: no; yes, but it is not compared; also those of the day that it is compared with. */
 type Known = 'no' | 'now' | 'both'
 /** Targets of which the same days are known. */
 type Group = { names: readonly string[]; known: readonly Known[]; isConfigured: boolean }
@@ -49,6 +49,8 @@ const HOUR = 3600
 /** An hour is worse than others with so many calls, of which so many times as large a share failed. */
 const MIN_HOUR_CALLS = 10
 const WORSE_BY = 1.5
+/** The shortest day, on which the clocks go forward. The change of what is known of less time would say little. */
+const LEAST_COMPARED_SECONDS = 23 * HOUR
 /** The pace of a shorter time would say little of a month. */
 const LEAST_PACE_SECONDS = 86_400
 
@@ -132,7 +134,13 @@ function groupsOf(
       if (!isKnown(now)) return 'no'
       return before !== undefined && isKnown(before) ? 'both' : 'now'
     })
-    return { names: [name], known, isConfigured: watched.includes(name) }
+    const compared = pairs.filter((_, i) => known[i] === 'both').map(({ now }) => now)
+    const isShort = lengthOf(compared) < LEAST_COMPARED_SECONDS
+    return {
+      names: [name],
+      known: isShort ? known.map((each) => (each === 'both' ? 'now' : each)) : known,
+      isConfigured: watched.includes(name),
+    }
   })
   const groups = Map.groupBy(all, ({ known, isConfigured }) => `${isConfigured} ${known.join()}`)
   return [...groups.values()].map((own) => ({ ...own[0]!, names: own.flatMap((one) => one.names) }))

@@ -184,7 +184,9 @@ export function coverageText({ coverage, zone }: Pick<Report, 'coverage' | 'zone
 export function comparedText({ before, zone, total: { compared } }: Pick<Report, 'before' | 'zone' | 'total'>): string {
   if (before === null) return ''
   const name = beforeText(before, zone)
-  return compared.known_days === 0 ? `Not compared: not all calls of ${name} are known` : `Compared with ${name}`
+  return compared.known_days === 0
+    ? `Not compared with ${name}: less than a day is known of both`
+    : `Compared with ${name}`
 }
 
 function beforeText({ since, until }: NonNullable<Report['before']>, zone: string): string {

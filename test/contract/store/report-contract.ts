@@ -86,6 +86,17 @@ export function reportContract(newPlace: NewPlace): void {
       expect(change.calls.total).toBe(callsIn(hours, ...NAMES).length)
     })
 
+    test('is not compared on less than a day that is known of both', async () => {
+      const ask = await october()
+      const knownUntil = async (until: string) => {
+        const { total } = await ask({ since: '2026-10-28T10:00:00Z', until, targets: ['production'] })
+        return [known(total), total.compared.before.calls > 0]
+      }
+      expect(await knownUntil('2026-10-29T08:59:59Z')).toEqual(['0 of 2', false])
+      // As long as the shortest day.
+      expect(await knownUntil('2026-10-29T09:00:00Z')).toEqual(['2 of 2', true])
+    })
+
     test('by app has of each app what its targets have together, and of a target without one its own', async () => {
       const ask = await october()
       const together = await ask({ by: ['app'], appOf: () => 'shop' })

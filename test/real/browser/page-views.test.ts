@@ -272,7 +272,7 @@ inChromium('the views of the page', (open) => {
         'staging audio 1 1',
         'all 273 272 0',
       ])
-      expect(await page.locator('#used-calls + .soft').innerText()).toBe('not known before')
+      expect(await page.locator('#used-calls + .soft').innerText()).toBe('not compared')
       expect(await page.locator('#coverage').innerText()).toContain('Not covered: 1d')
       await page.getByText('Which times these are').click()
       await page.getByRole('table', { name: 'Times that are not covered' }).waitFor()

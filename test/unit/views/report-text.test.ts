@@ -53,7 +53,7 @@ test('what was not known before is compared with nothing', () => {
   const total = { ...REPORT.total, compared: { targets: 3, days: 3, known_days: 0, now: none, before: none } }
   const { lead, lines } = textOfReport({ ...REPORT, by: [], rows: [], total })
   expect(lead).toBe('1,206 calls, 8,314 participant minutes, 9,012 user minutes, 4.2% failed')
-  expect(lines.at(-1)).toBe('Not compared: not all calls of Thursday, 2026-11-12 are known')
+  expect(lines.at(-1)).toBe('Not compared with Thursday, 2026-11-12: less than a day is known of both')
 })
 
 test.each([

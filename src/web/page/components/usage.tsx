@@ -92,9 +92,10 @@ const SELDOM = ['other', 'lost']
 type Amount = 'calls' | 'participant_minutes' | 'user_minutes'
 
 /** The change from the period before on the days that are known of both, and of how many days it is. */
-function changed({ compared }: Row, of: Amount) {
+function changed({ compared }: Row, of: Amount, total?: Row) {
   const { now, before, known_days: known } = compared
-  return known === 0 ? 'not known before' : withDays(changeText(now[of], before[of]), compared)
+  if (known === 0) return total?.compared.known_days ? 'not known before' : 'not compared'
+  return withDays(changeText(now[of], before[of]), compared)
 }
 
 const withDays = (text: string, compared: Row['compared']) => [text, knownText(compared)].filter(Boolean).join(', ')
@@ -119,7 +120,7 @@ function totals({ total, zone }: Report) {
           'used-failed',
           'Failed',
           ratio === null ? '–' : formatShare(ratio),
-          points === '' ? 'not known before' : withDays(points, compared),
+          points === '' ? 'not compared' : withDays(points, compared),
         ),
         tile('used-duration', 'Mean duration', durationOf(duration_seconds.mean), durations),
       ]}
@@ -152,7 +153,7 @@ function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof key
     minutes('Participant audio min', (row) => row.participant_minutes.audio),
     minutes('Participant video min', (row) => row.participant_minutes.video),
     minutes('User min', (row) => row.user_minutes),
-    number('Change of user min', (row) => changed(row, 'user_minutes')),
+    number('Change of user min', (row) => changed(row, 'user_minutes', total)),
     number('Failure ratio', ({ failure_ratio: ratio }) => shareOf(ratio)),
     number('Did not join', ({ not_joined_ratio: ratio }) => shareOf(ratio)),
     number('Mean duration', ({ duration_seconds: { mean } }) => durationOf(mean)),
