@@ -182,9 +182,14 @@ export function reportView(found: PeriodReport): Report {
             user_minutes: forecast.userMinutes,
           },
     by: [...by],
-    rows: rows.map(({ keys, ...row }) => ({ ...keys, ...totalView(row) })),
+    rows: byUserMinutes(by, rows.map(({ keys, ...row }) => ({ ...keys, ...totalView(row) }))), // oxfmt-ignore
     total: totalView(total),
   }
+}
+
+/** Rows of one key have the most user minutes first; those of a day, and of several keys, are in the order of these. */
+function byUserMinutes(by: PeriodReport['by'], rows: ReportRow[]): ReportRow[] {
+  return by.length === 1 && by[0] !== 'day' ? rows.toSorted((a, b) => b.user_minutes - a.user_minutes) : rows
 }
 
 /** The columns of a report after those of its keys. */

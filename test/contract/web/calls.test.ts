@@ -304,6 +304,22 @@ describe('/api/v1/report', () => {
     ])
   })
 
+  test('report by one key but the day has the rows with most user minutes first, as JSON and as CSV', async () => {
+    const later = [3, 4, 5].map((i) => ({ ...inHistory(`d${i}`, i), target: 'staging' }))
+    const of = async (by: string) => {
+      const asked = `report?since=${NOW - 172_800}&until=${NOW}&by=${by}`
+      const more = { history: [...history, ...later] }
+      const [{ answer }, { text }] = [await ask(asked, more), await ask(`${asked}&format=csv`, more)]
+      const keys: string[] = answer.rows.map((row: Record<string, string>) => row[by.split(',')[0]!])
+      expect(text.match(/^part,[\w-]+/gm)).toEqual(keys.map((key) => `part,${key}`))
+      return keys
+    }
+    expect(await of('target')).toEqual(['staging', 'production'])
+    expect(await of('app')).toEqual(['staging', 'app'])
+    expect(await of('day')).toEqual(['2026-09-20', '2026-09-21'])
+    expect(await of('target,type')).toEqual(['production', 'staging'])
+  })
+
   test('report by the app of its targets', async () => {
     const configured = () => ['production', 'staging'].map((name) => ({ name, appId: 'shop' }))
     const { text } = await ask(`report?since=${NOW - 172_800}&until=${NOW}&by=app&format=csv`, { configured })

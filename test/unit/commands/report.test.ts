@@ -62,6 +62,13 @@ test('report prints a table, and what it does not cover', async () => {
   expect(stderr).toBe('')
 })
 
+test('report by one key has the row with most user minutes first, in the table as in CSV', async () => {
+  const rowsOf = async (...format: string[]) =>
+    (await report(...PERIOD, '--by', 'type', ...format)).stdout.match(/(?<=^(?:part,)?)(?:audio|video)/gm)
+  expect(await rowsOf()).toEqual(['video', 'audio'])
+  expect(await rowsOf('--format', 'csv')).toEqual(['video', 'audio'])
+})
+
 test('report fits a terminal of 80 to 120 columns, and prints all of the table with --wide', async () => {
   const header = async (columns: number, ...args: string[]) =>
     (await reportIn(columns, ...PERIOD, '--by', 'day,target,type', ...args)).stdout.match(/^day .*$/m)?.[0]

@@ -134,8 +134,7 @@ const durationOf = (seconds: number | null) => (seconds === null ? '–' : forma
 const MOST = 20
 
 function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof keysOf>; state: State }) {
-  const { total } = report
-  const rows = by.join() === 'target' ? report.rows.toSorted((a, b) => b.user_minutes - a.user_minutes) : report.rows
+  const { rows, total } = report
   const shown = state.showsAllRows ? rows : rows.slice(0, MOST)
   const number = (title: string, of: (row: Row) => string): Column<Row> => [title, of, 'number']
   const minutes = (title: string, of: (row: Row) => number) =>

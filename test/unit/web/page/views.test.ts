@@ -268,7 +268,7 @@ describe('the usage', () => {
     },
   })
 
-  test('has a row with all numbers, that with most user minutes first, and one of all calls', () => {
+  test('has a row with all numbers, in the order of the report, and one of all calls', () => {
     const worse = {
       ...row,
       target: 'staging',
@@ -276,7 +276,7 @@ describe('the usage', () => {
       failure_ratio: 0.3,
       compared: { ...row.compared, known_days: 5 },
     }
-    const rows = shown({ rows: [row, worse] }).filter(({ type }) => type === 'tr')
+    const rows = shown({ rows: [worse, row] }).filter(({ type }) => type === 'tr')
     expect(rows.map(({ text }) => text).slice(1)).toEqual([
       'staging 5 4 1 0 0 1 1.0 2.0 3.0 4.3 8.0 ±0%, known of 5 of 29 days 30.0% 30.0% 1m – 2',
       'production 5 4 1 0 0 1 1.0 2.0 3.0 4.3 7.5 not known before 20.0% 30.0% 1m – 2',
