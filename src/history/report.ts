@@ -11,6 +11,8 @@ import { expectTargets, usageOf, type UsageKeys, type UsageQuery } from './usage
 /** The numbers of a period. Times are UNIX seconds by the service's clock. */
 export type PeriodReport = Period & {
   zone: string
+  /** Whether it ends now. */
+  isRunning: boolean
   by: UsageQuery['by']
   /** The period that it is compared with; undefined for an empty period. */
   before: Period | undefined
@@ -97,6 +99,7 @@ export async function reportOf(
   return {
     ...period,
     zone,
+    isRunning,
     by,
     before,
     coverage: { blindSeconds: lengthOf(blind), blind },

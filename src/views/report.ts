@@ -114,6 +114,7 @@ export const report = namedObject('Report', {
   since: time,
   until: time,
   zone: z.string(),
+  running: z.boolean().describe('Whether the period lasts until now'),
   before: z.object({ since: time, until: time }).nullable().describe('The period that it is compared with'),
   coverage,
   worst_hour: z
@@ -163,11 +164,12 @@ const worstHourView = ({ from, calls, failed }: NonNullable<PeriodReport['worstH
 }
 
 export function reportView(found: PeriodReport): Report {
-  const { from, to, zone, by, before, coverage, rows, total, worstHour, fired, forecast } = found
+  const { from, to, zone, isRunning, by, before, coverage, rows, total, worstHour, fired, forecast } = found
   return {
     since: isoTime(from),
     until: isoTime(to),
     zone,
+    running: isRunning,
     before: before === undefined ? null : { since: isoTime(before.from), until: isoTime(before.to) },
     coverage: coverageView(coverage),
     worst_hour: worstHour === undefined ? null : worstHourView(worstHour),

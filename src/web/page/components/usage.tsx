@@ -15,7 +15,7 @@ import type { Report } from '../model/api.ts'
 import { moment, secondsBetween, someOf, zone } from '../model/format.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { countOf, OUTCOMES } from '../model/totals.ts'
-import { keysOf } from '../model/usage.ts'
+import { keysOf, periodName } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
 import { Check, Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
 import { tile } from './glance.tsx'
@@ -38,7 +38,7 @@ export function Usage({ state }: { state: State }) {
   }
   const actions = (
     <span class="actions">
-      <Download request={`report?${request}`} format="csv" name="usage" />
+      <Download request={`report?${request}`} format="csv" name="usage" period={answer && periodName(answer.report)} />
       <Button onClick={() => print()}>Print</Button>
     </span>
   )

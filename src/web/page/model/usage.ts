@@ -54,6 +54,10 @@ export function loadUsage() {
   return load('usage', request, ask, 'The report could not be loaded')
 }
 
+/** The first and the last day of a report, and its zone: `2026-11-01-to-2026-11-30-Europe/Berlin`. */
+export const periodName = ({ since, until, zone }: Report) =>
+  `${local(since).slice(0, 10)}-to-${local(Date.parse(until) - 1).slice(0, 10)}-${zone}`
+
 /** Whether all calls of a report are known. */
 export const isWhole = ({ coverage }: Report) =>
   !coverage.blind.some(({ kind }) => kind === 'before' || kind === 'expired')

@@ -6,7 +6,14 @@ import type { CallDetails as Details, Report } from '../../../../src/web/page/mo
 import { callsRequest, loadCall, meaningOf } from '../../../../src/web/page/model/calls.ts'
 import { stepAt } from '../../../../src/web/page/model/chart.ts'
 import { chooseZone } from '../../../../src/web/page/model/format.ts'
-import { addressTime, inputTime, parameterTime, presetOf, presetPeriod } from '../../../../src/web/page/model/period.ts'
+import {
+  addressTime,
+  inputTime,
+  parameterTime,
+  monthPeriod,
+  presetOf,
+  presetPeriod,
+} from '../../../../src/web/page/model/period.ts'
 import { change, current, load } from '../../../../src/web/page/model/state.ts'
 import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/usage.ts'
 import { isoTime } from '../../../../src/clock/times.ts'
@@ -150,6 +157,16 @@ describe('the request of the usage', () => {
     expect(presetOf(new URLSearchParams({ since, until: '2026-09-02' }), TIME, presets)).toBe('')
   })
 
+  test.each([
+    ['2026-09-01T00:00:00.000', -1, 0, '2026-08-01', '2026-09-01'],
+    ['2026-08-15T12:00:00.000', -1, 0, '2026-08-01', '2026-09-01'],
+    ['2026-07-01T00:00:00.000', 0, 1, '2026-08-01', '2026-09-01'],
+    ['2026-08-15T12:00:00.000', 0, 1, '2026-09-01', ''],
+    ['2025-12-01T00:00:00.000', 0, 1, '2026-01-01', '2026-02-01'],
+  ])('has of %s and %i ms the month %i later, which is from %s before %s', (time, more, months, since, until) => {
+    expect(monthPeriod(Date.parse(`${time}Z`) + more, months, TIME)).toEqual({ since, until })
+  })
+
   test('has the month of the zone, also in January', () => {
     chooseZone('Asia/Kolkata')
     expect(presetPeriod('last-month', Date.parse('2026-12-31T20:00:00Z'))).toEqual({
@@ -242,6 +259,7 @@ const reportOf = (differing: Partial<Report> = {}): Report => ({
   since: isoTime(NOW - 86_400),
   until: isoTime(NOW),
   zone: 'UTC',
+  running: false,
   before: null,
   coverage: { blind_seconds: 0, blind: [] },
   worst_hour: null,
@@ -330,6 +348,7 @@ describe('the usage', () => {
       before: { since: '2026-08-01T00:00:00.000Z', until: '2026-08-21T14:13:20.000Z' },
       worst_hour: { since: '2026-09-12T13:00:00.000Z', calls: 80, failed: 21 },
       fired: [{ alert: 'HighFailureRate', severity: 'critical' as const, times: 1, targets: 2, seconds: 600 }],
+      running: true,
       forecast: { until: '2026-10-01T00:00:00.000Z', calls: 7, participant_minutes: 10, user_minutes: 22 },
     }
     const elements = shown(report)
@@ -341,6 +360,36 @@ describe('the usage', () => {
         'Fired: HighFailureRate (critical) once on 2 targets, for 10m',
         'Compared with the same days of August 2026',
       ].join(' '),
+    )
+  })
+
+  test.each([
+    ['2026-09-01', true],
+    ['2026-08-01', undefined],
+    ['30d', undefined],
+    ['', true],
+    ['moon', 'no buttons'],
+  ])(
+    'has the months before and after of a period that begins at “%s”: the one after is not there yet: %s',
+    (since, disabled) => {
+      const query = new URLSearchParams({ since })
+      const elements = render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', query }))
+      const after = elements.find(({ props }) => props['aria-label'] === 'Month after')
+      expect(after === undefined ? 'no buttons' : after.props['disabled'] || undefined).toBe(disabled)
+    },
+  )
+
+  test('is downloaded into a file that names its targets, its first and its last day, and its zone', () => {
+    vi.stubEnv('TZ', 'America/Argentina/Ushuaia')
+    const report = reportOf({
+      since: '2026-08-01T03:00:00.000Z',
+      until: '2026-09-01T03:00:00.000Z',
+      zone: 'America/Argentina/Ushuaia',
+    })
+    const usage = loaded({ report, chart: undefined }, 'since=2026-08-01&target=production')
+    const elements = render(Usage, stateOf([shownTarget({ sync: POLLED })], { view: 'usage', usage }))
+    expect(elements.find(({ text }) => text === 'Download CSV')?.props['download']).toBe(
+      'callwatch-usage-production-2026-08-01-to-2026-08-31-America-Argentina-Ushuaia.csv',
     )
   })
 
