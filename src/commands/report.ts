@@ -3,7 +3,8 @@ import { systemClock } from '../clock/clock.ts'
 import type { Config } from '../config/config.ts'
 import { readServiceNow } from '../history/coverage.ts'
 import { reportOf } from '../history/report.ts'
-import { USAGE_KEYS, usageKeys, type UsageKey } from '../history/usage.ts'
+import { USAGE_KEYS, usageKeys, type UsageKey } from '../history/usage-keys.ts'
+import { appsOf } from '../ledger/session-id.ts'
 import { isTimezone } from '../schema/timezone.ts'
 import { openReader } from '../store/open-store.ts'
 import type { CsvFormat } from '../text/csv.ts'
@@ -51,7 +52,7 @@ export const declare: Declare = (command, context) => {
     )
     .option(
       '--by <keys>',
-      'a row for each day, target, type, mode or receiver_type; repeatable; or none (default: target)',
+      'a row for each day, app, target, type, mode or receiver_type; repeatable; or none (default: target)',
       names,
     )
     .option('--target <names>', 'only these targets; repeatable', names)
@@ -73,7 +74,7 @@ export const declare: Declare = (command, context) => {
       const given = { since: since ?? (isStored ? '0' : LAST_DAY), until, zone }
       const period = periodOf(given, await readServiceNow(reader, targets, now), '--')
       const from = since === undefined && isStored ? undefined : period.from
-      const asked = { ...period, from, by, zone, targets }
+      const asked = { ...period, from, by, zone, targets, appOf: appsOf(config.targets) }
       const found = reportView(await reportOf(reader, asked, { configured: namesIn(config), now }))
       if (json) print(JSON.stringify(withoutNoise(found), undefined, 2))
       else if (format === 'table') printText(found, widthOf(context, options), context)

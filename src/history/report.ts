@@ -11,6 +11,8 @@ import { expectTargets, usageOf, type UsageKeys, type UsageQuery } from './usage
 /** The numbers of a period. Times are UNIX seconds by the service's clock. */
 export type PeriodReport = Period & {
   zone: string
+  /** Whether it ends now. */
+  isRunning: boolean
   by: UsageQuery['by']
   /** The period that it is compared with; undefined for an empty period. */
   before: Period | undefined
@@ -39,7 +41,7 @@ type Forecast = Pick<Amounts, 'calls' | 'participantMinutes' | 'userMinutes'> & 
 
 type Query = Omit<UsageQuery, 'from' | 'to'> & { from: number | undefined; to: number | undefined }
 
-/** Whether all calls of a day are known: no; yes, but not of the day that it is compared with; of both. */
+/** Whether all calls of a day are known: no; yes, but it is not compared; also those of the day that it is compared with. */
 type Known = 'no' | 'now' | 'both'
 /** Targets of which the same days are known. */
 type Group = { names: readonly string[]; known: readonly Known[]; isConfigured: boolean }
@@ -49,6 +51,8 @@ const HOUR = 3600
 /** An hour is worse than others with so many calls, of which so many times as large a share failed. */
 const MIN_HOUR_CALLS = 10
 const WORSE_BY = 1.5
+/** The shortest day, on which the clocks go forward. The change of what is known of less time would say little. */
+const LEAST_COMPARED_SECONDS = 23 * HOUR
 /** The pace of a shorter time would say little of a month. */
 const LEAST_PACE_SECONDS = 86_400
 
@@ -65,7 +69,7 @@ export async function reportOf(
   { from: since, to: until, ...query }: Query,
   { configured, now }: { configured: readonly string[]; now: number },
 ): Promise<PeriodReport> {
-  const { by, zone, targets } = query
+  const { by, zone, targets, appOf } = query
   await expectTargets(store, targets ?? [], configured)
   const scope = await historyScope(store, { targets }, since ?? 0)
   const serviceNow = await readServiceNow(store, targets, now, Math.max)
@@ -83,7 +87,7 @@ export async function reportOf(
   const blind = within(period, all.filter(({ kind, target }) => kind === 'expired' || watched.includes(target))) // oxfmt-ignore
   const days = { pairs, groups: groupsOf(names, pairs, all, watched) }
   const { rows, groupSums } = await readRows(store, { ...query, ...period }, days)
-  const describe = describer(days, names, blind)
+  const describe = describer(days, names, blind, appOf)
   const total = { sums: new Map(), compared: { now: new Map(), before: new Map() } } satisfies Read
   for (const { sums, compared } of rows) {
     addAll(total.sums, sums)
@@ -95,6 +99,7 @@ export async function reportOf(
   return {
     ...period,
     zone,
+    isRunning,
     by,
     before,
     coverage: { blindSeconds: lengthOf(blind), blind },
@@ -132,7 +137,13 @@ function groupsOf(
       if (!isKnown(now)) return 'no'
       return before !== undefined && isKnown(before) ? 'both' : 'now'
     })
-    return { names: [name], known, isConfigured: watched.includes(name) }
+    const compared = pairs.filter((_, i) => known[i] === 'both').map(({ now }) => now)
+    const isShort = lengthOf(compared) < LEAST_COMPARED_SECONDS
+    return {
+      names: [name],
+      known: isShort ? known.map((each) => (each === 'both' ? 'now' : each)) : known,
+      isConfigured: watched.includes(name),
+    }
   })
   const groups = Map.groupBy(all, ({ known, isConfigured }) => `${isConfigured} ${known.join()}`)
   return [...groups.values()].map((own) => ({ ...own[0]!, names: own.flatMap((one) => one.names) }))
@@ -199,16 +210,25 @@ function partsOf(pairs: readonly DayPair[], known: readonly Known[], wanted: rea
 }
 
 /** A function that adds to what was read how much of it is known. */
-function describer({ pairs, groups }: Days, names: readonly string[], blind: readonly BlindTime[]) {
+function describer(
+  { pairs, groups }: Days,
+  names: readonly string[],
+  blind: readonly BlindTime[],
+  appOf: UsageQuery['appOf'] = String,
+) {
+  const apps = Map.groupBy(names, appOf)
   const known = new Map(groups.flatMap((group) => group.names.map((name) => [name, group.known])))
   const blindOf = Map.groupBy(blind, ({ target }) => target)
   const numbers = new Map(pairs.map(({ day }, i) => [day, i]))
-  return ({ sums, compared }: Read, { day, target }: UsageKeys): Reported => {
+  return ({ sums, compared }: Read, { day, app, target }: UsageKeys): Reported => {
     const number = day === undefined ? undefined : numbers.get(day)!
     // A target that was added meanwhile has no days yet.
-    const own = (target === undefined ? names : [target]).map((name) => known.get(name) ?? [])
-    const days = own.flatMap((all) => (number === undefined ? all : all.slice(number, number + 1)))
-    const times = target === undefined ? blind : (blindOf.get(target) ?? [])
+    const own = target === undefined ? (app === undefined ? names : (apps.get(app) ?? [])) : [target]
+    const days = own.flatMap((name) => {
+      const all = known.get(name) ?? []
+      return number === undefined ? all : all.slice(number, number + 1)
+    })
+    const times = own.flatMap((name) => blindOf.get(name) ?? [])
     const knownDays = days.filter((each) => each === 'both').length
     return {
       sums,

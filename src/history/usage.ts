@@ -6,18 +6,7 @@ import { historyScope, withCalls } from './history-scope.ts'
 import { QueryError } from '../schema/query-error.ts'
 import { ALL_TARGETS, readRollups } from './rollups.ts'
 import { add, KEYS, type Sums } from './sums.ts'
-
-/** The keys by which a report can be split into rows, in the order of its columns. */
-export const USAGE_KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
-export type UsageKey = (typeof USAGE_KEYS)[number]
-
-/** The keys of these names in their order: by target without names, none for `none`; undefined if a name is no key. */
-export function usageKeys(names: readonly string[] = ['target']): UsageKey[] | undefined {
-  if (names.join() === 'none') return []
-  return names.every((name) => USAGE_KEYS.some((key) => key === name))
-    ? USAGE_KEYS.filter((key) => names.includes(key))
-    : undefined
-}
+import type { UsageKey } from './usage-keys.ts'
 
 export type UsageKeys = Partial<Record<UsageKey, string>>
 
@@ -29,6 +18,8 @@ export type UsageQuery = Period & {
   zone: string
   /** Names of targets; undefined for all. */
   targets?: readonly string[] | undefined
+  /** The app of a target, by its name; default: that name. */
+  appOf?: ((target: string) => string) | undefined
   /** Aborted if the report is no longer wanted. Then nothing further is read. */
   aborted?: AbortSignal | undefined
 }
@@ -40,19 +31,21 @@ export type UsageQuery = Period & {
  * @throws {StoreError} if the store cannot be read now
  */
 export async function usageOf(store: RowReader, query: UsageQuery): Promise<UsageRow[]> {
-  const { by, zone, targets, aborted } = query
+  const { by, zone, targets, appOf = String, aborted } = query
   const scope = await historyScope(store, { targets }, query.from)
   const period = withCalls(scope, query)
   const days = by.includes('day') ? daysOf(period, zone) : []
   const rows = new Map<string, UsageRow>()
   const sumsOf = (day: number, target: number, code: number): Sums => {
     const { type, mode, receiverType } = labelsOfCode(code)
-    const all = { day: days[day]?.name, target: scope.names.get(target), type, mode, receiver_type: receiverType }
+    const name = scope.names.get(target)
+    const app = name && appOf(name)
+    const all = { day: days[day]?.name, app, target: name, type, mode, receiver_type: receiverType }
     const keys = Object.fromEntries(by.map((key) => [key, all[key]!]))
     // Rows are sorted by their names.
-    const name = Object.values(keys).join('\0')
-    const row = rows.get(name) ?? { keys, sums: new Map() }
-    rows.set(name, row)
+    const id = Object.values(keys).join('\0')
+    const row = rows.get(id) ?? { keys, sums: new Map() }
+    rows.set(id, row)
     return row.sums
   }
   if (by.length === 0) sumsOf(0, ALL_TARGETS, 0)
@@ -63,8 +56,8 @@ export async function usageOf(store: RowReader, query: UsageQuery): Promise<Usag
     {
       scope,
       period,
-      byTarget: by.includes('target'),
-      byLabels: by.some((key) => key !== 'day' && key !== 'target'),
+      byTarget: by.includes('target') || by.includes('app'),
+      byLabels: by.some((key) => key !== 'day' && key !== 'app' && key !== 'target'),
       partAt: (at) => days.findLastIndex(({ from }) => from <= at),
       aborted,
     },

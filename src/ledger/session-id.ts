@@ -8,6 +8,12 @@ function partsOf({ baseUrl = '', appId }: App): { appId: string | undefined; reg
   return { appId: app?.toLowerCase(), region }
 }
 
+/** The app of a target, by its name: the app id in lower case; the name where that is not known, as of a target that was removed. */
+export function appsOf(targets: readonly NamedApp[]): (target: string) => string {
+  const apps = new Map(targets.map(({ name, ...app }) => [name, partsOf(app).appId ?? name]))
+  return (target) => apps.get(target) ?? target
+}
+
 const ANY = '[^.]+'
 
 /**

@@ -38,16 +38,11 @@ export function byShareFailed(rows: readonly ReportRow[]): ReportRow[] {
 }
 
 /** `Calls in November 2026 so far (Europe/Berlin)`. */
-export function titleOf({
-  since,
-  until,
-  zone,
-  forecast,
-}: Pick<Report, 'since' | 'until' | 'zone' | 'forecast'>): string {
+export function titleOf({ since, until, zone, running }: Pick<Report, 'since' | 'until' | 'zone' | 'running'>): string {
   const [from, to] = [local(since, zone), local(until, zone)]
   const days = (to.day - from.day) / DAY_MS
   const when =
-    forecast !== null
+    running && isBeginOfMonth(from, to)
       ? `in ${from.month} so far`
       : !from.isMidnight || !to.isMidnight
         ? `from ${from.date} ${from.time} to ${to.date} ${to.time}`
@@ -184,7 +179,9 @@ export function coverageText({ coverage, zone }: Pick<Report, 'coverage' | 'zone
 export function comparedText({ before, zone, total: { compared } }: Pick<Report, 'before' | 'zone' | 'total'>): string {
   if (before === null) return ''
   const name = beforeText(before, zone)
-  return compared.known_days === 0 ? `Not compared: not all calls of ${name} are known` : `Compared with ${name}`
+  return compared.known_days === 0
+    ? `Not compared with ${name}: less than a day is known of both`
+    : `Compared with ${name}`
 }
 
 function beforeText({ since, until }: NonNullable<Report['before']>, zone: string): string {
@@ -193,7 +190,7 @@ function beforeText({ since, until }: NonNullable<Report['before']>, zone: strin
     if (to.day - from.day === DAY_MS) return `${from.weekday}, ${from.date}`
     if (isMonth(from, to)) return from.month
   }
-  if (from.isMidnight && from.dayOfMonth === 1 && from.month === to.month) return `the same days of ${from.month}`
+  if (isBeginOfMonth(from, to)) return `the same days of ${from.month}`
   return `${from.date} ${from.time} to ${to.date} ${to.time}`
 }
 
@@ -204,6 +201,9 @@ type Local = ReturnType<typeof local>
 
 const isMonth = (from: Local, to: Local) =>
   from.dayOfMonth === 1 && to.dayOfMonth === 1 && to.day - from.day <= 31 * DAY_MS && to.day > from.day
+
+/** Whether a period begins with a month, and ends in it. */
+const isBeginOfMonth = (from: Local, to: Local) => from.isMidnight && from.dayOfMonth === 1 && from.month === to.month
 
 /** A time (ISO 8601) in a zone, in words. `day` is the date as milliseconds since 1970, as if it were UTC. */
 function local(iso: string, timeZone: string) {

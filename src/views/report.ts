@@ -3,7 +3,7 @@ import { isoTime, wholeMilliseconds } from '../clock/times.ts'
 import { BLIND_KINDS, type Coverage } from '../history/coverage.ts'
 import type { PeriodReport, Reported } from '../history/report.ts'
 import { amountOf, amountsOf, callsOf, histogram, invitedOf, userMinutesOf, type Sums } from '../history/sums.ts'
-import { USAGE_KEYS } from '../history/usage.ts'
+import { USAGE_KEYS } from '../history/usage-keys.ts'
 import { failureRatio, MIN_EXPORTED_CALLS } from '../ledger/failure-ratio.ts'
 import type { CsvFormat } from '../text/csv.ts'
 import { columnsOf, csvOf } from './columns.ts'
@@ -92,6 +92,7 @@ export type Compared = z.output<typeof compared>
 
 const row = z.object({
   day: z.iso.date().optional(),
+  app: z.string().optional(),
   target: z.string().optional(),
   type: z.string().optional(),
   mode: z.string().optional(),
@@ -113,6 +114,7 @@ export const report = namedObject('Report', {
   since: time,
   until: time,
   zone: z.string(),
+  running: z.boolean().describe('Whether the period lasts until now'),
   before: z.object({ since: time, until: time }).nullable().describe('The period that it is compared with'),
   coverage,
   worst_hour: z
@@ -162,11 +164,12 @@ const worstHourView = ({ from, calls, failed }: NonNullable<PeriodReport['worstH
 }
 
 export function reportView(found: PeriodReport): Report {
-  const { from, to, zone, by, before, coverage, rows, total, worstHour, fired, forecast } = found
+  const { from, to, zone, isRunning, by, before, coverage, rows, total, worstHour, fired, forecast } = found
   return {
     since: isoTime(from),
     until: isoTime(to),
     zone,
+    running: isRunning,
     before: before === undefined ? null : { since: isoTime(before.from), until: isoTime(before.to) },
     coverage: coverageView(coverage),
     worst_hour: worstHour === undefined ? null : worstHourView(worstHour),
@@ -181,9 +184,14 @@ export function reportView(found: PeriodReport): Report {
             user_minutes: forecast.userMinutes,
           },
     by: [...by],
-    rows: rows.map(({ keys, ...row }) => ({ ...keys, ...totalView(row) })),
+    rows: byUserMinutes(by, rows.map(({ keys, ...row }) => ({ ...keys, ...totalView(row) }))), // oxfmt-ignore
     total: totalView(total),
   }
+}
+
+/** Rows of one key have the most user minutes first; those of a day, and of several keys, are in the order of these. */
+function byUserMinutes(by: PeriodReport['by'], rows: ReportRow[]): ReportRow[] {
+  return by.length === 1 && by[0] !== 'day' ? rows.toSorted((a, b) => b.user_minutes - a.user_minutes) : rows
 }
 
 /** The columns of a report after those of its keys. */

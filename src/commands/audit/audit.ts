@@ -1,16 +1,17 @@
 import { systemClock } from '../../clock/clock.ts'
 import { secretsOf } from '../../config/secrets.ts'
+import { appsOf } from '../../ledger/session-id.ts'
 import { maskSecrets } from '../../log/mask-secrets.ts'
 import type { CommandContext, Declare } from '../command.ts'
 import { auditView, type AuditReport } from '../../views/commands/audit.ts'
-import type { UsageAudit } from '../../views/commands/audit-usage.ts'
+import { usageTotalView, type UsageAudit } from '../../views/commands/audit-usage.ts'
 import { UsageError } from '../explain-error.ts'
 import { names } from '../options/option-values.ts'
 import { targetsOf } from '../service.ts'
 import { auditLines } from './report.ts'
 import { auditStore } from './store.ts'
 import { auditUsage } from './usage.ts'
-import { usageLines } from './usage-lines.ts'
+import { totalLine, usageLines } from './usage-lines.ts'
 
 /** How often the comparison of several targets says how far it is (seconds). */
 const PROGRESS_SECONDS = 10
@@ -38,7 +39,9 @@ export const declare: Declare = (command, { configured, print, warn, succeed }) 
           targets.push(one)
           if (!json) for (const line of usageLines(one)) print(mask(line))
         }
-        if (json) print(mask(JSON.stringify({ targets }, undefined, 2)))
+        const total = usageTotalView(targets, appsOf(config.targets))
+        if (json) print(mask(JSON.stringify({ targets, total }, undefined, 2)))
+        else if (targets.length > 1) print(mask(totalLine(total, targets.length)))
         return succeed(targets.every(({ problem }) => problem === null))
       }
       const reports = await auditStore(config, { full, onReport: progress(config.targets.length, warn) })

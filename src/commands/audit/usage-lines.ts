@@ -1,24 +1,34 @@
 import { formatNumber } from '../../text/format.ts'
-import type { UsageAudit } from '../../views/commands/audit-usage.ts'
+import type { UsageAudit, UsageTotal } from '../../views/commands/audit-usage.ts'
 import { coverageText } from '../../views/report-text.ts'
 
 /** The vendor's count of the minutes of a target beside callwatch's, as lines for people. */
 export function usageLines(audit: UsageAudit): string[] {
   const { target, since, until, problem, vendor, participant_minutes: participant, user_minutes: user } = audit
   const not = coverageText({ coverage: audit.coverage, zone: 'UTC' })
-  const share = (minutes: number) => (vendor === null || vendor.total === 0 ? '' : ` (${off(minutes, vendor.total)})`)
-  const participants = `${minutes(participant.total)} participant minutes${share(participant.total)}`
   return [
     `${target}, ${dateOf(since)} to ${dateOf(until)} UTC`,
     vendor === null
       ? `  the vendor's count is not known: ${problem}`
       : `  the vendor counts ${minutes(vendor.total)} minutes: ${ofKinds(vendor)}, besides ${minutes(vendor.recorded)} recorded; ${askedIn(vendor)}`,
-    `  callwatch counts ${participants}: ${ofKinds(participant)}; ${minutes(user)} user minutes${share(user)}`,
+    `  callwatch counts ${compared(participant.total, 'participant', vendor?.total)}: ${ofKinds(participant)}; ${compared(user, 'user', vendor?.total)}`,
     ...nearestLines(audit),
     ...(not === '' ? [] : [`  ${not}`]),
     '',
   ]
 }
+
+/** All targets together, of so many, as a line. */
+export function totalLine(total: UsageTotal, of: number): string {
+  const { targets, vendor, participant_minutes: participant, user_minutes: user } = total
+  const counted = [compared(participant, 'participant', vendor), compared(user, 'user', vendor)].join(', ')
+  const says = vendor === null ? "the vendor's count is not known" : `the vendor counts ${minutes(vendor)} minutes`
+  return `${targets === of ? 'all' : `${targets} of`} ${of} targets: ${says}; callwatch counts ${counted}`
+}
+
+/** `8,310 participant minutes (+1.2%)`. */
+const compared = (own: number, kind: 'participant' | 'user', vendor: number | null = null) =>
+  `${minutes(own)} ${kind} minutes${vendor ? ` (${off(own, vendor)})` : ''}`
 
 const minutes = (n: number) => formatNumber(n)
 const dateOf = (time: string) => time.slice(0, 16).replace('T', ' ')

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ROUNDED, type MinuteSum } from '../../history/minute-sums.ts'
 import { USAGE_FORMULAS } from '../../ledger/usage.ts'
 import { coverage, type Report } from '../report.ts'
-import { time } from '../shapes.ts'
+import { count, time } from '../shapes.ts'
 
 const sum = z.object({ audio: z.number(), video: z.number(), total: z.number() })
 
@@ -37,7 +37,17 @@ const usageAudit = z.object({
   coverage,
 })
 export type UsageAudit = z.output<typeof usageAudit>
-export const usageAuditDocument = z.object({ targets: z.array(usageAudit) })
+
+const usageTotal = z.object({
+  targets: count.describe(
+    'The targets that are added up: those of apps of which the vendor said its minutes, or all if of none',
+  ),
+  vendor: z.number().nullable().describe('The minutes of each app once'),
+  participant_minutes: z.number(),
+  user_minutes: z.number(),
+})
+export type UsageTotal = z.output<typeof usageTotal>
+export const usageAuditDocument = z.object({ targets: z.array(usageAudit), total: usageTotal })
 
 /** The vendor's own count, and the unit of times in which it was asked. */
 type VendorMinutes = { audio: number; video: number; recorded: number; askedIn: 'seconds' | 'milliseconds' | undefined }
@@ -78,5 +88,27 @@ export function usageAuditView({ target, report, sums, vendor }: Compared): Usag
     coverage,
   }
 }
+
+/**
+ * All targets together. The vendor says the minutes of an app, whichever of its targets asks.
+ *
+ * @param appOf the app of a target, by its name
+ */
+export function usageTotalView(audits: readonly UsageAudit[], appOf: (target: string) => string): UsageTotal {
+  const apps = [...Map.groupBy(audits, ({ target }) => appOf(target)).values()].map((own) => {
+    return { own, vendor: own.findLast(({ vendor }) => vendor !== null)?.vendor }
+  })
+  const known = apps.filter(({ vendor }) => vendor)
+  const added = (known.length === 0 ? apps : known).flatMap(({ own }) => own)
+  return {
+    targets: added.length,
+    vendor: known.length === 0 ? null : sumOf(known, ({ vendor }) => vendor!.total),
+    participant_minutes: sumOf(added, (one) => one.participant_minutes.total),
+    user_minutes: sumOf(added, (one) => one.user_minutes),
+  }
+}
+
+const sumOf = <One>(all: readonly One[], minutesOf: (one: One) => number) =>
+  all.reduce((sum, one) => sum + minutesOf(one), 0)
 
 const offBy = ({ minutes }: MinuteSum, total = 0) => Math.abs(minutes - total)

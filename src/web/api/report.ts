@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { readServiceNow } from '../../history/coverage.ts'
 import { reportOf } from '../../history/report.ts'
-import { usageKeys, USAGE_KEYS } from '../../history/usage.ts'
+import { usageKeys, USAGE_KEYS } from '../../history/usage-keys.ts'
+import { appsOf } from '../../ledger/session-id.ts'
 import { report, reportCsv, reportText, reportView } from '../../views/report.ts'
 import type { WebOptions } from '../server.ts'
 import { list, period, periodOf } from '../../history/queries/parameters.ts'
@@ -26,12 +27,13 @@ export const reportRoute = route(
     // Each loads the store.
     atATime: 2,
   },
-  ({ store, wall, targets }: WebOptions) =>
+  ({ store, wall, targets, configured }: WebOptions) =>
     async ({ query, signal: aborted }, reply) => {
       const by = usageKeys(query.by)!
       const now = wall()
       const period = periodOf(query, await readServiceNow(store, query.target, now))
-      const asked = { ...period, by, zone: query.zone, targets: query.target, aborted }
+      const appOf = appsOf(configured())
+      const asked = { ...period, by, zone: query.zone, targets: query.target, appOf, aborted }
       const found = reportView(await reportOf(store, asked, { configured: targets.all(), now }))
       const { format } = query
       if (format === 'json') return found

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { coverageOf, readServiceNow } from '../../history/coverage.ts'
 import { seriesOf, STEPS } from '../../history/series.ts'
+import { appsOf } from '../../ledger/session-id.ts'
 import { expectTargets } from '../../history/usage.ts'
 import { series, seriesView } from '../../views/series.ts'
 import type { WebOptions } from '../server.ts'
@@ -34,8 +35,7 @@ export const seriesRoute = route(
       const [now, all] = [wall(), targets.all()]
       const { from, to } = periodOf(query, await readServiceNow(store, target, now))
       await expectTargets(store, target ?? [], all)
-      const apps = new Map(by === 'app' ? configured().map(({ name, appId }) => [name, appId ?? name]) : [])
-      const groupOf = by && ((name: string) => apps.get(name) ?? name)
+      const groupOf = by && (by === 'app' ? appsOf(configured()) : String)
       const selected = { from, to, targets: target, type, mode, receiverType, step, groupOf, aborted }
       const found = await seriesOf(store, selected, now)
       return seriesView(found, await coverageOf(store, found, { targets: target, configured: all, now }))

@@ -4,7 +4,8 @@ import { coverageOf, readServiceNow } from '../../../src/history/coverage.ts'
 import type { CallFilter } from '../../../src/history/call-filter.ts'
 import { listCalls, oneCall, type CallsPage } from '../../../src/history/list-calls.ts'
 import { seriesOf } from '../../kit/history/as-shown.ts'
-import { USAGE_KEYS } from '../../../src/history/usage.ts'
+import { updateRollups, type RollupPosition } from '../../../src/history/rollups.ts'
+import { USAGE_KEYS } from '../../../src/history/usage-keys.ts'
 import { reportShown, usageOf } from '../../kit/history/as-shown.ts'
 import { isoTime } from '../../../src/clock/times.ts'
 import { imbalancesOf } from '../../../src/ledger/balance.ts'
@@ -94,11 +95,15 @@ function isWanted(
   )
 }
 
+/** Both targets are of one app. */
+const APP_OF = (_target: string) => 'shop'
+
 /** A report, computed the plain way. */
 function plainUsage(calls: readonly Drawn[], by: readonly (typeof USAGE_KEYS)[number][]) {
   const keysOf = (call: Drawn) => {
     const keys = {
       day: new Date(call.finished * 1000).toISOString().slice(0, 10),
+      app: APP_OF(call.target),
       target: call.target,
       type: call.type,
       mode: call.mode,
@@ -204,25 +209,36 @@ export function queriesContract(newPlace: NewPlace, seeds = [1, 2, 3]): void {
       expect(await oneCall(store, open.target === 'a' ? 'b' : 'a', open.id)).toBeUndefined()
     })
 
-    test('report what finished, by any keys, as a plain sum over all calls does', async () => {
-      const calls = drawnCalls(random(5, 'queries'))
-      const { store } = await filledWith(calls, newPlace)
-      const period = { from: CREATED + 20_000, to: CREATED + 500_000, zone: 'UTC' }
-      const inPeriod = newestFirst(calls).filter(({ finished }) => finished >= period.from && finished < period.to)
-      for (const by of [[], ['day'], ['target', 'type'], [...USAGE_KEYS]] as (typeof USAGE_KEYS)[number][][]) {
-        const rows = await usageOf(store, { ...period, by })
-        const expected = plainUsage(inPeriod, by)
-        const found = reported(rows, by)
-        expect(Object.keys(found).toSorted()).toEqual(Object.keys(expected).toSorted())
-        for (const [key, { p95, ...sums }] of Object.entries(expected)) {
-          const { p95: percentile, ...rest } = found[key]!
-          expect(rest, key).toEqual(sums)
-          // Two percent are promised.
-          if (p95 === undefined) expect(percentile).toBeUndefined()
-          else expect(Math.abs(percentile! / p95 - 1), `${key} ${percentile} ${p95}`).toBeLessThanOrEqual(0.02)
+    test.each(['calls', 'rollups'])(
+      'report what finished, from %s, by any keys, as a plain sum over all calls does',
+      async (of) => {
+        const calls = drawnCalls(random(5, 'queries'))
+        const { store } = await filledWith(calls, newPlace)
+        let after: RollupPosition | undefined
+        if (of === 'rollups') do after = await updateRollups(store, CREATED + 1e6, after); while (after !== undefined) // oxfmt-ignore
+        const period = { from: CREATED + 20_000, to: CREATED + 500_000, zone: 'UTC' }
+        const inPeriod = newestFirst(calls).filter(({ finished }) => finished >= period.from && finished < period.to)
+        for (const by of [
+          [],
+          ['day'],
+          ['app'],
+          ['target', 'type'],
+          [...USAGE_KEYS],
+        ] as (typeof USAGE_KEYS)[number][][]) {
+          const rows = await usageOf(store, { ...period, by, appOf: APP_OF })
+          const expected = plainUsage(inPeriod, by)
+          const found = reported(rows, by)
+          expect(Object.keys(found).toSorted()).toEqual(Object.keys(expected).toSorted())
+          for (const [key, { p95, ...sums }] of Object.entries(expected)) {
+            const { p95: percentile, ...rest } = found[key]!
+            expect(rest, key).toEqual(sums)
+            // Two percent are promised.
+            if (p95 === undefined) expect(percentile).toBeUndefined()
+            else expect(Math.abs(percentile! / p95 - 1), `${key} ${percentile} ${p95}`).toBeLessThanOrEqual(0.02)
+          }
         }
-      }
-    })
+      },
+    )
 
     test('report, over all of the history, what was counted less corrections, open calls and deleted rows', async () => {
       const calls = drawnCalls(random(6, 'queries'))

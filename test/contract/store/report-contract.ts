@@ -6,9 +6,16 @@ import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { DAY, openIn, type NewPlace } from '../../kit/store/place.ts'
 import type { Report, ReportTotal } from '../../../src/views/report.ts'
 import { minuteSums } from '../../../src/history/minute-sums.ts'
-import type { UsageKey } from '../../../src/history/usage.ts'
+import type { UsageKey } from '../../../src/history/usage-keys.ts'
 
-type Asked = { since?: string; until?: string; by?: readonly UsageKey[]; targets?: readonly Name[]; now?: number }
+type Asked = {
+  since?: string
+  until?: string
+  by?: readonly UsageKey[]
+  targets?: readonly Name[]
+  now?: number
+  appOf?: (target: string) => string
+}
 
 /** What every store answers to a report. */
 export function reportContract(newPlace: NewPlace): void {
@@ -22,8 +29,13 @@ export function reportContract(newPlace: NewPlace): void {
         by = ['target'],
         targets,
         now = NOW,
+        appOf,
       }: Asked = {}) =>
-        reportShown(store, { from: unix(since), to: unix(until), by, zone: ZONE, targets }, { configured: NAMES, now })
+        reportShown(
+          store,
+          { from: unix(since), to: unix(until), by, zone: ZONE, targets, appOf },
+          { configured: NAMES, now },
+        )
     }
     const figures = ({
       calls,
@@ -72,6 +84,25 @@ export function reportContract(newPlace: NewPlace): void {
       const change = report.rows.find(({ day }) => day === '2026-10-25')!
       const hours = { since: '2026-10-24T22:00:00Z', until: '2026-10-25T23:00:00Z' }
       expect(change.calls.total).toBe(callsIn(hours, ...NAMES).length)
+    })
+
+    test('is not compared on less than a day that is known of both', async () => {
+      const ask = await october()
+      const knownUntil = async (until: string) => {
+        const { total } = await ask({ since: '2026-10-28T10:00:00Z', until, targets: ['production'] })
+        return [known(total), total.compared.before.calls > 0]
+      }
+      expect(await knownUntil('2026-10-29T08:59:59Z')).toEqual(['0 of 2', false])
+      // As long as the shortest day.
+      expect(await knownUntil('2026-10-29T09:00:00Z')).toEqual(['2 of 2', true])
+    })
+
+    test('by app has of each app what its targets have together, and of a target without one its own', async () => {
+      const ask = await october()
+      const together = await ask({ by: ['app'], appOf: () => 'shop' })
+      expect(together.rows).toEqual([{ app: 'shop', ...together.total }])
+      const [apps, targets] = [await ask({ by: ['day', 'app'] }), await ask({ by: ['day', 'target'] })]
+      expect(apps.rows.map(({ app, ...row }) => ({ ...row, target: app }))).toEqual(targets.rows)
     })
 
     test('has of each row how much of it is not covered', async () => {

@@ -12,7 +12,7 @@ import { STEPS } from '../../../src/history/series.ts'
 import { seriesOf } from '../../kit/history/as-shown.ts'
 import type { SeriesPoint } from '../../../src/views/series.ts'
 import { add, histogram, KEYS, sumCall, type Sums, type AddToSum } from '../../../src/history/sums.ts'
-import { USAGE_KEYS } from '../../../src/history/usage.ts'
+import { USAGE_KEYS } from '../../../src/history/usage-keys.ts'
 import { usageOf } from '../../kit/history/as-shown.ts'
 import { applyDelta } from '../../../src/ledger/state.ts'
 import { computeDelta, possiblyEvicted } from '../../../src/ledger/delta/compute-delta.ts'
@@ -138,7 +138,7 @@ export function rollupsContract(newPlace: NewPlace, numRuns = runs(25)): void {
                 .toZonedDateTimeISO(zone)
                 .toPlainDate()
                 .toString()
-            const keyOf = (row: HistoryRow) => by.map((key) => (key === 'day' ? dayOf(row) : row[key])).join(' ')
+            const keyOf = (row: HistoryRow) => by.map((key) => (key === 'day' ? dayOf(row) : row[key === 'app' ? 'target' : key])).join(' ') // oxfmt-ignore
             const expected = summed(finishedIn(own, from, to), keyOf)
             const rows = await usageOf(store, { from, to, zone, by, targets: wanted })
             const reported = rows.map((row) => [by.map((key) => row[key]).join(' '), { ...sumsOf(row), late: row.noticed_late }]) // oxfmt-ignore

@@ -276,8 +276,8 @@ test.each([
 describe('/api/v1/report', () => {
   const history = [inHistory('a', 10), inHistory('b', 90_000), { ...inHistory('c', 20), target: 'staging' }]
 
-  async function ask(path: string) {
-    const { url } = await serve([shownTarget()], { history })
+  async function ask(path: string, options: object = {}) {
+    const { url } = await serve([shownTarget()], { history, ...options })
     const response = await fetch(`${url}/api/v1/${path}`)
     const text = await response.text()
     return { status: response.status, text, answer: response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined } // oxfmt-ignore
@@ -301,6 +301,33 @@ describe('/api/v1/report', () => {
       'row,target,calls,ended,unanswered,rejected,canceled,other,lost,audio_minutes,video_minutes,participant_audio_minutes,participant_video_minutes,participant_minutes,user_minutes,failure_ratio,invited_joined,invited_absent,invited_unknown,not_joined_ratio,mean_duration_seconds,p50_duration_seconds,p95_duration_seconds,noticed_late,blind_seconds',
       'part,production,2,2,0,0,0,0,0,1,0,1.5,0,1.5,1,,0,0,2,,15,15.05,15.05,0,172800',
       'part,staging,1,1,0,0,0,0,0,0.5,0,0.75,0,0.75,0.5,,0,0,1,,15,15.05,15.05,0,0',
+    ])
+  })
+
+  test('report by one key but the day has the rows with most user minutes first, as JSON and as CSV', async () => {
+    const later = [3, 4, 5].map((i) => ({ ...inHistory(`d${i}`, i), target: 'staging' }))
+    const of = async (by: string) => {
+      const asked = `report?since=${NOW - 172_800}&until=${NOW}&by=${by}`
+      const more = { history: [...history, ...later] }
+      const [{ answer }, { text }] = [await ask(asked, more), await ask(`${asked}&format=csv`, more)]
+      const keys: string[] = answer.rows.map((row: Record<string, string>) => row[by.split(',')[0]!])
+      expect(text.match(/^part,[\w-]+/gm)).toEqual(keys.map((key) => `part,${key}`))
+      return keys
+    }
+    expect(await of('target')).toEqual(['staging', 'production'])
+    expect(await of('app')).toEqual(['staging', 'app'])
+    expect(await of('day')).toEqual(['2026-09-20', '2026-09-21'])
+    expect(await of('target,type')).toEqual(['production', 'staging'])
+  })
+
+  test('report by the app of its targets', async () => {
+    const configured = () => ['production', 'staging'].map((name) => ({ name, appId: 'shop' }))
+    const { text } = await ask(`report?since=${NOW - 172_800}&until=${NOW}&by=app&format=csv`, { configured })
+    expect(text.split('\r\n').map((line) => line.split(',').slice(0, 3).join())).toEqual([
+      'row,app,calls',
+      'part,shop,3',
+      'total,,3',
+      '',
     ])
   })
 
@@ -366,7 +393,7 @@ describe('/api/v1/report', () => {
     ['report?since=soon', 'expected a date such as'],
     ['report?since=2026', 'since 2026: expected a date such as'],
     ['report?since=2001-01-01&until=2000-01-01', 'since must be before until'],
-    ['report?since=0&by=hour', 'must be some of day, target, type, mode, receiver_type'],
+    ['report?since=0&by=hour', 'must be some of day, app, target, type, mode, receiver_type'],
     ['report?since=0&zone=Mars', 'zone must be a time zone such as Europe/Berlin'],
     ['report', 'since is required: a date such as'],
     ['report?since=0&target=nope', 'there is no target nope; there is: production, staging'],

@@ -26,6 +26,7 @@ export const REPORT: Report = {
   since: '2026-11-18T23:00:00.000Z',
   until: '2026-11-19T23:00:00.000Z',
   zone: 'Europe/Berlin',
+  running: false,
   before: { since: '2026-11-11T23:00:00.000Z', until: '2026-11-12T23:00:00.000Z' },
   coverage: {
     blind_seconds: 3000,

@@ -1,4 +1,4 @@
-import { type UsageKey } from '../../../src/history/usage.ts'
+import { type UsageKey } from '../../../src/history/usage-keys.ts'
 import { usageOf } from '../history/as-shown.ts'
 import { QUANTITIES, sumOfAmounts } from '../../../src/ledger/balance.ts'
 import type { StoreReader } from '../../../src/store/reader.ts'

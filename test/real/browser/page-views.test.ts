@@ -272,7 +272,7 @@ inChromium('the views of the page', (open) => {
         'staging audio 1 1',
         'all 273 272 0',
       ])
-      expect(await page.locator('#used-calls + .soft').innerText()).toBe('not known before')
+      expect(await page.locator('#used-calls + .soft').innerText()).toBe('not compared')
       expect(await page.locator('#coverage').innerText()).toContain('Not covered: 1d')
       await page.getByText('Which times these are').click()
       await page.getByRole('table', { name: 'Times that are not covered' }).waitFor()
@@ -281,10 +281,20 @@ inChromium('the views of the page', (open) => {
     test('follows period, keys, target and zone, all in the address', async () => {
       const page = await openView(open, '#usage', { timezoneId: 'Europe/Berlin' })
       const title = () => page.locator('#usage-report-title').innerText()
-      await shown(title).toBe('Calls from 2026-09-01 00:00 to 2026-09-21 16:13 (Europe/Berlin)')
+      await shown(title).toBe('Calls in September 2026 so far (Europe/Berlin)')
       expect(await choice(page, 'Period').inputValue()).toBe('month')
       await choice(page, 'Times').selectOption('UTC')
-      await shown(title).toBe('Calls from 2026-09-01 00:00 to 2026-09-21 14:13 (UTC)')
+      await shown(title).toBe('Calls in September 2026 so far (UTC)')
+      const [before, after] = ['Month before', 'Month after'].map((name) => page.getByRole('button', { name }))
+      expect(await after!.isDisabled()).toBe(true)
+      await before!.click()
+      await before!.click()
+      await shown(title).toBe('Calls in July 2026 (UTC)')
+      await after!.click()
+      await shown(title).toBe('Calls in August 2026 (UTC)')
+      expect(await choice(page, 'Period').inputValue()).toBe('last-month')
+      await after!.click()
+      await shown(title).toBe('Calls in September 2026 so far (UTC)')
       await page.getByRole('checkbox', { name: 'day' }).check()
       await page.getByRole('checkbox', { name: 'target' }).uncheck()
       await choice(page, 'Target').selectOption('production')
@@ -299,7 +309,9 @@ inChromium('the views of the page', (open) => {
       expect(await table(page).locator('tbody th').innerText()).toBe('2026-09-21')
       const downloading = page.waitForEvent('download')
       await page.getByRole('link', { name: 'Download CSV' }).click()
-      const csv = readFileSync(await (await downloading).path(), 'utf8').split('\r\n')
+      const download = await downloading
+      expect(download.suggestedFilename()).toBe('callwatch-usage-production-2026-09-14-to-2026-09-21-UTC.csv')
+      const csv = readFileSync(await download.path(), 'utf8').split('\r\n')
       expect(csv[1]).toMatch(/^part,2026-09-21,272,271,/)
       expect(csv[2]).toMatch(/^total,,272,271,/)
       // Only the last of the days has calls.

@@ -58,8 +58,8 @@ test('audit --usage names the sum that the vendor counts by, whatever it rounds 
   }
 })
 
-test('audit --usage prints both sums beside the minutes of the vendor, and what is not covered', async () => {
-  const { service, file } = await countedMonth()
+test('audit --usage prints both sums beside the minutes of the vendor, what is not covered, and the sum of several targets', async () => {
+  const { service, file, fileWith } = await countedMonth()
   service.setSwitches({ usage: 'duration', usageRounded: 'call' })
   const { code, stdout, stderr } = await callwatch(['audit', '--usage', '--month', MONTH, '--config', file])
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
@@ -72,8 +72,15 @@ test('audit --usage prints both sums beside the minutes of the vendor, and what 
   ]
   expect(stdout).toMatch(new RegExp(`^${lines.join('\n').replaceAll('N', numbers)}\n`))
   const json = await callwatch(['audit', '--usage', '--json', '--month', MONTH, '--config', file])
-  const { targets } = usageAuditDocument.parse(JSON.parse(json.stdout))
+  const { targets, total } = usageAuditDocument.parse(JSON.parse(json.stdout))
   expect(targets).toMatchObject([{ target: 'production', problem: null, nearest: { of: 'duration', rounded: 'call' } }])
+  expect(total).toMatchObject({ targets: 1, vendor: targets[0]!.vendor!.total, user_minutes: targets[0]!.user_minutes })
+  const app = `, chat_base_url: '${service.url}', app_id: shop`
+  const two = fileWith(`${app} }, { name: staging, base_url: '${service.url}', api_key: ${KEY}${app}`)
+  const both = (await callwatch(['audit', '--usage', '--month', MONTH, '--config', two])).stdout
+  const [, vendor] = /vendor counts ([\d,.]+) minutes/.exec(both) ?? []
+  const lastLine = `all 2 targets: the vendor counts ${vendor} minutes; callwatch counts N participant minutes \\(-\\d\\d\\.\\d%\\), N user minutes \\(-\\d\\.\\d%\\)`
+  expect(both).toMatch(new RegExp(`\n\n${lastLine.replaceAll('N', numbers)}\n$`))
 })
 
 test('audit --usage says of a vendor that does not answer what to do, and fails', async () => {

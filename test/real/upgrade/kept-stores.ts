@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { alertHistory } from '../../kit/history/as-shown.ts'
 import { updateRollups } from '../../../src/history/rollups.ts'
-import { USAGE_KEYS } from '../../../src/history/usage.ts'
+import { USAGE_KEYS } from '../../../src/history/usage-keys.ts'
 import { usageOf } from '../../kit/history/as-shown.ts'
 import { openCopySource, openStore, type StoreAddress } from '../../../src/store/open-store.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -90,7 +90,8 @@ export async function contentsOf(address: StoreAddress): Promise<object> {
   const all = { from: 0, to: 4e9 }
   const shown = {
     calls: await readCallHistory(address),
-    report: await usageOf(store, { ...all, by: USAGE_KEYS, zone: 'Europe/Berlin' }),
+    // The app of a target is not stored.
+    report: await usageOf(store, { ...all, by: USAGE_KEYS.filter((key) => key !== 'app'), zone: 'Europe/Berlin' }),
     alerts: await alertHistory(store, all, { configured: [], now: NOW }, 1000),
   }
   await closeAll(store)

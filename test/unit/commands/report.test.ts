@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { completePoll, CREATED, seen } from '../../kit/ledger/seen.ts'
 import { A, filled, openIn } from '../../kit/store/place.ts'
-import { callwatch } from '../../kit/commands/callwatch.ts'
+import { callwatch, configFile } from '../../kit/commands/callwatch.ts'
 import { storeInUse } from '../../kit/commands/store-in-use.ts'
 
 /** 2026-09-21 14:13:20 UTC, so that 10 hours later it is another day in Tokyo than in Berlin. */
@@ -50,7 +50,7 @@ test('report prints a table, and what it does not cover', async () => {
       'ended 3, unanswered 0, rejected 3, canceled 0',
       '3 of 9 invited people did not join, 33.3%, not known of 3 calls',
       'Not covered: 5h (not polled, so that calls were noticed late: production)',
-      'Not compared: not all calls of 2026-09-14 14:13 to 2026-09-14 20:13 are known',
+      'Not compared with 2026-09-14 14:13 to 2026-09-14 20:13: less than a day is known of both',
       'target      type   calls  ended  unanswered  rejected  canceled  audio min  video min  participant audio min  participant video min  participant min  user min  failed  invited joined  invited absent  invited unknown  not joined  mean  p50  p95  late  not covered',
       'production  audio      3      0           0         3         0          0          0                      0                      0                0         0       -               0               0                3           -     -    -    -     3           5h',
       'production  video      2      2           0         0         0          0          2                      0                      4                4         4       -               4               2                0       33.3%    1m   1m   1m     2           5h',
@@ -60,6 +60,13 @@ test('report prints a table, and what it does not cover', async () => {
     ].join('\n'),
   )
   expect(stderr).toBe('')
+})
+
+test('report by one key has the row with most user minutes first, in the table as in CSV', async () => {
+  const rowsOf = async (...format: string[]) =>
+    (await report(...PERIOD, '--by', 'type', ...format)).stdout.match(/(?<=^(?:part,)?)(?:audio|video)/gm)
+  expect(await rowsOf()).toEqual(['video', 'audio'])
+  expect(await rowsOf('--format', 'csv')).toEqual(['video', 'audio'])
 })
 
 test('report fits a terminal of 80 to 120 columns, and prints all of the table with --wide', async () => {
@@ -90,6 +97,19 @@ test('report prints JSON with the days of a time zone', async () => {
       { day: '2026-09-22', calls: { ended: 1, rejected: 3 }, failure_ratio: null, noticed_late: 4 },
     ],
   })
+})
+
+test('report --by app has a row for each app, also of several targets, however it is configured', async () => {
+  const { store, path } = storeInUse()
+  for (const name of ['production', 'staging', 'other']) await filled(store, { ...A, name }, { a: 1 })
+  const config = configFile(`
+targets:
+  - { name: production, app_id: Shop, region: eu, api_key: key }
+  - { name: staging, base_url: 'https://shop.call-eu.cometchat.io/v3', api_key: key }
+store: { path: ${path} }
+`)
+  const { stdout } = await callwatch(['report', '--config', config, '--by', 'app', '--format', 'csv'])
+  expect(stdout.match(/^part,\w+,\d/gm)).toEqual(['part,other,1', 'part,shop,2'])
 })
 
 test('report --by none has only the total, also where nothing finished', async () => {
@@ -187,7 +207,7 @@ test.each([
   [['--since', '2026-13-01'], '--since 2026-13-01: expected a date'],
   [['--until', 'x'], '--until x: expected a date'],
   [['--since', '2026-09-02', '--until', '2026-09-02'], '--since must be before --until'],
-  [['--by', 'hour'], '--by hour: expected some of day, target, type, mode, receiver_type, or none'],
+  [['--by', 'hour'], '--by hour: expected some of day, app, target, type, mode, receiver_type, or none'],
   [['--month', '2026-13'], '--month 2026-13: expected a month such as 2026-11'],
   [['--month', '2026-11', '--since', '1d'], "option '--month <month>' cannot be used with option '--since <time>'"],
   [['--zone', 'Mars/Base'], '--zone Mars/Base: expected a time zone such as Europe/Berlin, or UTC'],

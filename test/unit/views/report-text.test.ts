@@ -8,18 +8,19 @@ test.each([
   ['2026-11-18T23:00:00Z', '2026-11-19T23:00:00Z', 'on Thursday, 2026-11-19'],
   ['2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', 'on Sunday, 2026-10-25'],
   ['2026-10-31T23:00:00Z', '2026-11-30T23:00:00Z', 'in November 2026'],
+  ['2026-10-31T23:00:00Z', '2026-11-20T12:00:00Z', 'from 2026-11-01 00:00 to 2026-11-20 13:00'],
   ['2026-11-15T23:00:00Z', '2026-11-22T23:00:00Z', 'in the week from Monday, 2026-11-16'],
   ['2026-11-16T23:00:00Z', '2026-11-23T23:00:00Z', 'from 2026-11-17 until 2026-11-24'],
   ['2026-11-20T07:15:00Z', '2026-11-21T07:15:00Z', 'from 2026-11-20 08:15 to 2026-11-21 08:15'],
   ['2026-09-30T22:00:00Z', '2026-11-30T23:00:00Z', 'from 2026-10-01 until 2026-12-01'],
 ])('the title of a report from %s to %s says %s', (since, until, when) => {
-  expect(titleOf({ since, until, zone: ZONE, forecast: null })).toBe(`Calls ${when} (${ZONE})`)
+  expect(titleOf({ since, until, zone: ZONE, running: false })).toBe(`Calls ${when} (${ZONE})`)
 })
 
 test('the title of a month that has not ended says so', () => {
-  const forecast = { until: '2026-11-30T23:00:00Z', calls: 1, participant_minutes: 1, user_minutes: 1 }
-  const period = { since: '2026-10-31T23:00:00Z', until: '2026-11-20T12:00:00Z' }
-  expect(titleOf({ ...period, zone: ZONE, forecast })).toBe(`Calls in November 2026 so far (${ZONE})`)
+  const title = (since: string) => titleOf({ since, until: '2026-11-20T12:00:00Z', zone: ZONE, running: true })
+  expect(title('2026-10-31T23:00:00Z')).toBe(`Calls in November 2026 so far (${ZONE})`)
+  expect(title('2026-11-01T23:00:00Z')).toBe(`Calls from 2026-11-02 00:00 to 2026-11-20 13:00 (${ZONE})`)
 })
 
 test('a report has its numbers in a line, then what else there is to say, and its targets by the share that failed', () => {
@@ -53,7 +54,7 @@ test('what was not known before is compared with nothing', () => {
   const total = { ...REPORT.total, compared: { targets: 3, days: 3, known_days: 0, now: none, before: none } }
   const { lead, lines } = textOfReport({ ...REPORT, by: [], rows: [], total })
   expect(lead).toBe('1,206 calls, 8,314 participant minutes, 9,012 user minutes, 4.2% failed')
-  expect(lines.at(-1)).toBe('Not compared: not all calls of Thursday, 2026-11-12 are known')
+  expect(lines.at(-1)).toBe('Not compared with Thursday, 2026-11-12: less than a day is known of both')
 })
 
 test.each([

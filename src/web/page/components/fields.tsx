@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { MODES, RECEIVER_TYPES, TYPES } from '../../../ledger/call.ts'
 import { formatNumber } from '../../../text/format.ts'
 import { changeAddress } from '../model/address.ts'
-import { momentOf, zone } from '../model/format.ts'
-import { addressTime, inputTime, presetOf, presetPeriod, type Preset } from '../model/period.ts'
+import { local, momentOf, zone } from '../model/format.ts'
+import { addressTime, inputTime, monthPeriod, presetOf, presetPeriod, type Preset } from '../model/period.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { WINDOW, type Searched } from '../model/steady.ts'
 import { Button, LinkButton } from './layout.tsx'
@@ -119,9 +119,27 @@ export function PeriodChoice(props: {
   return (
     <>
       <Select id="period" label="Period" value={preset} options={options} onSelect={select} />
+      {otherwise === 'month' && <MonthSteps since={inputTime(query, 'since', time)} now={time} />}
       <TimeChoice name="since" label="From" {...times} />
       <TimeChoice name="until" label="Before" {...times} />
     </>
+  )
+}
+
+/** Goes to the last month that begins before a period, and to the first that begins after its beginning. */
+function MonthSteps({ since, now }: { since: string; now: number }) {
+  if (since === '') return undefined
+  const begin = momentOf(since)
+  const [before, after] = [monthPeriod(begin - 1, 0, now), monthPeriod(begin, 1, now)]
+  return (
+    <span>
+      <Button aria-label="Month before" onClick={() => changeAddress(before)}>
+        ‹
+      </Button>
+      <Button aria-label="Month after" disabled={after.since > local(now)} onClick={() => changeAddress(after)}>
+        ›
+      </Button>
+    </span>
   )
 }
 
@@ -217,13 +235,19 @@ function filterText(query: URLSearchParams) {
   return filters.length === 0 ? 'Filters' : `Filters: ${filters.map((one) => one.join('=')).join(', ')}`
 }
 
-/** A link that downloads the answer to a request of the API, into a file that names its targets and its period. */
-export function Download({ request, format, name }: { request: string; format: 'csv' | 'ndjson'; name: string }) {
+type File = { request: string; format: 'csv' | 'ndjson'; name: string; period?: string | undefined }
+
+/** A link that downloads the answer to a request of the API, into a file that names its targets and its period: `period`, or as it is asked for. */
+export function Download({ request, format, name, period }: File) {
   const href = `api/v1/${request}&format=${format}`
   const text = `Download ${format.toUpperCase()}`
   const asked = new URLSearchParams(request.slice(request.indexOf('?') + 1))
-  const parts = ['callwatch', name, ...asked.getAll('target'), asked.get('since'), asked.get('until')].filter(Boolean)
-  const file = parts.join('-').replaceAll(/[^\w.-]/g, '')
+  const times = period === undefined ? [asked.get('since'), asked.get('until')] : [period]
+  const parts = ['callwatch', name, ...asked.getAll('target'), ...times].filter(Boolean)
+  const file = parts
+    .join('-')
+    .replaceAll('/', '-')
+    .replaceAll(/[^\w.+-]/g, '')
   return (
     <LinkButton href={href} download={`${file}.${format}`}>
       {text}

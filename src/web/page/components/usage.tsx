@@ -1,3 +1,4 @@
+import { USAGE_KEYS } from '../../../history/usage-keys.ts'
 import { capital, formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import {
   changeText,
@@ -14,7 +15,7 @@ import type { Report } from '../model/api.ts'
 import { moment, secondsBetween, someOf, zone } from '../model/format.ts'
 import { change, nowOf, type State } from '../model/state.ts'
 import { countOf, OUTCOMES } from '../model/totals.ts'
-import { KEYS, keysOf } from '../model/usage.ts'
+import { keysOf, periodName } from '../model/usage.ts'
 import { Chart } from './chart.tsx'
 import { Check, Download, Filters, PeriodChoice, TargetChoice } from './fields.tsx'
 import { tile } from './glance.tsx'
@@ -32,12 +33,12 @@ export function Usage({ state }: { state: State }) {
   const now = nowOf(state)
   const by = keysOf(state.query)
   const toggle = (key: string) => {
-    const keys = KEYS.filter((one) => by.includes(one) !== (one === key))
+    const keys = USAGE_KEYS.filter((one) => by.includes(one) !== (one === key))
     changeAddress({ by: keys.join() || 'none' })
   }
   const actions = (
     <span class="actions">
-      <Download request={`report?${request}`} format="csv" name="usage" />
+      <Download request={`report?${request}`} format="csv" name="usage" period={answer && periodName(answer.report)} />
       <Button onClick={() => print()}>Print</Button>
     </span>
   )
@@ -49,7 +50,7 @@ export function Usage({ state }: { state: State }) {
           <TargetChoice state={state} />
           <fieldset>
             <legend>A row for each</legend>
-            {KEYS.map((key) => (
+            {USAGE_KEYS.map((key) => (
               <Check label={nameOf(key).toLowerCase()} isOn={by.includes(key)} onChange={() => toggle(key)} />
             ))}
           </fieldset>
@@ -91,9 +92,10 @@ const SELDOM = ['other', 'lost']
 type Amount = 'calls' | 'participant_minutes' | 'user_minutes'
 
 /** The change from the period before on the days that are known of both, and of how many days it is. */
-function changed({ compared }: Row, of: Amount) {
+function changed({ compared }: Row, of: Amount, total?: Row) {
   const { now, before, known_days: known } = compared
-  return known === 0 ? 'not known before' : withDays(changeText(now[of], before[of]), compared)
+  if (known === 0) return total?.compared.known_days ? 'not known before' : 'not compared'
+  return withDays(changeText(now[of], before[of]), compared)
 }
 
 const withDays = (text: string, compared: Row['compared']) => [text, knownText(compared)].filter(Boolean).join(', ')
@@ -118,7 +120,7 @@ function totals({ total, zone }: Report) {
           'used-failed',
           'Failed',
           ratio === null ? '–' : formatShare(ratio),
-          points === '' ? 'not known before' : withDays(points, compared),
+          points === '' ? 'not compared' : withDays(points, compared),
         ),
         tile('used-duration', 'Mean duration', durationOf(duration_seconds.mean), durations),
       ]}
@@ -132,8 +134,7 @@ const durationOf = (seconds: number | null) => (seconds === null ? '–' : forma
 const MOST = 20
 
 function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof keysOf>; state: State }) {
-  const { total } = report
-  const rows = by.join() === 'target' ? report.rows.toSorted((a, b) => b.user_minutes - a.user_minutes) : report.rows
+  const { rows, total } = report
   const shown = state.showsAllRows ? rows : rows.slice(0, MOST)
   const number = (title: string, of: (row: Row) => string): Column<Row> => [title, of, 'number']
   const minutes = (title: string, of: (row: Row) => number) =>
@@ -151,7 +152,7 @@ function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof key
     minutes('Participant audio min', (row) => row.participant_minutes.audio),
     minutes('Participant video min', (row) => row.participant_minutes.video),
     minutes('User min', (row) => row.user_minutes),
-    number('Change of user min', (row) => changed(row, 'user_minutes')),
+    number('Change of user min', (row) => changed(row, 'user_minutes', total)),
     number('Failure ratio', ({ failure_ratio: ratio }) => shareOf(ratio)),
     number('Did not join', ({ not_joined_ratio: ratio }) => shareOf(ratio)),
     number('Mean duration', ({ duration_seconds: { mean } }) => durationOf(mean)),

@@ -63,15 +63,26 @@ export const addressTime = (text: string) => (text === '' ? '' : isoOf(momentOf(
 export type Preset = 'month' | 'last-month' | `${number}${'h' | 'd'}`
 
 /**
+ * The calendar month of a time, or so many months later, as parameters; the present one has no end: it lasts until now.
+ *
+ * @param time milliseconds since 1970
+ * @param now milliseconds since 1970
+ */
+export function monthPeriod(time: number, months: number, now: number) {
+  const [year = 0, month = 0] = local(time).split('-').map(Number)
+  const first = (later: number) => new Date(Date.UTC(year, month - 1 + later)).toISOString().slice(0, 10)
+  const until = first(months + 1)
+  return { since: first(months), until: until > local(now) ? '' : until }
+}
+
+/**
  * The period of a preset as parameters. `month`, and one such as `7d`, have no end: they last until now.
  *
  * @param now milliseconds since 1970
  */
 export function presetPeriod(preset: Preset, now: number) {
-  const [year = 0, month = 0] = local(now).split('-').map(Number)
-  const first = (months: number) => new Date(Date.UTC(year, month - 1 + months)).toISOString().slice(0, 10)
-  if (preset === 'month') return { since: first(0), until: '' }
-  if (preset === 'last-month') return { since: first(-1), until: first(0) }
+  if (preset === 'month') return monthPeriod(now, 0, now)
+  if (preset === 'last-month') return monthPeriod(now, -1, now)
   return { since: preset, until: '' }
 }
 

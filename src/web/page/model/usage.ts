@@ -1,3 +1,4 @@
+import { USAGE_KEYS, type UsageKey } from '../../../history/usage-keys.ts'
 import { getReport, type Report } from './api.ts'
 import type { Chart, Series } from './chart.ts'
 import { isUnseen, periodsOf } from './chart-series.ts'
@@ -9,13 +10,10 @@ import { countOf } from './totals.ts'
 
 const DAY_MS = 86_400_000
 
-/** By what a report has rows, in the order of its columns. */
-export const KEYS = ['day', 'target', 'type', 'mode', 'receiver_type'] as const
-
 /** The keys that the address names; by target where it names none, `by=none` is a single row. */
-export function keysOf(query: URLSearchParams): (typeof KEYS)[number][] {
+export function keysOf(query: URLSearchParams): UsageKey[] {
   const keys = query.getAll('by').flatMap((names) => names.split(','))
-  return keys.length === 0 ? ['target'] : KEYS.filter((key) => keys.includes(key))
+  return keys.length === 0 ? ['target'] : USAGE_KEYS.filter((key) => keys.includes(key))
 }
 
 /**
@@ -55,6 +53,10 @@ export function loadUsage() {
   }
   return load('usage', request, ask, 'The report could not be loaded')
 }
+
+/** The first and the last day of a report, and its zone: `2026-11-01-to-2026-11-30-Europe/Berlin`. */
+export const periodName = ({ since, until, zone }: Report) =>
+  `${local(since).slice(0, 10)}-to-${local(Date.parse(until) - 1).slice(0, 10)}-${zone}`
 
 /** Whether all calls of a report are known. */
 export const isWhole = ({ coverage }: Report) =>
