@@ -156,11 +156,11 @@ export function firedText({ fired }: Pick<Report, 'fired'>): string {
 const WHY = {
   before: 'before the set-up of',
   expired: 'expired (store.history):',
-  ended: 'not polled, so that calls were noticed late:',
-  now: 'not polled at the end:',
+  ended: 'no successful poll, so that calls were noticed late:',
+  now: 'no successful poll at the end:',
 } as const
 
-/** `Not covered: 5h (before the set-up of staging, until 2026-11-20 08:00; not polled at the end: production)`; empty if all is covered. */
+/** `Not covered: 5h (before the set-up of staging, until 2026-11-20 08:00; no successful poll at the end: production)`; empty if all is covered. */
 export function coverageText({ coverage, zone }: Pick<Report, 'coverage' | 'zone'>): string {
   const { blind_seconds: seconds, blind } = coverage
   if (blind.length === 0) return ''

@@ -49,7 +49,7 @@ test('report prints a table, and what it does not cover', async () => {
       '6 calls, 6 participant minutes, 6 user minutes, 50% failed',
       'ended 3, unanswered 0, rejected 3, canceled 0',
       '3 of 9 invited people did not join, 33.3%, not known of 3 calls',
-      'Not covered: 5h (not polled, so that calls were noticed late: production)',
+      'Not covered: 5h (no successful poll, so that calls were noticed late: production)',
       'Not compared with 2026-09-14 14:13 to 2026-09-14 20:13: less than a day is known of both',
       'target      type   calls  ended  unanswered  rejected  canceled  audio min  video min  participant audio min  participant video min  participant min  user min  failed  invited joined  invited absent  invited unknown  not joined  mean  p50  p95  late  not covered',
       'production  audio      3      0           0         3         0          0          0                      0                      0                0         0       -               0               0                3           -     -    -    -     3           5h',

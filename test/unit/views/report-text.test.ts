@@ -32,7 +32,7 @@ test('a report has its numbers in a line, then what else there is to say, and it
       '410 of 3,400 invited people did not join, 12.1%, not known of 3 calls',
       'Worst hour, from Thu 2026-11-19 14:00: 21 of 80 calls failed, 26.3%',
       'Fired: HighFailureRate (critical) 3 times on 2 targets, for 1h 20m; NoGoodPoll (warning) once, for 5m',
-      'Not covered: 50m (not polled, so that calls were noticed late: production)',
+      'Not covered: 50m (no successful poll, so that calls were noticed late: production)',
       'Compared with Thursday, 2026-11-12',
     ],
     targets: [
@@ -76,8 +76,8 @@ test('the forecast of a month is a line', () => {
 test.each([
   ['before', 'before the set-up of a and 1 more target, until 2026-11-19 13:00'],
   ['expired', 'expired (store.history): a and 1 more target, until 2026-11-19 13:00'],
-  ['ended', 'not polled, so that calls were noticed late: a and 1 more target'],
-  ['now', 'not polled at the end: a and 1 more target'],
+  ['ended', 'no successful poll, so that calls were noticed late: a and 1 more target'],
+  ['now', 'no successful poll at the end: a and 1 more target'],
 ] as const)('a time that is not covered, %s, is said in words', (kind, text) => {
   const time = { kind, since: '2026-11-19T10:00:00Z', until: '2026-11-19T11:00:00Z' }
   const blind = [
