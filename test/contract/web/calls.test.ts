@@ -124,16 +124,17 @@ describe('/api/v1/calls without a limit', () => {
   const many = Array.from({ length: 12_000 }, (_, i) => inHistory(`call-${i}`, i + 1))
 
   test('has all calls as NDJSON and as CSV', async () => {
-    const ndjson = await get('?since=0&format=ndjson', many)
+    const { url } = await serve([shownTarget()], { history: many })
+    const ndjson = await fetch(`${url}/api/v1/calls?since=0&format=ndjson`)
     expect(ndjson.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
-    const lines = ndjson.text.trimEnd().split('\n')
+    const lines = (await ndjson.text()).trimEnd().split('\n')
     expect([lines.length, JSON.parse(lines[0]!), JSON.parse(lines.at(-1)!)]).toMatchObject([
       12_000,
       { session_id: 'call-0' },
       { session_id: 'call-11999' },
     ])
-    const csv = await get('?since=0&format=csv', many)
-    expect(csv.text.split('\r\n')).toHaveLength(12_002)
+    const csv = await fetch(`${url}/api/v1/calls?since=0&format=csv`)
+    expect((await csv.text()).split('\r\n')).toHaveLength(12_002)
   })
 
   test('is read from the store as fast as its client takes it', async () => {
