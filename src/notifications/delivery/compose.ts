@@ -54,7 +54,9 @@ export function compose(grouped: Grouped, sent: Sent, options: ComposeOptions): 
   const alerts = worstFirst(changes).map((one) => withLinks(one, options))
   const told = new Set(changes.map(({ notification }) => nameOf(notification)))
   const others = firing.filter(({ name }) => !told.has(name) && news.known.has(name))
-  const incident = now.incident(group, groupOf, { of: targets, freshFrom, fleet: options.fleet() })
+  // What was is told alone while what fires is suppressed: then nothing that fires is told.
+  const isLive = sent.about !== 'was' || news.open.length + unanswered.length > 0
+  const incident = isLive ? now.incident(group, groupOf, { of: targets, freshFrom, fleet: options.fleet() }) : undefined
   const before = new Set(news.open.map(({ target }) => target)).size
   const all = [...alerts.map(({ notification }) => notification), ...untold.map(({ change }) => change)]
   const whole = sent.about === 'ended' && incident === undefined ? wholeOf(grouped, sent, options) : undefined
