@@ -106,8 +106,7 @@ export function advance(
   const { now } = evaluation
   const { value, labels } = latest
   const { threshold } = withUsual(rule, latest.usual)
-  const isBreach = latest.mayBreach && latest.isSure && isBeyond(rule, value, threshold)
-  if (latest.tooFew || !isBreach) return { instance: undefined }
+  if (!isSureBreach(latest) || !isBeyond(rule, value, threshold)) return { instance: undefined }
   const pending: AlertInstance = {
     key,
     labels,
@@ -123,6 +122,9 @@ export function advance(
   if (!hasLasted(pending.credited, rule.for, evaluation)) return { instance: pending }
   return { instance: firing(pending, now), change: 'firing' }
 }
+
+/** Whether a value beyond the threshold begins an alert. */
+const isSureBreach = ({ tooFew, mayBreach, isSure }: RuleValue) => !tooFew && mayBreach && isSure
 
 export const measuredIn = ({ value, calls, counts, compared, usual }: Measured) => ({
   value,

@@ -58,11 +58,7 @@ export function ruleValues(
   const { name, signal, breach } = rule
   const definition = definitionOf(signal)
   if ('value' in definition)
-    return ungrouped(
-      name,
-      definition.value(trigger, signal),
-      trigger.kind === 'tick' || definition.mayBreach?.(trigger) !== false,
-    )
+    return ungrouped(name, definition.value(trigger, signal), (poll) => definition.mayBreach?.(poll) !== false, trigger)
   if (trigger.kind === 'tick' || (breach === 'below' && trigger.limited)) return undefined
   const { now } = trigger
   const window = { from: windowStart(windowOf(signal) ?? 0, trigger), to: now }
@@ -86,8 +82,14 @@ export function ruleValues(
   return values
 }
 
-function ungrouped(key: string, value: number | undefined, mayBreach: boolean): Map<string, RuleValue> | undefined {
+function ungrouped(
+  key: string,
+  value: number | undefined,
+  mayBreachAt: (poll: Poll) => boolean,
+  trigger: Trigger,
+): Map<string, RuleValue> | undefined {
   if (value === undefined) return undefined
+  const mayBreach = trigger.kind === 'tick' || mayBreachAt(trigger)
   return new Map([
     [key, { value, labels: {}, tooFew: Number.isNaN(value), isComparable: true, mayBreach, isSure: true }],
   ])

@@ -67,7 +67,8 @@ export const declare: Declare = (command, context) => {
       const config = await configured(options)
       const { since, until } = options.month === undefined ? options : monthGiven(options.month)
       await using source = await openSource(config, { targets: options.target, since, zone, warn })
-      const { reader, targets, isStored } = source
+      const { reader, targets, listedFrom } = source
+      const isStored = listedFrom === undefined
       if (source.failed > 0) succeed(false)
       if (targets?.length === 0) return
       const now = systemClock.wall()
@@ -75,7 +76,7 @@ export const declare: Declare = (command, context) => {
       const period = periodOf(given, await readServiceNow(reader, targets, now), '--')
       const from = since === undefined && isStored ? undefined : period.from
       const asked = { ...period, from, by, zone, targets, appOf: appsOf(config.targets) }
-      const found = reportView(await reportOf(reader, asked, { configured: namesIn(config), now }))
+      const found = reportView(await reportOf(reader, asked, { configured: namesIn(config), now, listedFrom }))
       if (json) print(JSON.stringify(withoutNoise(found), undefined, 2))
       else if (format === 'table') printText(found, widthOf(context, options), context)
       else printCsv(found, format, context)
@@ -121,7 +122,7 @@ async function openSource(config: Config, { targets, since = LAST_DAY, zone, war
   const { store: address } = config
   if ('url' in address || existsSync(address.path)) {
     const reader = await openReader(address)
-    return { reader, targets, isStored: true, failed: 0, [Symbol.asyncDispose]: reader.close }
+    return { reader, targets, listedFrom: undefined, failed: 0, [Symbol.asyncDispose]: reader.close }
   }
   const wanted = targetsOf(config, targets)
   warn(`there is no store at ${address.path}: this is what the services list now`)
@@ -129,7 +130,7 @@ async function openSource(config: Config, { targets, since = LAST_DAY, zone, war
   const { from } = periodOf({ since, zone }, now, '--')
   const { store, read } = await pollOnce({ ...config, targets: wanted }, now - from, warn)
   const failed = wanted.length - read.length
-  return { reader: store, targets: read, isStored: false, failed, [Symbol.asyncDispose]: store.close }
+  return { reader: store, targets: read, listedFrom: from, failed, [Symbol.asyncDispose]: store.close }
 }
 
 const OF_INVITED = ['invited_joined', 'invited_absent', 'invited_unknown', 'not_joined_ratio']

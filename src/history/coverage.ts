@@ -20,7 +20,13 @@ export type Coverage = Awaited<ReturnType<typeof coverageOf>>
 
 type Targets = readonly string[] | undefined
 
-export type CoverageOptions = { targets?: Targets; configured?: readonly string[]; now: number }
+export type CoverageOptions = {
+  targets?: Targets
+  configured?: readonly string[]
+  now: number
+  /** Since when (UNIX seconds) a store that was just made has all calls that the service lists. */
+  listedFrom?: number | undefined
+}
 
 /** A target counts as not covered once it is stale, but not before so long without a successful poll. */
 const MIN_BLIND_SECONDS = 300
@@ -36,7 +42,7 @@ const MIN_BLIND_SECONDS = 300
 export async function coverageOf(
   store: RowReader,
   { from, to }: Period,
-  { targets, configured = [], now }: CoverageOptions,
+  { targets, configured = [], now, listedFrom }: CoverageOptions,
 ) {
   const targetRows = await store.rows('SELECT name, sync, expired FROM callwatch.targets ORDER BY name')
   const gaps = await store.rows(
@@ -44,13 +50,13 @@ export async function coverageOf(
     WHERE target = number AND ended > $1 AND began < $2 ORDER BY name, ended`,
     [from, to],
   )
-  const ended = Map.groupBy(gaps, ({ name }) => String(name))
+  const ended = Map.groupBy(listedFrom === undefined ? gaps : [], ({ name }) => String(name))
   const blind = targetRows.flatMap(({ name, sync, expired }): BlindTime[] => {
     const target = String(name)
     if (targets?.includes(target) === false) return []
     const known = parse<SyncState>(sync)
     const { created, lastSuccess = created, previousSuccess = lastSuccess, clockSkew = 0 } = known
-    const begin = knownSince(known)
+    const begin = listedFrom ?? knownSince(known)
     const end = Math.min(to, now + clockSkew)
     const isSeen = end - lastSuccess <= Math.max(MIN_BLIND_SECONDS, STALE_INTERVALS * (lastSuccess - previousSuccess))
     // Other calls of the second in which the last deleted call finished may be deleted as well.

@@ -1,5 +1,12 @@
 import type { RowReader } from '../store/sql.ts'
-import { coverageOf, lengthOf, readServiceNow, type BlindTime, type Coverage } from './coverage.ts'
+import {
+  coverageOf,
+  lengthOf,
+  readServiceNow,
+  type BlindTime,
+  type Coverage,
+  type CoverageOptions,
+} from './coverage.ts'
 import { dayPairs, runningMonth, type DayPair } from './day-pairs.ts'
 import type { Period } from './days.ts'
 import { firedIn, type Fired } from './fired.ts'
@@ -67,7 +74,7 @@ const LEAST_PACE_SECONDS = 86_400
 export async function reportOf(
   store: RowReader,
   { from: since, to: until, ...query }: Query,
-  { configured, now }: { configured: readonly string[]; now: number },
+  { configured, now, listedFrom }: Pick<CoverageOptions, 'now' | 'listedFrom'> & { configured: readonly string[] },
 ): Promise<PeriodReport> {
   const { by, zone, targets, appOf } = query
   await expectTargets(store, targets ?? [], configured)
@@ -81,7 +88,7 @@ export async function reportOf(
   const before = periodBefore(pairs)
   const names = [...scope.names.values()]
   const asked = { from: before?.from ?? period.from, to: until ?? Infinity }
-  const { blind: all } = await coverageOf(store, asked, { targets: names, now })
+  const { blind: all } = await coverageOf(store, asked, { targets: names, now, listedFrom })
   // A target that was removed need not be polled.
   const watched = targets ?? configured
   const blind = within(period, all.filter(({ kind, target }) => kind === 'expired' || watched.includes(target))) // oxfmt-ignore
