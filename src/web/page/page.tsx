@@ -8,7 +8,7 @@ import { followLink, readAddress, showAddress } from './model/address.ts'
 import { receiveEvents } from './model/events.ts'
 import { isLive, isSyncing } from './model/notices.ts'
 import { startClock } from './model/snapshots.ts'
-import { change, current, onChange } from './model/state.ts'
+import { change, changeNow, current, onChange } from './model/state.ts'
 import { isPointedAt } from './model/steady.ts'
 import { shownAlerts } from './model/totals.ts'
 import pageStyle from './page.css'
@@ -51,6 +51,9 @@ addEventListener('popstate', () => {
 })
 addEventListener('click', followLink)
 addEventListener('keydown', showJump)
+// The sheets are made right after the event.
+addEventListener('beforeprint', () => changeNow({ isPrinting: true }))
+addEventListener('afterprint', () => change({ isPrinting: false }))
 // Plots are drawn again in other colours.
 matchMedia(DARK).addEventListener('change', () => change({}))
 showAddress()

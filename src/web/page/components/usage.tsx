@@ -135,7 +135,7 @@ const MOST = 20
 
 function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof keysOf>; state: State }) {
   const { rows, total } = report
-  const shown = state.showsAllRows ? rows : rows.slice(0, MOST)
+  const shown = state.showsAllRows || state.isPrinting ? rows : rows.slice(0, MOST)
   const number = (title: string, of: (row: Row) => string): Column<Row> => [title, of, 'number']
   const minutes = (title: string, of: (row: Row) => number) =>
     number(title, (row) => (of(total) < MANY_MINUTES ? tenths(of(row)) : formatNumber(of(row), 0)))

@@ -112,6 +112,8 @@ export const initialState = {
   testing: { said: '', problem: undefined as string | undefined, isSending: false },
   /** Whether a report has all of its rows. */
   showsAllRows: false,
+  /** Whether the page goes to paper, on which every list has all of its rows. */
+  isPrinting: false,
   charts: nothing as Loaded<ShownCharts>,
   /** How many alerts that fire the match of the form of a silence has, and what the form has led to. */
   matched: nothing as Loaded<number>,

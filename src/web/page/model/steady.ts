@@ -33,12 +33,13 @@ export function steady<Item>(
 export const WINDOW = 30
 
 /**
- * The rows that the reader searches in a list, as the address says, and those of them that are shown.
+ * The rows that the reader searches in a list, as the address says, and those of them that are shown: on paper
+ * all.
  *
  * @param of the names by which a row is found, and its states
  */
 export function searched<Row>(
-  { query, shownFrom }: Pick<State, 'query' | 'shownFrom'>,
+  { query, shownFrom, isPrinting }: Pick<State, 'query' | 'shownFrom' | 'isPrinting'>,
   all: readonly Row[],
   of: (row: Row) => { names: readonly string[]; states: readonly string[] },
 ) {
@@ -48,8 +49,8 @@ export function searched<Row>(
     const { names, states } = of(row)
     return (is === '' || states.includes(is)) && names.some((name) => name.toLowerCase().includes(part))
   })
-  const first = shownFrom < found.length ? shownFrom : 0
-  return { text, is, first, count: found.length, rows: found.slice(first, first + WINDOW) }
+  const first = shownFrom < found.length && !isPrinting ? shownFrom : 0
+  return { text, is, first, count: found.length, rows: found.slice(first, isPrinting ? undefined : first + WINDOW) }
 }
 
 /** The items in the order of a column that the address names, `-` before the name for the greatest first; otherwise as they are. */
