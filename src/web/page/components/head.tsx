@@ -72,7 +72,7 @@ function failedText(targets: Target[]) {
 }
 
 /** @param list of the incident's targets; absent above a table of them */
-function incidentCard(state: State, shown: ShownIncident, list?: ComponentChildren) {
+export function incidentCard(state: State, shown: ShownIncident, list?: ComponentChildren) {
   const { snapshot } = state
   const { incident, lead, lines, targets, waits, isQuiet, isBeyond, match } = shown
   const { severity, group } = incident
@@ -94,7 +94,7 @@ function incidentCard(state: State, shown: ShownIncident, list?: ComponentChildr
       {incident.calls && sparkline(snapshot!.perMinute.targets.filter(({ name }) => targets.has(name)))}
       {squares(state, shown)}
       {list}
-      {lines.length > 1 && (
+      {lines.length > 1 && state.view !== 'incident' && (
         <p class="soft">
           <a href={addressOfIncidentPage(lead, lead.firing_since ?? incident.since)}>The page of this incident</a>
         </p>

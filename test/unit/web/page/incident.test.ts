@@ -13,9 +13,9 @@ import {
   messagesOf,
 } from '../../../../src/web/page/model/alerts/incident-page.ts'
 import { change, current, initialState } from '../../../../src/web/page/model/state.ts'
-import { NOW } from '../../../kit/metrics/hand-made-target.ts'
+import { firing, NOW, RATIO_RULE } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, rowsOf, stateOf, textOf, withoutBrowser } from './render-text.ts'
+import { amid, render, rowsOf, stateOf, textOf, withoutBrowser } from './render-text.ts'
 
 beforeEach(() => void vi.stubEnv('TZ', 'UTC'))
 afterEach(() => void vi.unstubAllEnvs())
@@ -146,6 +146,25 @@ describe('the page of an incident', () => {
     const asked = stub([{ alerts: [], truncated: true }, { alerts: newest }])
     expect(await load()).toMatchObject({ alerts: [first, second], isCut: true })
     expect(asked).toHaveLength(2)
+  })
+
+  test('says what the overview says of it while it fires', () => {
+    const alert = { ...firing(RATIO_RULE), value: 0.75, calls: 40 }
+    const targets = ['a', 'b', 'c'].map((target) => shownTarget({ target, rules: [RATIO_RULE], alerts: [alert] }))
+    const { snapshot } = amid(targets)
+    const textsOf = (until: number | null) => {
+      const all = ['a', 'b'].map((target) => past(target, 0, until, { alert: RATIO_RULE.name }))
+      const elements = render(IncidentPage, { ...shown(all), snapshot })
+      return elements.flatMap(({ type, text }) => (['h2', 'a'].includes(type) ? text : []))
+    }
+    expect(textsOf(null).slice(0, 4)).toEqual([
+      '3 of 3 targets: 42.5% of 120 calls failed in 15 minutes, mostly rejected',
+      'Silence',
+      'Runbook',
+      `${RATIO_RULE.name} on 2 targets`,
+    ])
+    expect(textsOf(20)[0]).toBe(`${RATIO_RULE.name} on 2 targets`)
+    expect(textsOf(null)).not.toContain('The page of this incident')
   })
 
   test('is loaded again each half minute while it lasts, and no more once it is over', async () => {

@@ -1,6 +1,6 @@
 import { formatNumber, plural } from '../../../../text/format.ts'
 import { addressOf } from '../../model/address.ts'
-import { moment, zone } from '../../model/format.ts'
+import { moment, named, zone } from '../../model/format.ts'
 import {
   countsOver,
   postmortem,
@@ -12,7 +12,10 @@ import {
   type Together,
   type SentMessage,
 } from '../../model/alerts/incident-page.ts'
+import { isPart, MOST_INCIDENTS, shownIncidents } from '../../model/alerts/incidents.ts'
 import { nowOf, type State } from '../../model/state.ts'
+import { shownAlerts } from '../../model/totals.ts'
+import { incidentCard } from '../head.tsx'
 import { EpisodeTable } from './alerts.tsx'
 import { coloured, LinkButton, Note, quiet, Section, soft, Table, type Column } from '../layout.tsx'
 
@@ -20,7 +23,7 @@ const NONE = 'No alert of this rule fired then, or it is no longer kept (store.h
 const TOO_MANY = 'So many alerts fired around that time that this one is not among those that are loaded.'
 const CUT = 'So many alerts fired around that time that earlier or later ones of this incident may be missing.'
 
-/** An incident, also after its end: how many alerts fired when, which messages were sent, what suppressed it, and a text for a postmortem. */
+/** An incident, also after its end: what is wrong while it fires, how many alerts fired when, which messages were sent, what suppressed it, and a text for a postmortem. */
 export function IncidentPage({ state }: { state: State }) {
   const { answer, problem } = state.incidentPage
   const now = nowOf(state)
@@ -37,6 +40,7 @@ export function IncidentPage({ state }: { state: State }) {
   const isOver = all.every(({ until }) => until !== null)
   return (
     <>
+      {asOfNow(state, all)}
       <Section id="incident-facts" title={titleOf(all)} note={note}>
         <p>{summaryOf(all, now).join(' ')}</p>
         {all.length > 1 && overTime(all, now)}
@@ -57,6 +61,16 @@ export function IncidentPage({ state }: { state: State }) {
       )}
     </>
   )
+}
+
+/** What the overview says of it while it fires. */
+function asOfNow(state: State, all: Together) {
+  const firing = new Set(all.filter(({ until }) => until === null).map(named))
+  const live = shownAlerts(state).filter((one) => firing.has(named(one)))
+  return shownIncidents(state)
+    .filter(({ incident }) => live.some((one) => isPart(one, incident)))
+    .slice(0, MOST_INCIDENTS)
+    .map((one) => incidentCard(state, one))
 }
 
 const HEIGHT = 20
