@@ -148,6 +148,22 @@ describe('the page of an incident', () => {
     expect(asked).toHaveLength(2)
   })
 
+  test('is the one that lasted at the time of its address, from the second of its beginning to its end', async () => {
+    withoutBrowser()
+    const [before, first, second] = [past('a', -30, -20), past('a', 0.01, 20), past('b', 10, 30)]
+    const other = past('b', 12, 40, { reason: 'rejected' })
+    vi.stubGlobal('fetch', async () => new Response(JSON.stringify({ alerts: [other, second, first, before] })))
+    const found = async (since: number) => {
+      change({ query: new URLSearchParams({ alert: 'HighFailureRate', since: at(since) }) })
+      await loadIncident()
+      return current().incidentPage.answer?.alerts
+    }
+    for (const minutes of [0, 5, 10, 11]) expect(await found(minutes)).toEqual([first, second])
+    for (const minutes of [12, 30, 40]) expect(await found(minutes)).toEqual([other])
+    for (const minutes of [-0.5, 40.1]) expect(await found(minutes)).toEqual([])
+    expect(await found(-25)).toEqual([before])
+  })
+
   test('says what the overview says of it while it fires', () => {
     const alert = { ...firing(RATIO_RULE), value: 0.75, calls: 40 }
     const targets = ['a', 'b', 'c'].map((target) => shownTarget({ target, rules: [RATIO_RULE], alerts: [alert] }))

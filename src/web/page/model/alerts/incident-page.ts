@@ -43,7 +43,7 @@ export const endOf = ({ until }: PastAlert) => (until === null ? Infinity : Date
 /** The worst of them. */
 export const peakOf = (all: Together) => all.reduce((worst, one) => (isBeyond(one, one.peak, worst.peak) ? one : worst))
 
-/** The address of the page of an incident: the rule, and when one of its alerts fired (ISO 8601). */
+/** The address of the page of an incident: the rule, and a time within it (ISO 8601). */
 export const addressOfIncidentPage = ({ alert }: Pick<PastAlert, 'alert'>, since: string) =>
   addressOf('incident', { alert, since })
 
@@ -60,7 +60,11 @@ const DAY_MS = 86_400_000
 /** How long before and after the time of the address alerts are looked for: less where these are too many for an answer. */
 const AROUND_MS = [7 * DAY_MS, DAY_MS, DAY_MS / 8, DAY_MS / 96]
 
-/** Loads the alerts of the incident that the address names: those of the same subject as the one of this rule that fired then. */
+/** Whether a time is within an incident: commands print the second in which an alert fired (milliseconds since 1970). */
+const lastedAt = (all: Together, at: number) =>
+  Math.floor(Date.parse(all[0]!.since) / 1000) <= at / 1000 && at <= Math.max(...all.map(endOf))
+
+/** Loads the incident that the address names: the one with this rule that lasted at this time, of several the one of which an alert of the rule began then. */
 export function loadIncident() {
   loadedAt = performance.now()
   const { query } = current()
@@ -71,10 +75,10 @@ export function loadIncident() {
       const period = { since: isoOf((since - Math.min(around, DAY_MS)) / 1000), until: isoOf((since + around) / 1000) }
       const { alerts, truncated = false } = await getPastAlerts(new URLSearchParams(period).toString())
       if (truncated && i < AROUND_MS.length - 1) continue
-      const isMeant = (one: PastAlert) => one.alert === alert && Math.abs(Date.parse(one.since) - since) < 1000
-      const subject = alerts.find(isMeant)
-      const alike = alerts.filter((one) => subject !== undefined && subjectOf(one) === subjectOf(subject))
-      const found = togetherOf(alike, () => '').find((all) => all.some(isMeant)) ?? []
+      const isNamed = (one: PastAlert) => one.alert === alert
+      const isMeant = (one: PastAlert) => isNamed(one) && Math.abs(Date.parse(one.since) - since) < 1000
+      const lasted = togetherOf(alerts, subjectOf).filter((all) => all.some(isNamed) && lastedAt(all, since))
+      const found = lasted.find((all) => all.some(isMeant)) ?? lasted[0] ?? []
       return { alerts: found, isCut: truncated || i > 0 }
     }
     return { alerts: [], isCut: true }
