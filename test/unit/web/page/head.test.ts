@@ -3,6 +3,7 @@ import type { AlertInstance } from '../../../../src/alerts/alert-instance.ts'
 import type { Rule } from '../../../../src/alerts/rule.ts'
 import type { TargetStatus } from '../../../../src/pipeline/target.ts'
 import { Alerts } from '../../../../src/web/page/components/alerts/alerts.tsx'
+import { Tiles } from '../../../../src/web/page/components/glance.tsx'
 import { Head } from '../../../../src/web/page/components/head.tsx'
 import { groupsOf, squares } from '../../../../src/web/page/components/alerts/squares.tsx'
 import { shownIncidents } from '../../../../src/web/page/model/alerts/incidents.ts'
@@ -224,7 +225,7 @@ describe('the head of the overview', () => {
     state.snapshot!.alerts.at(0)!.suppressed = [...suppressed]
     expect(classOf()).toBe('card incident critical')
     const waits = () => render(Head, state).find(({ type }) => type === 'strong')?.text
-    expect(waits()).toBe('1 silenced until 16:00 by ops')
+    expect(waits()).toBe('1 target silenced until 16:00 by ops')
     const beyond = state.snapshot!.alerts
     state.snapshot!.alerts = beyond.map((one) => ({ ...one, value: one.threshold }))
     expect(classOf()).toBe('card incident ')
@@ -233,6 +234,24 @@ describe('the head of the overview', () => {
     state.snapshot!.alerts.at(1)!.suppressed = [...suppressed]
     expect(classOf()).toBe('card incident ')
     expect(waits()).toBe('silenced until 16:00 by ops')
+  })
+
+  test('says on how many targets all of it is silenced, where an alert of another rule inhibits what is', () => {
+    const high = shownTarget({
+      target: 'a',
+      alerts: [firing(), { ...firing(CRITICAL), key: CRITICAL.name }],
+      sync: POLLED,
+    })
+    const others = ['b', 'c'].map((target) => shownTarget({ target, alerts: [firing()], sync: POLLED }))
+    const state = amid([high, ...others], {}, () => ({ key: '', labels: {} }))
+    for (const one of state.snapshot!.alerts) {
+      if (one.alert !== CRITICAL.name) one.suppressed = [{ by: 'silence' }]
+      if (one.alert !== CRITICAL.name && one.target === 'a')
+        one.suppressed!.push({ by: 'inhibition', alert: CRITICAL.name })
+    }
+    expect(render(Head, state).find(({ type }) => type === 'strong')?.text).toBe('2 targets silenced')
+    // The tile counts alerts.
+    expect(render(Tiles, state).map(({ text }) => text)).toContain('Alerts firing 4 3 silenced')
   })
 
   test('is inhibited only if all of it is, and never by an alert of its own', () => {

@@ -5,7 +5,7 @@ import { alertRows, selectedAlerts, type AlertRow } from '../../model/alerts/ale
 import type { Alert, PastAlert } from '../../model/api.ts'
 import { moment, named, secondsBetween, valueOf, zone } from '../../model/format.ts'
 import { addressOfIncidentPage, endOf, peakOf, togetherOf, type Together } from '../../model/alerts/incident-page.ts'
-import { callsOf, ownWaits, waitsFor, waitsText, WORDS } from '../../model/alerts/incidents.ts'
+import { callsOf, ownAlerts, waitsFor, waitsText, WORDS } from '../../model/alerts/incidents.ts'
 import { change, nowOf, type State } from '../../model/state.ts'
 import { searched, sorted, WINDOW } from '../../model/steady.ts'
 import { shownTargets, toneOf } from '../../model/totals.ts'
@@ -37,7 +37,7 @@ export function Alerts({ state }: { state: State }) {
     )
   const columns: Column<AlertRow>[] = [
     isSelected ? ['Target', (group) => targetOf(group, rule!)] : ['Alert', (group) => ruleOf(group, all)],
-    ['State', (group) => statesOf(group, ownWaits(group, why)), 'state said'],
+    ['State', (group) => statesOf(group, ownAlerts(group).map(why)), 'state said'],
     ['Value', (group) => [isSelected || worstText(group), value(group[0]!, group[0]!.value)], 'number said'],
     ['Threshold', ([worst]) => `${worst!.breach} ${valueOf(worst!, worst!.threshold)}`, 'number said'],
     ['Peak', ([worst]) => valueOf(worst!, worst!.peak), 'number rest'],

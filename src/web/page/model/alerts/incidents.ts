@@ -1,5 +1,5 @@
 import { bySeverity, matchOfAll, type AlertMatch } from '../../../../alerts/match-keys.ts'
-import { formatNumber, withoutNumbers } from '../../../../text/format.ts'
+import { formatNumber, plural, withoutNumbers } from '../../../../text/format.ts'
 import { plainText } from '../../../../text/plain-text.ts'
 import type { Alert, Incident, Rule } from '../api.ts'
 import { labelText, minute, momentInZone, unitOf } from '../format.ts'
@@ -40,7 +40,7 @@ export function shownIncidents(state: State) {
     const incident = others > 0 ? onTarget(state, whole, [first, ...rest]) : whole
     const worst = steady(state, `worst ${JSON.stringify(incident.group)}`, incident.worst, keyOf)
     const { lines, isUnranked } = ranked(worst, live)
-    const waits = ownWaits(own, why)
+    const [waits, noun] = waitsByTarget(own, why)
     // Failed requests are why no poll succeeds.
     const causes = isOfThese ? firing.filter((one) => isOfRequests(one) && isUnpolled(one)) : []
     return {
@@ -53,8 +53,8 @@ export function shownIncidents(state: State) {
       targets: new Set(own.map(targetName)),
       /** On how many other targets it is, where one is selected. */
       others,
-      /** Of which of its alerts nobody is notified, and why; whether that is all of them, and whether any is beyond its threshold. */
-      waits: waitsText(waits),
+      /** On which of its targets, or of which alerts of a single one, nobody is notified, and why; whether that is all of them, and whether any is beyond its threshold. */
+      waits: waitsText(waits, noun),
       isQuiet: waits.length > 0 && waits.every(Boolean),
       isBeyond: own.some((one) => toneOf(one) !== ''),
       /** Selects all that fires of it. */
@@ -167,16 +167,23 @@ export function waitsFor(state: State) {
       .join(', ')
 }
 
-/** What suppresses each of some alerts, without those that another one of them inhibits. */
-export function ownWaits(alerts: readonly Alert[], why: (alert: Alert) => string) {
+/** The alerts without those that another one of them inhibits. */
+export function ownAlerts(alerts: readonly Alert[]) {
   const names = new Set(alerts.map(keyOf))
   const isLess = ({ suppressed = [], ...one }: Alert) =>
     suppressed.some(({ target = one.target, alert = '' }) => names.has(keyOf({ target, key: alert })))
-  return alerts.filter((alert) => !isLess(alert)).map(why)
+  return alerts.filter((alert) => !isLess(alert))
 }
 
-/** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited: `2 silenced until 15:13 by ops`. */
-export function waitsText(all: readonly string[]) {
+/** What suppresses all alerts of each target, or each alert of a single target, and what these are. */
+function waitsByTarget(alerts: readonly Alert[], why: (alert: Alert) => string): [waits: string[], noun: string] {
+  const byTarget = [...Map.groupBy(ownAlerts(alerts), targetName).values()].map((own) => own.map(why))
+  if (byTarget.length === 1) return [byTarget[0]!, '']
+  return [byTarget.map((waits) => (waits.every(Boolean) ? waits[0]! : '')), 'target']
+}
+
+/** `silenced until 15:13 by ops` of all alerts; of several, how many are silenced, muted or inhibited: `2 silenced until 15:13 by ops`, or `2 targets silenced …`. */
+export function waitsText(all: readonly string[], noun = '') {
   // The first reason is enough.
   const reasons = all.map((each) => each.split(', ')[0]!)
   const [first = ''] = reasons
@@ -184,6 +191,9 @@ export function waitsText(all: readonly string[]) {
   const kinds = Map.groupBy(reasons, (reason) => reason.split(/\W/)[0]!)
   kinds.delete('')
   return [...kinds]
-    .map(([kind, alike]) => `${formatNumber(alike.length)} ${alike.every((one) => one === alike[0]) ? alike[0] : kind}`)
+    .map(
+      ([kind, alike]) =>
+        `${noun ? plural(alike.length, noun) : formatNumber(alike.length)} ${alike.every((one) => one === alike[0]) ? alike[0] : kind}`,
+    )
     .join(', ')
 }
