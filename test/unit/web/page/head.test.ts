@@ -53,9 +53,9 @@ describe('the squares of a fleet', () => {
     expect(squares.map((one) => one['aria-label'])).toEqual(
       names.map((name) =>
         name === 't3'
-          ? 't3: VeryHighFailureRate 100%'
+          ? 't3: VeryHighFailureRate 100%, critical'
           : name === 't5'
-            ? 't5: VeryHighFailureRate 50%'
+            ? 't5: VeryHighFailureRate 50%, critical'
             : `${name}: no alert`,
       ),
     )
@@ -92,7 +92,29 @@ describe('the squares of a fleet', () => {
     expect(drawn()).toBe(first)
     state.snapshot!.alerts.find(({ target }) => target === 't5')!.value = 0.51
     expect(drawn()).not.toBe(first)
-    expect(squaresOf(state)[5]?.['aria-label']).toBe('t5: VeryHighFailureRate 51%')
+    expect(squaresOf(state)[5]?.['aria-label']).toBe('t5: VeryHighFailureRate 51%, critical')
+  })
+
+  test('say which targets are critical or silenced, and have marks with a legend where others are not', () => {
+    const both = [firing(), { ...firing(CRITICAL), key: CRITICAL.name }]
+    const targets = Array.from({ length: 12 }, (_, i) =>
+      shownTarget({ target: `t${i}`, alerts: i === 0 ? both : i < 3 ? [firing()] : [], sync: POLLED }),
+    )
+    const state = amid(targets, {}, () => ({ key: '', labels: {} }))
+    state.snapshot!.alerts.find(({ target }) => target === 't1')!.suppressed = [{ by: 'mute' }]
+    const looks = () => squaresOf(state).map((one) => [one['aria-label'], one['class']])
+    const legend = () => textOf(render(Head, state), { class: 'marks' })
+    expect(looks().slice(0, 4)).toEqual([
+      ['t0: VeryHighFailureRate 42.5%, critical', 'bad shade4 framed'],
+      ['t1: HighFailureRate 42.5%, warning, muted', 'bad shade4 round'],
+      ['t2: HighFailureRate 42.5%, warning', 'bad shade4'],
+      ['t3: no alert', ''],
+    ])
+    expect(legend()).toBe('critical nobody is notified')
+    const { alerts } = state.snapshot!
+    state.snapshot!.alerts = alerts.map((one) => ({ ...one, severity: 'critical', suppressed: [{ by: 'mute' }] }))
+    expect(looks()[2]).toEqual(['t2: HighFailureRate 42.5%, critical, muted', 'bad shade4'])
+    expect(legend()).toBeUndefined()
   })
 
   test('are absent of a few targets, which a list tells apart', () => {
