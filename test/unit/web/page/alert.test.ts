@@ -194,7 +194,7 @@ describe('the page of an alert', () => {
     expect(at(0.2, 0.1, 'below')).toContain('Value 20% of 40 calls in 15m; lowest 10% ')
   })
 
-  test('has the description of its rule with the numbers of now, otherwise without, and when the rule fires', () => {
+  test('has the description of its rule while its value is beyond the threshold, never after its end, and when the rule fires', () => {
     const texts = (alert: PastAlert | undefined, live: Partial<Alert>) => {
       const state = shown(alert)
       state.snapshot!.alerts = state.snapshot!.alerts.map((one) => ({ ...one, ...live }))
@@ -205,7 +205,13 @@ describe('the page of an alert', () => {
       '35% of them fail.',
       'Rule: more than 30% of the calls in the last 15m failed.',
     ])
-    expect(texts(past, { value: 0.35 }).at(-2)).toBe('Many fail.')
+    expect(texts(past, { value: 0.25 })).not.toContain('Many fail.')
+    const over = fired({ until: isoTime(NOW - 60), outcome: 'resolved', description: 'Many fail.' })
+    const ended = shown(over, null, { query: new URLSearchParams({ target: 'production', alert: RATIO_RULE.name, since: over.since }) }) // oxfmt-ignore
+    ended.snapshot!.alerts = []
+    const said = textOf(render(AlertFacts, ended), { id: 'alert-facts' })
+    expect(said).toContain('Rule: more than 30% of the calls in the last 15m failed.')
+    expect(said).not.toContain('Many fail.')
     expect(texts(undefined, { value: 0.35, description: '35% of them fail.' })).toContain('35% of them fail.')
   })
 

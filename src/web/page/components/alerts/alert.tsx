@@ -110,10 +110,9 @@ function linesOf(state: State): ComponentChildren[] {
   ]
 }
 
-/** The description of its rule, with the numbers of now where there are such, and when it fires. */
+/** The description of its rule, which is of now, and when it fires. */
 function ruleLines(alert: PastAlert | undefined, live: Alert | undefined) {
-  const description = live?.description ?? alert?.description
-  return [description !== undefined && <p>{description}</p>, alert && quiet(`Rule: ${alert.rule}.`)]
+  return [live?.description !== undefined && <p>{live.description}</p>, alert && quiet(`Rule: ${alert.rule}.`)]
 }
 
 function notResolvedText(live: Alert) {
