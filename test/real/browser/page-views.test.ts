@@ -324,6 +324,42 @@ inChromium('the views of the page', (open) => {
       expect(await page.locator('#usage-rows, #usage-days, .tiles').count()).toBe(0)
     })
 
+    test('by day, or by day, type and mode of fewer calls, fits on a screen of 1440 px', async () => {
+      const page = await openView(open, '#calls', { viewport: { width: 1440, height: 900 } })
+      const lacking = async (by: string, times: number, late: number, known: number) => {
+        await page.unrouteAll()
+        await page.route('**/api/v1/report?*', async (route) => {
+          const report = await (await route.fetch()).json()
+          const used = { calls: 38_123 * times, failure_ratio: 0.1, participant_minutes: 915_100 * times }
+          const amounts = { ...used, user_minutes: 237_068 * times }
+          const media = { audio: 91_234 * times, video: 81_234 * times }
+          const rare = { unanswered: 3341 * times, rejected: 2089 * times, canceled: 1305 * times, other: 0, lost: 0 }
+          const one = {
+            calls: { total: amounts.calls, ended: 31_388 * times, ...rare },
+            minutes: media,
+            participant_minutes: { ...media, total: 915_100 * times },
+            user_minutes: amounts.user_minutes,
+            noticed_late: late,
+            blind_seconds: 9000,
+            not_joined_ratio: 0.251,
+            duration_seconds: { mean: 477, p50: 240, p95: 1707 },
+            compared: { targets: 1, days: 31, known_days: known, now: amounts, before: amounts },
+          }
+          const rows = ['audio', 'video'].map((type) => ({ ...report.rows[0], type, mode: 'presenter', ...one }))
+          await route.fulfill({ json: { ...report, rows, total: { ...report.total, ...one } } })
+        })
+        await page.goto(`${new URL(page.url()).origin}/?since=7d&by=${by}#usage`)
+        const table = page.locator('#usage-rows .wide')
+        await table
+          .getByText((38_123 * times).toLocaleString('en'))
+          .first()
+          .waitFor()
+        return table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+      }
+      expect(await lacking('day', 10, 1234, 30)).toBe(0)
+      expect(await lacking('day,type,mode', 1, 0, 0)).toBe(0)
+    })
+
     test('of a month is one sheet of paper, with its numbers and its chart, and without what is there to be clicked', async () => {
       const names = Array.from({ length: 12 }, (_, i) => `region-${i}`)
       const history = names.flatMap((target, i) =>

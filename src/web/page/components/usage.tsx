@@ -92,9 +92,9 @@ const SELDOM = ['other', 'lost']
 type Amount = 'calls' | 'participant_minutes' | 'user_minutes'
 
 /** The change from the period before on the days that are known of both, and of how many days it is. */
-function changed({ compared }: Row, of: Amount, total?: Row) {
+function changed({ compared }: Row, of: Amount, otherwise = 'not compared') {
   const { now, before, known_days: known } = compared
-  if (known === 0) return total?.compared.known_days ? 'not known before' : 'not compared'
+  if (known === 0) return otherwise
   return withDays(changeText(now[of], before[of]), compared)
 }
 
@@ -152,12 +152,20 @@ function Rows({ report, by, state }: { report: Report; by: ReturnType<typeof key
     minutes('Participant audio min', (row) => row.participant_minutes.audio),
     minutes('Participant video min', (row) => row.participant_minutes.video),
     minutes('User min', (row) => row.user_minutes),
-    number('Change of user min', (row) => changed(row, 'user_minutes', total)),
+    ...(total.compared.known_days > 0
+      ? [
+          [
+            'Change of user min',
+            (row) => changed(row, 'user_minutes', 'not known before'),
+            'number wraps',
+          ] satisfies Column<Row>,
+        ]
+      : []),
     number('Failure ratio', ({ failure_ratio: ratio }) => shareOf(ratio)),
     number('Did not join', ({ not_joined_ratio: ratio }) => shareOf(ratio)),
     number('Mean duration', ({ duration_seconds: { mean } }) => durationOf(mean)),
     number('95th percentile', ({ duration_seconds: { p95 } }) => durationOf(p95)),
-    number('Noticed late', ({ noticed_late }) => formatNumber(noticed_late)),
+    ...(total.noticed_late > 0 ? [number('Noticed late', (row) => formatNumber(row.noticed_late))] : []),
     ...(total.blind_seconds > 0 ? [number('Not covered', (row) => formatSeconds(row.blind_seconds))] : []),
   ]
   return (

@@ -21,7 +21,7 @@ import { HISTORY_STATUSES } from '../../../../src/history/call-filter.ts'
 import { runbookPages } from '../../../../src/web/runbook-pages.ts'
 import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
-import { render, stateOf, textOf, withoutBrowser } from './render-text.ts'
+import { render, rowsOf, stateOf, textOf, withoutBrowser } from './render-text.ts'
 
 /** 2026-09-21T14:13:20Z (milliseconds). */
 const TIME = NOW * 1000
@@ -305,6 +305,16 @@ describe('the usage', () => {
     expect(
       shown({ total: many }).find(({ text }) => text.startsWith('all 5 4 1 0 0 1 3,000 0.0 3.0 4.3'))?.text,
     ).toMatch(/ 2 10m$/)
+  })
+
+  test('has no column of what no row has: calls that were noticed late, times that are not covered, and a change', () => {
+    const headOf = (differing: Partial<Report['total']>) => {
+      const head = rowsOf(shown({ total: { ...total, ...differing } })).at(0)!
+      return ['Change of user min', 'Noticed late', 'Not covered'].filter((title) => head.includes(title))
+    }
+    const none = { noticed_late: 0, compared: { ...total.compared, known_days: 0 } }
+    expect(headOf(none)).toEqual([])
+    expect(headOf({ blind_seconds: 60 })).toEqual(['Change of user min', 'Noticed late', 'Not covered'])
   })
 
   test('has twenty rows of three hundred, and three names of those that callwatch did not see, until all are wanted', () => {
