@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { cursorStep, legendStep, valueText, type Chart as Shown, type Series } from '../model/chart.ts'
+import { cursorStep, legendStep, legendText, valueText, type Chart as Shown, type Series } from '../model/chart.ts'
 import { isoOf, moment, span, zone } from '../model/format.ts'
 import { change, current, nowOf, type State } from '../model/state.ts'
 import { coloured, Section, soft, Table, type Column } from './layout.tsx'
@@ -26,9 +26,7 @@ export function Chart(props: {
   return (
     <Section id={id} title={title} note={soft(time)}>
       <dl class="legend">
-        {series.map((one) =>
-          entry(one.name, one, valueText(chart, index === undefined ? one.whole : one.values[index])),
-        )}
+        {series.map((one) => entry(one.name, one, legendText(chart, one, index)))}
         {thresholds.map(({ name, about, value, severity }) =>
           entry(name, { colour: severity, shape: 'line' }, `${about} ${valueText(chart, value)}`),
         )}
@@ -84,7 +82,7 @@ export function stepText(chart: Shown, index: number | undefined, now: string) {
   const { times, step, isInstant = false } = chart
   if (index === undefined) {
     const last = times.length - 1
-    return `${timeText(chart, last, [times[0]!, times[last]! + step], now)}, ${isInstant ? 'mean' : 'in all'}`
+    return `${timeText(chart, last, [times[0]!, times[last]! + step], now)}${isInstant ? '' : ', in all'}`
   }
   const at = times[index] ?? 0
   return timeText(chart, index, [at, isInstant ? at : at + step], now, step === 60)

@@ -75,6 +75,10 @@ export const UNITS = {
 export const valueText = ({ unit }: Chart, value: number | null | undefined) =>
   value === null || value === undefined ? '–' : UNITS[unit].format(value)
 
+/** What the legend has of a series: its value at a step, or that of the whole period, which is the mean of numbers at moments. */
+export const legendText = (chart: Chart, { whole, values }: Series, index: number | undefined) =>
+  index === undefined ? `${chart.isInstant ? 'mean ' : ''}${valueText(chart, whole)}` : valueText(chart, values[index])
+
 /**
  * The step that has this time; undefined if there is none.
  *

@@ -4,6 +4,7 @@ import type { CallSeries, Rule } from '../../../../src/web/page/model/api.ts'
 import {
   drawnData,
   legendStep,
+  legendText,
   shownStep,
   stepAt,
   UNITS,
@@ -194,8 +195,10 @@ describe('the charts', () => {
     expect([at(), at(LAST), at(undefined, LAST - HOUR)]).toEqual([undefined, 2, 1])
     expect([calls!, open!].map((chart) => stepText(chart, undefined, isoTime(NOW)))).toEqual([
       '12:00–15:00 UTC, so far, in all',
-      '12:00–15:00 UTC, so far, mean',
+      '12:00–15:00 UTC, so far',
     ])
+    expect([undefined, 0].map((index) => legendText(open!, open!.series.at(0)!, index))).toEqual(['mean 7', '4'])
+    expect(legendText(calls!, calls!.series.at(0)!, undefined)).toBe('18')
   })
 
   test('show each target, and the others together, where they are split', () => {
