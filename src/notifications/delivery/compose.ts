@@ -1,5 +1,4 @@
 import { nameOf, type Alert } from '../../alerts/alert.ts'
-import type { EpisodeNote } from '../../alerts/episode.ts'
 import { sharedBy, type FleetTarget } from '../../alerts/fleet.ts'
 import type { Incident } from '../../alerts/incidents.ts'
 import { matches } from '../../alerts/match.ts'
@@ -114,7 +113,7 @@ function noticesOf(
   { firing, untold, unanswered }: Grouped,
   { known, ended }: News,
   { now, receiver }: ComposeOptions,
-): EpisodeNote[] {
+): Telling['notices'] {
   const endOfEpisode = (one: Known | undefined) => (one && now.ended.get(one.episode)?.change) ?? []
   const begins = alerts.map(({ notification }) => notification).filter((one) => !hasEnded(one))
   const told = new Set(begins.map(nameOf))
@@ -132,7 +131,7 @@ function noticesOf(
   const own =
     about === 'edit' ? ends : [...begins, ...ends, ...earlier, ...untold.map(({ change }) => change), ...again]
   const kindOf = ({ kind }: Pick<Notification, 'kind'>) => (about === 'reminder' && kind === 'firing' ? about : kind)
-  return own.flatMap((one) => notesOf([one], { receiver, kind: kindOf(one), at: now.at }))
+  return (at) => own.flatMap((one) => notesOf([one], { receiver, kind: kindOf(one), at }))
 }
 
 /** The message that these alerts, which still fire, are no longer sent to the receiver. */

@@ -41,7 +41,8 @@ export type Telling = {
   firing: readonly Subject[]
   ended: readonly Subject[]
   was: readonly Subject[]
-  notices: readonly EpisodeNote[]
+  /** What the history of alerts has of it, when it was told (UNIX seconds). */
+  notices: (at: number) => readonly EpisodeNote[]
 }
 
 type Options = { clock: Clock; store: Pick<Store, 'notified' | 'writeNotified'> }
@@ -139,14 +140,15 @@ export class Notified {
     this.#version += 1
     const { id, heard, begun, firing, ended, notices } = telling
     const thread = posted ?? telling.thread ?? id
-    const after = entriesAfter(telling, this.#attempts, { at: this.#options.clock.wall(), thread })
+    const at = this.#options.clock.wall()
+    const after = entriesAfter(telling, this.#attempts, { at, thread })
     const settled = this.#settle(new Set([...begun, ...firing, ...ended].map(nameOf)), id)
     const replaced = this.#replace(heard, after.map((one) => this.#stamp(one, id)), id) // oxfmt-ignore
     const kept = new Set(replaced.rows?.map((row) => row.id))
     await this.#write({
       rows: [...(replaced.rows ?? []), ...(settled.rows ?? [])],
       remove: [...(settled.remove ?? []), ...(replaced.remove ?? [])].filter((row) => !kept.has(row)),
-      notes: notices,
+      notes: notices(at),
     })
   }
 
@@ -166,7 +168,7 @@ export class Notified {
     const changed = heard.filter((one) => over.has(one.episode) || (one.thread !== thread && replaced.has(one.thread)))
     const entryOf = (one: Known) => ({ ...plain(one), thread, ...(over.has(one.episode) && { ended: at }) })
     const after = changed.map((one) => this.#stamp(entryOf(one), id))
-    const notes = over.size > 0 ? notices : []
+    const notes = over.size > 0 ? notices(at) : []
     if (changed.length > 0) await this.#write({ ...this.#replace(changed, after, id), notes })
   }
 

@@ -43,7 +43,7 @@ async function told(store: Store): Promise<(receiver: string) => Notified> {
 }
 
 function telling(id: string, given: Partial<Telling> = {}): Telling {
-  return { id, thread: undefined, heard: [], begun: [], firing: [], ended: [], was: [], notices: [], ...given }
+  return { id, thread: undefined, heard: [], begun: [], firing: [], ended: [], was: [], notices: () => [], ...given }
 }
 
 /** One receiver was told of the alerts of these targets, the other one perhaps. Both got a report. */
@@ -126,7 +126,7 @@ export function renamedContract(newPlace: NewPlace): void {
       const heard = slack.entries().filter(({ name }) => name === nameOf(end))
       expect(heard).toMatchObject([{ target: 'new', thread: 'to slack' }])
       const notice = { receiver: 'slack', kind: 'resolved', at: CREATED + 310 } as const
-      await slack.accepted(telling('end', { heard, ended: [end], notices: notesOf([end], notice) }), undefined)
+      await slack.accepted(telling('end', { heard, ended: [end], notices: () => notesOf([end], notice) }), undefined)
       const found = (await alertsIn(opened)).find(({ target }) => target === 'new')
       expect(found).toMatchObject({ until: CREATED + 300, notices: [notice] })
       const open = (await told(store))('slack').entries().filter(({ ended }) => ended === undefined) // oxfmt-ignore

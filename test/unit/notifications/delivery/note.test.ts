@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { statedOf } from '../../../../src/alerts/incidents.ts'
 import { readNotes, type EpisodeNote, type Suppression } from '../../../../src/alerts/episode.ts'
+import { readNotifiedAlerts } from '../../../../src/notifications/notified-incidents.ts'
+import { isoTime } from '../../../../src/clock/times.ts'
 import { notesOf } from '../../../../src/notifications/delivery/notified.ts'
 import { suppressionNotes } from '../../../../src/notifications/delivery/suppression-notes.ts'
 import { StoreError } from '../../../../src/store/store-error.ts'
@@ -64,6 +66,21 @@ describe('a message is noted', () => {
       await clock.advance(5)
     })
     expect(notes).toEqual(['A 0: firing, resolved', 'B 0: firing, expired'])
+  })
+
+  test('with the time at which the receiver accepted it, as the incident has it, however slow that was', async () => {
+    const answers: (() => void)[] = []
+    const receive: Receive = () => new Promise((resolve) => answers.push(() => resolve(undefined)))
+    const { store, fire, clock } = sending({ receive })
+    await fire(A)
+    await clock.advance(2.5)
+    answers[0]!()
+    await clock.advance(1)
+    const { alerts } = await alertHistory(store, { from: 0, to: AT + 1e6 }, { configured: [], now: AT + 1e6 })
+    const [told] = [...(await readNotifiedAlerts(store)).values()].flat()
+    const noted = alerts.flatMap(({ notified }) => notified.map(({ at }) => at))
+    expect(noted).toEqual([isoTime(told!.at)])
+    expect(told!.at).toBe(AT + 2.5)
   })
 
   test('that was refused, once, with why and without secrets, until one is accepted', async () => {

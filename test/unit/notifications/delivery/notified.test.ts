@@ -18,7 +18,7 @@ const subject = (name: string, since = 0) => changeOf({ name }, 'firing', AT + s
 const names = (all: readonly Known[]) => all.map(({ key }) => key).toSorted()
 
 function telling(id: string, given: Partial<Telling> = {}): Telling {
-  return { id, thread: undefined, heard: [], begun: [], firing: [], ended: [], was: [], notices: [], ...given }
+  return { id, thread: undefined, heard: [], begun: [], firing: [], ended: [], was: [], notices: () => [], ...given }
 }
 
 async function receiver(clock: VirtualClock = virtualClock(AT)) {
