@@ -106,6 +106,23 @@ inChromium('the page', (open) => {
     await page.waitForURL(/\?target=production$/)
   })
 
+  test('has the focus in the view to which the key / leads, and after Escape where it was', async () => {
+    const page = await openEverything(open)
+    const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent')
+    await page.getByRole('button', { name: 'Pause' }).focus()
+    await page.keyboard.press('/')
+    await shown(focused).toBe('jump')
+    await page.keyboard.press('Escape')
+    await shown(focused).toBe('Pause')
+    expect(await page.locator('#jump').count()).toBe(0)
+    await page.keyboard.press('/')
+    await page.keyboard.type('charts')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#charts$/)
+    await shown(focused).toBe('content')
+    expect(await page.locator('#jump').count()).toBe(0)
+  })
+
   test('shows and reads times in the zone of the reader', async () => {
     const page = await openEverything(open, { timezoneId: 'America/New_York' })
     expect(await page.locator('#per-minute .title').textContent()).toMatch(/10:\d\d EDT, so far.*, in all\s*$/)

@@ -1,4 +1,4 @@
-import { goTo, addressOf } from '../model/address.ts'
+import { addressOf, openView } from '../model/address.ts'
 import { change, changeNow, current, type State } from '../model/state.ts'
 import { VIEWS } from '../views.tsx'
 import { TextInput } from './fields.tsx'
@@ -26,7 +26,7 @@ const shownViews = () => VIEWS.filter(({ isHidden }) => isHidden !== true)
 function jump(text: string) {
   const address = addressFor(text.trim())
   change({ isJumping: false })
-  if (address !== undefined) goTo(address)
+  if (address !== undefined) openView(address)
 }
 
 /** Where a text leads: to what has this name, or to the first whose name contains it, or else to the calls whose session begins with it. */
@@ -46,11 +46,19 @@ export function addressFor(text: string) {
   return address ?? addressOf('calls', { session_id: text })
 }
 
-/** Shows the input, unless the reader writes something. */
+/** What had the focus before the input. */
+let before: Element | null = null
+
+/** Shows the input, unless the reader writes something. Escape hides it, and the focus is where it was. */
 export function showJump(event: KeyboardEvent) {
+  if (event.key === 'Escape' && current().isJumping) {
+    changeNow({ isJumping: false })
+    if (before instanceof HTMLElement) before.focus()
+  }
   const isWriting = event.target instanceof Element && event.target.matches('input, select, textarea')
   if (event.key !== '/' || isWriting || event.ctrlKey || event.metaKey || event.altKey) return
   event.preventDefault()
+  before = document.activeElement
   // What is typed before the next frame is for the input.
   changeNow({ isJumping: true })
 }

@@ -63,6 +63,13 @@ export function goTo(address: string) {
   showAddress()
 }
 
+/** Goes to another view, which the keyboard and a screen reader begin to read. */
+export function openView(address: string) {
+  goTo(address)
+  scrollTo(0, 0)
+  document.getElementById('content')?.focus({ preventScroll: true })
+}
+
 /** Follows a link to a view without reloading the page. */
 export function followLink(event: MouseEvent) {
   const link = event.target instanceof Element ? event.target.closest('a') : null
@@ -70,7 +77,5 @@ export function followLink(event: MouseEvent) {
   if (link === null || isModified || event.defaultPrevented || link.hasAttribute('download')) return
   if (link.origin !== location.origin || link.pathname !== location.pathname) return
   event.preventDefault()
-  goTo(link.href)
-  scrollTo(0, 0)
-  document.getElementById('content')?.focus({ preventScroll: true })
+  openView(link.href)
 }
