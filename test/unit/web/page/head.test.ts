@@ -456,12 +456,19 @@ describe('the head of the overview', () => {
     ])
   })
 
-  test('has no bars where all values are alike', () => {
+  test('has a bar for each share, and of other values where they are not alike', () => {
     const state = amid(several(4))
-    const bars = () => render(Head, state).filter(({ props }) => props['class'] === 'bar').length
+    const bars = (of = state) => render(Head, of).filter(({ props }) => props['class'] === 'bar').length
     expect(bars()).toBe(4)
     for (const [i, one] of state.snapshot!.incidents.at(0)!.worst.entries()) one.value = 0.7 + i / 100
-    expect(bars()).toBe(0)
+    expect(bars()).toBe(4)
+    const polls = (ages: readonly number[]) =>
+      amid(
+        ages.map((value, i) =>
+          shownTarget({ target: `t${i}`, alerts: [{ ...firing(POLL_AGE), value }], sync: POLLED }),
+        ),
+      )
+    expect([polls([600, 610, 620]), polls([600, 900, 1200])].map((of) => bars(of))).toEqual([0, 3])
     expect(linesOf(state)).toHaveLength(4)
     // Why polls fail is no reason of anything else.
     for (const target of state.snapshot!.targets) target.problem = 'the service answered 503'

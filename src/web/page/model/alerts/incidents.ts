@@ -7,7 +7,7 @@ import { nowOf, type State } from '../state.ts'
 import { steady } from '../steady.ts'
 import { shownAlerts, toneOf } from '../totals.ts'
 
-/** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1; 0 where all are alike. */
+/** One of the worst alerts of an incident, as it is now if that is known. `share` is the length of its bar, from 0 to 1: a share, or how it is to the greatest one; 0 where such are alike. */
 export type WorstLine = Incident['worst'][number] & { live: Alert | undefined; share: number }
 
 /** An incident with its worst alerts, as it is on the selected targets. */
@@ -72,7 +72,11 @@ function ranked(worst: readonly Incident['worst'][number][], live: ReadonlyMap<s
   const lines = worst.slice(0, isUnranked ? FEW : undefined).map((one, i): WorstLine => {
     const alert = live.get(keyOf(one))
     const isShare = alert !== undefined && unitOf(alert) === 'ratio'
-    return { ...one, live: alert, share: isAlike ? 0 : Math.min(1, values[i]! / (isShare ? 1 : highest || 1)) }
+    return {
+      ...one,
+      live: alert,
+      share: isAlike && !isShare ? 0 : Math.min(1, values[i]! / (isShare ? 1 : highest || 1)),
+    }
   })
   return { lines, isUnranked }
 }
