@@ -95,7 +95,7 @@ function CallsList({ state }: { state: State }) {
         {problem === undefined && quiet(text)}
         {isInProgress(state.query) && quiet(inProgressText(state.query))}
       </Note>
-      {calls.length > 0 && [summaryOf(calls), tableOf(state.calls)]}
+      {calls.length > 0 && [summaryOf(calls, next !== undefined), tableOf(state.calls)]}
     </>
   )
 }
@@ -111,17 +111,18 @@ const noneText = (state: State) =>
   (givenIn(state.query).length === 0 && noCallsYet(state)) ||
   (state.calls.next === undefined ? 'No call matches.' : 'No call found yet.')
 
-/** The listed calls by outcome, type and mode. */
-function summaryOf(calls: readonly Call[]) {
+/** The listed calls by outcome, type and mode. @param isPart there are others */
+function summaryOf(calls: readonly Call[], isPart: boolean) {
+  const of = isPart ? ` of these ${formatNumber(calls.length)}` : ''
   const countsOf = (key: 'status' | 'type' | 'mode') =>
     [...Map.groupBy(calls, (call) => call[key])]
       .toSorted(([, a], [, b]) => b.length - a.length)
       .map(([name, { length }]) => `${name} ${formatNumber(length)}`)
       .join(', ')
   return facts([
-    ['Outcome', countsOf('status')],
-    ['Type', countsOf('type')],
-    ['Mode', countsOf('mode')],
+    [`Outcome${of}`, countsOf('status')],
+    [`Type${of}`, countsOf('type')],
+    [`Mode${of}`, countsOf('mode')],
   ])
 }
 

@@ -35,9 +35,12 @@ const listing = (calls: Call[], query = {}) =>
 
 test('the list of calls is summed up by outcome, type and mode, and says whether there are more', () => {
   const calls = [call('a', 'rejected', 'video'), call('b', 'ended', 'audio', 'meet'), call('c', 'ended', 'video')]
-  expect(textOf(render(CallsExplorer, listing(calls)), { class: 'facts' })).toBe(
-    'Outcome ended 2, rejected 1 Type video 2, audio 1 Mode call 2, meet 1',
-  )
+  const factsOf = (next?: string) => {
+    const state = listing(calls)
+    return textOf(render(CallsExplorer, { ...state, calls: { ...state.calls, next } }), { class: 'facts' })
+  }
+  expect(factsOf()).toBe('Outcome ended 2, rejected 1 Type video 2, audio 1 Mode call 2, meet 1')
+  expect(factsOf('a')).toMatch(/^Outcome of these 3 ended 2, rejected 1 Type of these 3 video 2/)
   const noteOf = (next?: string, query = {}) => {
     const state = listing(calls, query)
     return textOf(render(CallsExplorer, { ...state, calls: { ...state.calls, next } }), { id: 'explorer-note' })
