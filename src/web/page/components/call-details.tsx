@@ -95,16 +95,16 @@ function meaning({ call, others: { calls } }: Details) {
   )
 }
 
-/** Which rules fired on its target during the call, and on how many targets. */
+/** Which rules fired on its target during the call, or counted it before they fired, and on how many targets. */
 function meanwhile(state: State, call: Details['call']) {
   const { answer = [], problem } = state.meanwhile
   if (!isOfCall(state.meanwhile, call)) return false
   return (
     <div id="call-meanwhile" aria-live="polite">
       {problem !== undefined && quiet(problem)}
-      {answer.map(({ alert, targets, isCut }) => (
+      {answer.map(({ alert, targets, isCut, isLater }) => (
         <p>
-          Meanwhile: <a href={addressOfIncidentPage(alert, alert.since)}>{alert.alert}</a>
+          {isLater ? 'Counted by' : 'Meanwhile'}: <a href={addressOfIncidentPage(alert, alert.since)}>{alert.alert}</a>
           {` on ${isCut ? 'at least ' : ''}${plural(targets, 'target')}, from ${momentInZone(alert.since, nowOf(state))}`}
         </p>
       ))}

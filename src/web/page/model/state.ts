@@ -102,7 +102,7 @@ export const initialState = {
   wanted: { target: '', by: 'uid', id: '', since: '1d' },
   found: nothing as Loaded<FoundCalls>,
   callPage: nothing as Loaded<CallDetails>,
-  /** The alerts that fired during the call. */
+  /** The alerts that fired during the call, or because of it. */
   meanwhile: nothing as Loaded<readonly Meanwhile[]>,
   alertPage: nothing as Loaded<AlertPage>,
   incidentPage: nothing as Loaded<IncidentPage>,

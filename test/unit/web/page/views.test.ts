@@ -19,7 +19,7 @@ import { daysChart, keysOf, usageRequest } from '../../../../src/web/page/model/
 import { isoTime } from '../../../../src/clock/times.ts'
 import { HISTORY_STATUSES } from '../../../../src/history/call-filter.ts'
 import { runbookPages } from '../../../../src/web/runbook-pages.ts'
-import { NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
+import { RATIO_RULE, NOW, POLLED } from '../../../kit/metrics/hand-made-target.ts'
 import { shownTarget } from '../../../kit/web/serve.ts'
 import { render, rowsOf, stateOf, textOf, withoutBrowser } from './render-text.ts'
 
@@ -603,6 +603,37 @@ describe('the page of a call', () => {
         id: 'call-meanwhile',
       }),
     ).toBeUndefined()
+  })
+
+  test('says which rules have counted it that fired after its end, and on how many targets, and no others', async () => {
+    withoutBrowser()
+    const asked: string[] = []
+    const fired = (alert: string, since: number, from: number, more: object = {}) => {
+      const period = { since: isoTime(from), until: isoTime(NOW + 300) }
+      const calls_url = `/api/v1/calls?${new URLSearchParams(period)}`
+      return { target: 'production', alert, labels: {}, match: {}, since: isoTime(since), calls_url, ...more }
+    }
+    const failing = fired('HighFailureRate', NOW + 200, NOW - 700)
+    const alerts = [
+      failing,
+      fired('Meetings', NOW + 200, NOW - 700, { match: { mode: 'meet' } }),
+      fired('Later', NOW + 200, NOW - 5),
+      fired('Open', NOW + 200, NOW - 700, { calls_url: undefined }),
+    ]
+    vi.stubGlobal('fetch', async (address: string) => {
+      if (address.startsWith('api/v1/call?')) return new Response(JSON.stringify(details))
+      asked.push(address)
+      const all = [failing, { ...failing, target: 'a' }, fired('HighFailureRate', NOW + 200, NOW - 5, { target: 'b' })]
+      return new Response(JSON.stringify({ alerts: address.includes('target=') ? alerts : all }))
+    })
+    const query = new URLSearchParams({ target: 'production', call_id: 'v1.us.a' })
+    change({ ...stateOf([shownTarget({ rules: [RATIO_RULE] })]), query })
+    await loadCall()
+    expect(new URLSearchParams(asked[0]).get('until')).toBe('2026-09-21T14:28:10.001Z')
+    expect(asked).toHaveLength(2)
+    expect(textOf(render(CallDetails, current()), { id: 'call-meanwhile' })).toBe(
+      'Counted by: HighFailureRate on 2 targets, from 14:16:40 UTC',
+    )
   })
 
   test('that an address names by its session and its beginning is the call that began nearest to it', async () => {
