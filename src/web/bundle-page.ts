@@ -16,6 +16,8 @@ export async function bundlePage(): Promise<{ files: Map<string, string>; module
     input: join(PAGE, 'page.tsx'),
     platform: 'browser',
     tsconfig: false,
+    // A module of which nothing is used does nothing.
+    treeshake: { moduleSideEffects: false },
     moduleTypes: { '.css': 'text' },
     plugins: [
       { name: 'small-styles', transform: { filter: { id: /\.css$/ }, handler: smallStyle } },
