@@ -12,6 +12,8 @@ export type PageCall = { target: string; call: TrackedCall }
 export type CallSelection = {
   /** When they finished (UNIX seconds), newest first; undefined selects calls in progress, oldest first. */
   finished: { since: number; until: number } | undefined
+  /** Whether the calls in progress come before these. */
+  isEvery?: boolean
   /** Whether these times are of when they began. */
   isByBegin?: boolean | undefined
   filter: CallFilter
@@ -57,7 +59,15 @@ export async function* pagesOf(
   from: CallsSource,
   searchSeconds = Infinity,
 ): AsyncGenerator<ListedPart, void> {
-  yield* calls.finished === undefined ? inProgress(calls, max, from) : finished(calls, max, from, searchSeconds)
+  const { offset = 0, after } = calls.from
+  const isHistory = calls.finished !== undefined
+  let left = max
+  if (!isHistory || (calls.isEvery === true && after === undefined))
+    for await (const part of inProgress(calls, max, from)) {
+      left -= part.calls.length
+      yield isHistory ? { ...part, next: part.next ?? { offset: offset + max - left } } : part
+    }
+  if (isHistory && left > 0) yield* finished(calls, left, from, searchSeconds)
 }
 
 async function* inProgress(

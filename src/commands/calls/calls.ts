@@ -22,7 +22,7 @@ import { linesOf, partsOf } from './listing.ts'
 const BEGINS: EventType[] = ['call.initiated', 'call.ongoing', 'call.reappeared']
 const ENDS: EventType[] = ['call.ended', 'call.unanswered', 'call.rejected', 'call.canceled', 'call.other', 'call.lost']
 
-/** Prints the calls in progress, the oldest first, or those that finished in a period, newest first. */
+/** Prints the calls in progress, the oldest first, or those that finished in a period, newest first; of a session both. */
 export const declare: Declare = (command, context) =>
   void command
     .option('--since <time>', 'calls that finished since this time, or this long ago (default: calls in progress)')
@@ -37,7 +37,7 @@ export const declare: Declare = (command, context) =>
     .option('--mode <mode>', 'only call, meet or presenter')
     .option('--receiver-type <type>', 'only user or group')
     .option('--status <names>', 'only with these statuses; repeatable', names)
-    .option('--session-id <id>', 'only those whose session id begins with this')
+    .option('--session-id <id>', 'only those whose session id begins with this; without --since, all of them')
     .option('--limit <n>', 'print at most n calls', whole, 100)
     .addOption(
       new Option('--follow', 'continue with new calls until SIGINT or SIGTERM').default(false).conflicts('until'),
@@ -59,7 +59,7 @@ export const declare: Declare = (command, context) =>
         session_id: options.sessionId,
         status: status?.join(','),
       }
-      const { calls, cursor, where } = await selectedCalls(config, options.target, query, { ...context, limit })
+      const { calls, cursor, types, where } = await selectedCalls(config, options.target, query, { ...context, limit })
       const { header, line } = CALL_FORMATS[format === 'table' ? 'ndjson' : format]
       const isTable = format === 'table' && (!json || !follow)
       const text = isTable
@@ -67,7 +67,6 @@ export const declare: Declare = (command, context) =>
         : [header, ...calls.map(line)].filter((each) => each !== '').map((each) => each.trimEnd())
       text.forEach((each) => context.printWhole(each))
       if (!follow) return
-      const types = since === undefined ? BEGINS : ENDS
       await printEvents(
         config,
         { follow, after: cursor, filter: { types, targets: options.target, where }, json: false },
@@ -108,7 +107,8 @@ async function selectedCalls(
   const { next } = await readLatest(reader, 0)
   const parts = await Array.fromAsync(partsOf(reader, targets, { wanted, limit, warn }))
   const where = (event: EventBody) => isWanted(wanted.filter, event)
-  return { calls: parts.flat(), cursor: writeCursor(next), where }
+  const types = wanted.isEvery === true ? [...BEGINS, ...ENDS] : wanted.finished === undefined ? BEGINS : ENDS
+  return { calls: parts.flat(), cursor: writeCursor(next), types, where }
 }
 
 /** Reads the filters as the API does. */

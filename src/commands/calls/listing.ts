@@ -23,7 +23,7 @@ export async function* partsOf(
   // One more, to know whether there are more.
   for await (const { calls } of pagesOf(wanted, limit + 1, { targets, store: reader })) {
     yield calls.slice(0, left).map(callView)
-    const end = wanted.finished === undefined ? 'oldest' : 'newest'
+    const end = wanted.isEvery === true ? 'first' : wanted.finished === undefined ? 'oldest' : 'newest'
     if (calls.length > left) warn(`these are the ${end} ${limit}; --limit prints more`)
     left = Math.max(0, left - calls.length)
     // So that what was printed leaves before more is read.

@@ -16,7 +16,9 @@ const ENDS = [...FINAL_STATUSES, 'lost'] as const
 
 /** The parameters of a query of calls. */
 export const callsParameters = z.strictObject({
-  since: moment.describe('Calls that finished or were lost since then, newest first; default: calls in progress'),
+  since: moment.describe(
+    'Calls that finished or were lost since then, newest first; default: calls in progress, and with session_id all calls',
+  ),
   until: moment.describe('Of these the ones before then'),
   began: flag.optional().describe('True: since and until are of when they began'),
   target: list.optional().describe('Names of targets, separated by commas'),
@@ -24,14 +26,17 @@ export const callsParameters = z.strictObject({
   status: list
     .pipe(z.array(z.enum(HISTORY_STATUSES, `must be some of ${HISTORY_STATUSES.join(', ')}, separated by commas`)))
     .optional()
-    .describe('Some of the statuses, separated by commas; final ones and lost only with since'),
+    .describe('Some of the statuses, separated by commas; final ones and lost only with since or session_id'),
   longer_than: z
     .string()
     .regex(DURATION_FORM, 'must be a duration such as 3h')
     .optional()
     .describe('Calls in progress that began longer ago, such as 3h'),
   has_recording: flag.optional(),
-  session_id: z.string().optional().describe('How the session id begins'),
+  session_id: z
+    .string()
+    .optional()
+    .describe('How the session id begins; without since, calls in progress come before finished ones'),
   limit: z
     .string()
     .regex(/^[1-9]\d{0,4}$/, 'must be a whole number from 1 to 99999')
@@ -57,13 +62,15 @@ export function callSelection(
   const { since: sinceText, until: untilText, cursor } = query
   const since = sinceText === undefined ? undefined : parseMoment(sinceText, undefined, now)
   const longerThan = parseDuration(query.longer_than ?? '')
-  expectTogether(query, since !== undefined)
+  const which = whichOf(query)
+  expectTogether(query, which)
   const until = parseMoment(untilText ?? '', undefined, now) ?? Infinity
   if (since !== undefined && since >= until) throw new QueryError('`since` must be before `until`')
-  const from = cursor === undefined ? {} : readCursor(cursor, since !== undefined)
+  const from = cursor === undefined ? {} : readCursor(cursor, which)
   if (from === undefined) throw new QueryError('cursor must be the `next` of a response to the same parameters')
   return {
-    finished: since === undefined ? undefined : pagedTimes(from, { since, until }),
+    finished: which === 'inProgress' ? undefined : pagedTimes(from, { since: since ?? 0, until }),
+    isEvery: which === 'every',
     filter: {
       targets: query.target,
       type: query.type,
@@ -79,18 +86,26 @@ export function callSelection(
   }
 }
 
+type Which = 'inProgress' | 'finished' | 'every'
+
+/** Who names a session and nothing that is of one kind of calls asks for all its calls. */
+function whichOf({ since, session_id, longer_than, status }: z.output<typeof callsParameters>): Which {
+  if (since !== undefined) return 'finished'
+  const isOpen = longer_than !== undefined || status?.every((one) => one === 'initiated' || one === 'ongoing')
+  return session_id && isOpen !== true ? 'every' : 'inProgress'
+}
+
 /**
  * Refuses parameters of calls in progress in a query of the history, and the other way round. With a status of the others, an empty response
  * would read as "none failed".
  */
-function expectTogether(
-  { until, began, longer_than, status }: z.output<typeof callsParameters>,
-  isHistory: boolean,
-): void {
+function expectTogether({ until, began, longer_than, status }: z.output<typeof callsParameters>, which: Which): void {
+  const isHistory = which === 'finished'
   if (!isHistory && until !== undefined) throw new QueryError('`until` is of finished calls: add `since`')
   if (!isHistory && began === true) throw new QueryError('`began` is of a period: add `since`')
   if (isHistory && longer_than !== undefined)
     throw new QueryError('`longer_than` is of calls in progress: leave out `since`')
+  if (which === 'every') return
   const others: readonly string[] = isHistory ? OPEN_STATUSES : ENDS
   const wrong = status?.find((one) => others.includes(one))
   if (wrong === undefined) return

@@ -20,8 +20,9 @@ export function cursorOf(position: Position): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 
-/** Decodes a cursor of calls in progress or of the history; undefined for any other text. */
-export function readCursor(cursor: string, isHistory: boolean): Position | undefined {
-  const position = parseMap(Buffer.from(cursor, 'base64url').toString())
-  return (isHistory ? after : offset).safeParse(position).data
+const POSITIONS = { inProgress: offset, finished: after, every: z.union([offset, after]) }
+
+/** Decodes a cursor of such calls; undefined for any other text. */
+export function readCursor(cursor: string, which: keyof typeof POSITIONS): Position | undefined {
+  return POSITIONS[which].safeParse(parseMap(Buffer.from(cursor, 'base64url').toString())).data
 }

@@ -79,6 +79,41 @@ test.each([
   expect(JSON.parse(text).calls).toMatchObject([{ call_id: id }])
 })
 
+describe('/api/v1/calls with a session id and without since', () => {
+  const history = [
+    inHistory('room', 7200),
+    inHistory('cw:1', 60, { session: 'room', finish: finish('rejected', 60) }),
+    inHistory('hall', 10),
+  ]
+  const open = [openCall('cw:2', { session: 'room' }), openCall('cw:3', { session: 'room', status: 'initiated' })]
+  const list = async (query: string) => {
+    const { calls, next } = JSON.parse((await get(`?session_id=room${query}`, history, open)).text)
+    return { ids: calls.map(({ call_id }: { call_id: string }) => call_id), next }
+  }
+
+  test.each([
+    ['', ['cw:2', 'cw:3', 'cw:1', 'room']],
+    ['&format=json&status=ongoing,rejected', ['cw:2', 'cw:1']],
+    ['&status=initiated,ongoing', ['cw:2', 'cw:3']],
+    ['&status=rejected', ['cw:1']],
+    ['&longer_than=0s', ['cw:2', 'cw:3']],
+    ['&since=1h', ['cw:1']],
+  ])('lists the calls in progress, then the finished ones, that %j selects', async (query, ids) => {
+    expect(await list(query)).toEqual({ ids, next: undefined })
+  })
+
+  test.each([1, 2, 3])('has each call on one page of %i', async (limit) => {
+    const found: string[] = []
+    for (let cursor = ''; ;) {
+      const { ids, next } = await list(`&limit=${limit}${cursor}`)
+      found.push(...ids)
+      if (next === undefined) break
+      cursor = `&cursor=${next}`
+    }
+    expect(found).toEqual(['cw:2', 'cw:3', 'cw:1', 'room'])
+  })
+})
+
 describe('/api/v1/calls with since', () => {
   const history = [inHistory('old', 7200), inHistory('new', 60), inHistory('newest', 10)]
 

@@ -53,6 +53,8 @@ test('calls prints the calls in progress, or those of a time, by the filters of 
     '',
   ])
   expect(await ids('--since', '2026-09-21', '--session-id', 'fi', '--json')).toEqual(['fine', 'first'])
+  expect(await ids('--session-id', 'fi')).toEqual(['fine', 'first'])
+  expect(await ids('--session-id', 'op')).toEqual(['open'])
   const some = await callwatch([...args, '--since', '2026-09-21', '--limit', '2'])
   expect(idsIn(some.stdout)).toEqual(['last', 'fine'])
   expect(some.stderr).toBe('these are the newest 2; --limit prints more\n')
