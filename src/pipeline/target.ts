@@ -11,7 +11,6 @@ import { wholeMilliseconds } from '../clock/times.ts'
 import type { PollConfig } from '../polling/poll-section.ts'
 import type { TargetConfig } from '../service/target-section.ts'
 import { EXPORTED_WINDOWS } from '../ledger/failure-ratio.ts'
-import { horizon } from '../ledger/horizon.ts'
 import type { LedgerState, SyncState } from '../ledger/state.ts'
 import { USAGE_RETENTION_SECONDS } from '../ledger/usage.ts'
 import { newPollMemory, sweepProgress, type PollMemory, type SweepProgress } from '../polling/poll-memory.ts'
@@ -151,11 +150,7 @@ export async function openTarget(options: OpenTargetOptions): Promise<Target> {
     pollAge: () => clock.monotonic() - times.polled,
     sweepAge: () => (times.swept === undefined ? undefined : clock.monotonic() - times.swept),
     evaluationAge: () => clock.monotonic() - times.evaluated,
-    progress: () => {
-      const { sync } = target.ledger
-      const times = { now: clock.wall() + (sync.clockSkew ?? 0), horizon: horizon(sync, poll.lookback) }
-      return sweepProgress(target.memory, clock.monotonic(), times)
-    },
+    progress: () => sweepProgress(target.memory, clock.monotonic()),
     pausedFor: () => target.rateLimiter.pausedFor(),
     slowedTo: () => {
       const { perMinute, isSlowed } = target.rateLimiter.pace()

@@ -1,4 +1,3 @@
-import type { Reading } from './list/reading.ts'
 import type { SyncState } from '../ledger/state.ts'
 import { callIdentities } from './call-identities.ts'
 import { UNKNOWN_SKEW } from './clock-skew.ts'
@@ -30,42 +29,22 @@ export function newPollMemory(sync: SyncState, sweptAt: number | undefined, show
   }
 }
 
-/**
- * How many pages a running sweep has read, about how many it reads, if that is known, and how long the rest takes at this pace.
- */
+/** How many pages a sweep has read, how many the service says that there are, and how long these take at most at this pace. */
 export type SweepProgress = { pagesRead: number; pages: number | undefined; secondsLeft?: number | undefined }
 
 /**
- * The progress of the running sweep; undefined if none runs.
+ * The progress of the running sweep; undefined if none runs. It may end before the last page, at the horizon.
  *
  * @param now monotonic seconds
- * @param times by the service's clock (UNIX seconds): now, and the horizon
  */
-export function sweepProgress(
-  { list }: PollMemory,
-  now: number,
-  times: { now: number; horizon: number },
-): SweepProgress | undefined {
+export function sweepProgress({ list }: PollMemory, now: number): SweepProgress | undefined {
   const reading = list.catchUp ?? (list.sweep.state === 'running' ? list.sweep.reading : undefined)
   if (reading === undefined) return undefined
-  const { read: pagesRead, last = Infinity } = reading.pages
-  const estimated = pagesRead / shareRead(reading, list.list?.order?.isByTime !== false, times)
+  const { read, last } = reading.pages
+  // A second reading only has the calls that appeared during the first one.
+  if (reading.isSecond) return { pagesRead: reading.readBefore + read, pages: reading.readBefore + read }
   // A sweep may read a page twice while the list moves.
-  const expected = Math.max(pagesRead, Math.min(last, Math.ceil(estimated)))
-  const pages = pagesRead > 0 && Number.isFinite(expected) ? expected : undefined
-  const secondsLeft = pages && ((now - reading.startedAt) / pagesRead) * (pages - pagesRead)
-  return { pagesRead, pages, secondsLeft: secondsLeft && Math.round(secondsLeft) }
-}
-
-/**
- * How much of the lookback a reading has read, if the list is sorted, and so read to the horizon only; else 0. A sorted list has about
- * as many calls at one time as at another.
- */
-function shareRead(
-  { goal, order, rows }: Reading,
-  mayBeSorted: boolean,
-  times: { now: number; horizon: number },
-): number {
-  const isSorted = mayBeSorted && !order.isBroken && rows.oldest > times.horizon
-  return goal === 'end' || !isSorted ? 0 : Math.max(0, (times.now - rows.oldest) / (times.now - times.horizon))
+  const pages = read > 0 && last !== undefined ? Math.max(read, last) : undefined
+  const secondsLeft = pages && Math.round(((now - reading.startedAt) / read) * (pages - read))
+  return { pagesRead: read, pages, secondsLeft: secondsLeft || undefined }
 }

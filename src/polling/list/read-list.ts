@@ -59,7 +59,7 @@ export async function* readList(poll: RunningPoll, options: PollContextOptions):
 async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading | undefined> {
   const { memory, interval } = context
   for (let turns = 0; ;) {
-    const reading = (memory.catchUp ??= startReading(context, false))
+    const reading = (memory.catchUp ??= startReading(context))
     const isResumed = reading.pages.read > 0
     const maxSeconds = interval * (isResumed ? SHARE_RESUMED : SHARE)
     const ended = yield* readPages(context, reading, { maxPages: Infinity, maxSeconds, mayTurn: turns < MOST_TURNS })
@@ -74,7 +74,7 @@ async function* catchUp(context: PollContext): AsyncGenerator<CallPage, Reading 
     // Calls that appeared while this reading took several polls need a second reading.
     const needsSecond = isResumed && !reading.isSecond && mayJoin(context)
     if (!needsSecond) return reading
-    memory.catchUp = startReading(context, true)
+    memory.catchUp = startReading(context, reading)
   }
 }
 
@@ -94,13 +94,14 @@ function endReading(context: PollContext, reading: Reading, at: ReadingEnd['at']
   memory.list = { ...memory.list, ...jointOf(reading, memory.list, at) }
 }
 
-function startReading({ memory, clock, goal, pageSize, state }: PollContext, isSecond: boolean): Reading {
+function startReading({ memory, clock, goal, pageSize, state }: PollContext, first?: Reading): Reading {
   const now = clock.wall() + (state.sync.clockSkew ?? 0)
   return newReading({
     list: memory.list,
     end: growingEnd(memory).end,
     goal: goal === 'joint' && isUnordered(memory.list, now) ? 'end' : goal,
-    isSecond,
+    isSecond: first !== undefined,
+    ...(first && { readBefore: first.pages.read }),
     startedAt: clock.monotonic(),
     requested: pageSize,
   })

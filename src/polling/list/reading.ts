@@ -17,6 +17,8 @@ export type Reading = {
   goal: 'joint' | 'horizon' | 'end'
   /** Whether it follows a reading that took longer than a poll, and reads the calls that appeared meanwhile. */
   readonly isSecond: boolean
+  /** How many pages that reading read. */
+  readonly readBefore: number
   readonly joining: Joining
   readonly rows: Rows
   readonly pages: Pages
@@ -108,9 +110,12 @@ const REPEATED_PAGES = 2
 
 type Start = Pick<Reading, 'startedAt' | 'end' | 'goal' | 'isSecond'> & Pick<Pages, 'requested'>
 
-export function newReading({ list, requested, ...start }: Start & { list: KnownList | undefined }): Reading {
+type Options = Start & { list: KnownList | undefined; readBefore?: number }
+
+export function newReading({ list, requested, readBefore = 0, ...start }: Options): Reading {
   return {
     ...start,
+    readBefore,
     next: 1,
     joining: newJoining(list),
     rows: { seen: new Set(), invalid: new Set(), replaced: new Set(), last: '', oldest: Infinity, found: 0 },
