@@ -13,8 +13,8 @@ import { openSqliteStore } from '../store/open-sqlite.ts'
 import { formatSync } from '../text/format.ts'
 
 const PROGRESS_MS = 5000
-/** A poll may be partial because the service's clock is not known yet. */
-const MOST_POLLS = 6
+/** In how many polls in a row no further page may be read: the service's clock may not be known yet. */
+const MOST_IDLE_POLLS = 6
 
 /**
  * Polls each target once into a store in memory.
@@ -41,16 +41,41 @@ export async function pollOnce(config: Config, lookback: number, warn: (line: st
     })
     const options = { ownership: { owns: () => true }, clock: systemClock, log: pino({ level: 'silent' }) }
     const client = connect(settings, () => loaded, options)
-    let report: PollReport | undefined
-    for (let polls = 0; polls < MOST_POLLS && (report === undefined || report.outcome === 'partial'); polls++)
-      for await (const event of runPoll(
-        { target: loaded, client, random: Math.random, mask },
-        new AbortController().signal,
-      ))
+    const poll = async () => {
+      let report: PollReport | undefined
+      const running = { target: loaded, client, random: Math.random, mask }
+      for await (const event of runPoll(running, new AbortController().signal))
         if (event.kind === 'polled') ({ report } = event)
+      return { report, pagesRead: loaded.progress()?.pagesRead ?? 0 }
+    }
+    const problem = await pollToEnd(poll)
     progress.unsubscribe()
-    if (report?.successful === true) read.push(name)
-    else warn(`${name}: ${report?.problem ?? 'the list was not read'}`)
+    if (problem === undefined) read.push(name)
+    else warn(`${name}: ${problem}`)
   }
   return { store, read }
+}
+
+type Polled = {
+  report: Pick<PollReport, 'outcome' | 'successful' | 'problem' | 'fault'> | undefined
+  /** Of the list, by all polls so far. */
+  pagesRead: number
+}
+
+/**
+ * Polls until one is not partial, as long as polls read further pages.
+ *
+ * @returns what failed
+ */
+export async function pollToEnd(poll: () => Promise<Polled>): Promise<string | undefined> {
+  let furthest = 0
+  for (let idle = 0; ;) {
+    const { report, pagesRead } = await poll()
+    if (report?.successful === true) return undefined
+    idle = pagesRead > furthest ? 0 : idle + 1
+    furthest = Math.max(furthest, pagesRead)
+    if (report?.outcome === 'partial' && idle < MOST_IDLE_POLLS) continue
+    const problem = report?.fault === 'list' ? undefined : report?.problem
+    return problem ?? `the list was not read: ${MOST_IDLE_POLLS} polls read no page after ${furthest} pages`
+  }
 }
