@@ -6,6 +6,7 @@ import type { TargetConfig } from '../service/target-section.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { foundCallsView, type FoundCall } from '../views/found-call.ts'
 import { foundNotes } from '../views/found-text.ts'
+import { formatReading } from '../text/format.ts'
 import { givenTime } from '../history/queries/parameters.ts'
 import { besideDaemon } from './audit/beside-daemon.ts'
 import type { Declare } from './command.ts'
@@ -32,15 +33,18 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       const before = options.until === undefined ? undefined : givenTime('--until', options.until, 'UTC', now)
       if (since >= (before ?? now)) throw new UsageError('--since must be before --until')
       const target = targetOf(config, options.target)
-      const found = await find(wanted, { target, poll, since, before, onPage: (page, of) => warn(progress(page, of)) })
+      const found = await find(wanted, {
+        target,
+        poll,
+        since,
+        before,
+        onPage: (page, of) => warn(formatReading(page, of)),
+      })
       const document = foundCallsView(target.name, found, wanted, now)
       if (json) return print(JSON.stringify(document, undefined, 2))
       for (const note of foundNotes(document)) warn(note)
       for (const call of document.calls) print(lineOf(call))
     })
-
-const progress = (page: number, of: number | undefined) =>
-  of === undefined ? `reading page ${page}` : `reading page ${page} of at most ${of}`
 
 type Asked = {
   target: TargetConfig

@@ -37,7 +37,7 @@ export type SweepProgress = { pagesRead: number; pages: number | undefined; seco
  *
  * @param now monotonic seconds
  */
-export function sweepProgress({ list }: PollMemory, now: number): SweepProgress | undefined {
+export function sweepProgress({ list }: Pick<PollMemory, 'list'>, now: number): SweepProgress | undefined {
   const reading = list.catchUp ?? (list.sweep.state === 'running' ? list.sweep.reading : undefined)
   if (reading === undefined) return undefined
   const { read, last } = reading.pages

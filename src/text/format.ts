@@ -124,6 +124,10 @@ export function formatSync(sync: {
   return `the initial sync has read ${pagesRead} of ${sync.pages ?? 'an unknown number of'} pages${left}`
 }
 
+/** @param of how many pages there are at most, if that is known */
+export const formatReading = (page: number, of?: number) =>
+  of === undefined ? `reading page ${page}` : `reading page ${page} of at most ${of}`
+
 export const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /** @param seconds how long an answer takes */

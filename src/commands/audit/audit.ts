@@ -7,13 +7,14 @@ import { auditView, type AuditReport } from '../../views/commands/audit.ts'
 import { usageTotalView, type UsageAudit } from '../../views/commands/audit-usage.ts'
 import { UsageError } from '../explain-error.ts'
 import { names } from '../options/option-values.ts'
+import { formatReading } from '../../text/format.ts'
 import { targetsOf } from '../service.ts'
 import { auditLines } from './report.ts'
 import { auditStore } from './store.ts'
 import { auditUsage } from './usage.ts'
 import { totalLine, usageLines } from './usage-lines.ts'
 
-/** How often the comparison of several targets says how far it is (seconds). */
+/** How often the comparison says how far it is (seconds). */
 const PROGRESS_SECONDS = 10
 
 /**
@@ -44,23 +45,30 @@ export const declare: Declare = (command, { configured, print, warn, succeed }) 
         else if (targets.length > 1) print(mask(totalLine(total, targets.length)))
         return succeed(targets.every(({ problem }) => problem === null))
       }
-      const reports = await auditStore(config, { full, onReport: progress(config.targets.length, warn) })
+      const reports = await auditStore(config, { full, ...progress(config.targets.length, warn) })
       const document = auditView(reports)
       if (json) print(mask(JSON.stringify(document, undefined, 2)))
       else for (const line of auditLines(reports)) print(mask(line))
       succeed(document.equal)
     })
 
-/** Says how many of several targets were compared so far. */
+/** Says how many of several targets were compared so far, and which page of a list is read. */
 function progress(targets: number, warn: CommandContext['warn']) {
   let [compared, unequal, said] = [0, 0, systemClock.monotonic()]
   if (targets > 1) warn(`comparing ${targets} targets with what the service lists`)
-  return ({ equal }: AuditReport) => {
-    compared += 1
-    if (!equal) unequal += 1
+  const say = (line: string) => {
     const now = systemClock.monotonic()
-    if (compared === targets || now < said + PROGRESS_SECONDS) return
+    if (now < said + PROGRESS_SECONDS) return
     said = now
-    warn(`compared ${compared} of ${targets} targets: ${compared - unequal} equal, ${unequal} not`)
+    warn(line)
+  }
+  return {
+    onReport: ({ equal }: AuditReport) => {
+      compared += 1
+      if (!equal) unequal += 1
+      if (compared < targets)
+        say(`compared ${compared} of ${targets} targets: ${compared - unequal} equal, ${unequal} not`)
+    },
+    onPage: (target: string, page: number, of: number | undefined) => say(`${target}: ${formatReading(page, of)}`),
   }
 }

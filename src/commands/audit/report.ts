@@ -34,9 +34,9 @@ export function targetLines(report: AuditReport): string[] {
   const lastPoll = report.last_successful_poll ?? 'none yet'
   lines.push(
     `  back to ${report.horizon}; the daemon's last successful poll: ${lastPoll}`,
-    `  listed: ${report.finished_rows} rows, ${report.finished_calls} calls that have finished`,
-    `  of these: ${compared(report)} finished calls compared, ${listed.open} open and known, ${listed.baseline} baseline, ` +
-      `${listed.ignored} before the horizon, ${listed.lost} lost in the ledger`,
+    `  listed: ${report.finished_rows} rows of ${report.finished_calls} finished calls, and ${listedOpen(report)} calls in progress`,
+    `  all of these, once compared: ${compared(report)} finished, ${listed.open + listed.new + listed.gone} in progress, ` +
+      `${listed.baseline} baseline, ${listed.ignored} before the horizon, ${listed.lost} lost in the ledger`,
     `  in the ledger: ${report.lost} lost calls${unlisted}`,
   )
   if (report.balanced === true) {
@@ -103,6 +103,11 @@ function reason(report: AuditReport): string {
 
 function compared({ listed }: AuditReport): number {
   return listed.equal + listed.note + listed.difference
+}
+
+/** Calls that were in progress when they were listed. Some have finished until they are compared. */
+function listedOpen({ listed, finished_calls: finished }: AuditReport): number {
+  return Object.values(listed).reduce((sum, calls) => sum + calls, -finished)
 }
 
 function callLines(word: string, calls: readonly ReportedCall[]): string[] {

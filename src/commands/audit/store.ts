@@ -11,7 +11,7 @@ import type { StoreReader } from '../../store/reader.ts'
 import { rateLimitKey, targetFingerprint } from '../../pipeline/target.ts'
 import { targetAuditView, type AuditReport, type TargetAudit } from '../../views/commands/audit.ts'
 import { besideDaemon } from './beside-daemon.ts'
-import { auditTarget } from './target.ts'
+import { auditTarget, type AuditTargetOptions } from './target.ts'
 
 /** What is known of a target that the store does not know. */
 const NOTHING = { calls: [], rejected: 0, lost: 0, notRequested: 0, orderUnverified: false }
@@ -19,11 +19,15 @@ const NOTHING = { calls: [], rejected: 0, lost: 0, notRequested: 0, orderUnverif
 /** So many targets are compared side by side: most of them wait for the limit of requests, or for a poll of the daemon. */
 const SIDE_BY_SIDE = 8
 
+type Reading = Parameters<NonNullable<AuditTargetOptions['onPage']>>
+
 type AuditOptions = {
   /** Whether to read the list to its end, beyond the horizon. */
   full?: boolean
   /** Gets the report of each target as soon as it is ready. */
   onReport?: (report: AuditReport) => void
+  /** Called before each page of a target's list but the first, with how many will be read at most, if that is known. */
+  onPage?: (target: string, ...page: Reading) => void
 }
 
 /**
@@ -34,14 +38,15 @@ type AuditOptions = {
  */
 export async function auditStore(
   config: Config,
-  { full = false, onReport = () => undefined }: AuditOptions = {},
+  { full = false, onReport = () => undefined, onPage = () => undefined }: AuditOptions = {},
 ): Promise<AuditReport[]> {
   await using reader = await openReader(config.store)
   for (const target of config.targets) await expectSame(target, reader)
   const rateLimiters = new Map<string, RateLimiter>()
   const reports: AuditReport[] = []
   const compare = async (target: TargetConfig, index: number) => {
-    const report = targetAuditView(await auditConfigured(target, config, reader, rateLimiters, full))
+    const given = { full, onPage: (...page: Reading) => onPage(target.name, ...page) }
+    const report = targetAuditView(await auditConfigured(target, config, reader, rateLimiters, given))
     reports[index] = report
     onReport(report)
   }
@@ -65,7 +70,7 @@ async function auditConfigured(
   { poll }: Config,
   reader: StoreReader,
   rateLimiters: Map<string, RateLimiter>,
-  full: boolean,
+  given: Pick<AuditTargetOptions, 'full' | 'onPage'>,
 ): Promise<TargetAudit> {
   const stored = await reader.target(target.name)
   const nothing = (problem: string) => ({ ...NOTHING, target: target.name, problem })
@@ -82,5 +87,6 @@ async function auditConfigured(
   rateLimiters.set(key, rateLimiter)
   const asking = { ...poll, clock: systemClock, rateLimiter, random: Math.random, onRequest: () => {} }
   const { sync } = stored
-  return await auditTarget({ target: target.name, sync, reader, clientWith, asking, clock: systemClock, poll, full })
+  const asked = { target: target.name, sync, reader, clientWith, asking, clock: systemClock, poll }
+  return await auditTarget({ ...asked, ...given })
 }

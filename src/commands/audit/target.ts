@@ -14,6 +14,7 @@ import { isOrderVerified } from '../../ledger/known-list.ts'
 import { callIdentities } from '../../polling/call-identities.ts'
 import { newListMemory } from '../../polling/list/list-state.ts'
 import { newPoll, type RunningPoll } from '../../polling/poll.ts'
+import { sweepProgress } from '../../polling/poll-memory.ts'
 import { readList } from '../../polling/list/read-list.ts'
 import type { CallsClient, CallsClientOptions } from '../../service/calls-client.ts'
 import { ServiceError } from '../../service/service-error.ts'
@@ -35,6 +36,8 @@ export type AuditTargetOptions = {
   poll: PollConfig
   /** Whether to read the list to its end, beyond the horizon. */
   full: boolean
+  /** Called before each page but the first, with how many will be read at most, if that is known. */
+  onPage?: (page: number, of: number | undefined) => void
 }
 
 /**
@@ -141,7 +144,7 @@ type Identify = NonNullable<CallsClientOptions['identify']>
 
 /** Every call that the service lists back to the horizon, as it was listed last, and how many rows of it there are. */
 async function listLookback(options: AuditTargetOptions, rows: TrackedCalls, identify: Identify) {
-  const { sync, clientWith, asking, clock, poll, full } = options
+  const { sync, clientWith, asking, clock, poll, full, onPage } = options
   const counter = rowCounter()
   const client = clientWith({
     identify: (listed, now, source) => {
@@ -165,8 +168,11 @@ async function listLookback(options: AuditTargetOptions, rows: TrackedCalls, ide
       interval: Infinity,
       callsToRequest: () => [],
       goal: full ? 'end' : 'horizon',
-      fetchPage: (page) =>
-        firstValueFrom(requestWithRetries('list_calls', (signal) => client.listCalls(page, signal), asking)),
+      fetchPage: (page) => {
+        const { pagesRead = 0, pages: of } = sweepProgress({ list: memory }, clock.monotonic()) ?? {}
+        if (pagesRead > 0) onPage?.(pagesRead + 1, of)
+        return firstValueFrom(requestWithRetries('list_calls', (signal) => client.listCalls(page, signal), asking))
+      },
     })
     for await (const { calls, keys } of pages) {
       for (const call of calls) {

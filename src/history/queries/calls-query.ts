@@ -59,17 +59,15 @@ export function callSelection(
   now: number,
   targets: readonly NamedApp[],
 ): CallSelection {
-  const { since: sinceText, until: untilText, cursor } = query
-  const since = sinceText === undefined ? undefined : parseMoment(sinceText, undefined, now)
+  const { cursor } = query
   const longerThan = parseDuration(query.longer_than ?? '')
   const which = whichOf(query)
   expectTogether(query, which)
-  const until = parseMoment(untilText ?? '', undefined, now) ?? Infinity
-  if (since !== undefined && since >= until) throw new QueryError('`since` must be before `until`')
+  const times = timesOf(query, now)
   const from = cursor === undefined ? {} : readCursor(cursor, which)
   if (from === undefined) throw new QueryError('cursor must be the `next` of a response to the same parameters')
   return {
-    finished: which === 'inProgress' ? undefined : pagedTimes(from, { since: since ?? 0, until }),
+    finished: which === 'inProgress' ? undefined : pagedTimes(from, times),
     isEvery: which === 'every',
     filter: {
       targets: query.target,
@@ -84,6 +82,12 @@ export function callSelection(
     ...(longerThan !== undefined && { beganBefore: now - longerThan }),
     from,
   }
+}
+
+function timesOf({ since: from = '0', until: to = '' }: z.output<typeof callsParameters>, now: number) {
+  const [since = 0, until = Infinity] = [from, to].map((text) => parseMoment(text, undefined, now))
+  if (since >= until) throw new QueryError('`since` must be before `until`')
+  return { since, until }
 }
 
 type Which = 'inProgress' | 'finished' | 'every'

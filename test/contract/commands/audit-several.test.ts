@@ -113,6 +113,29 @@ test('audit says how far it is each ten seconds', async () => {
   )
 })
 
+test('audit says which page it reads', async () => {
+  const real = systemClock.monotonic
+  let passed = 0
+  const clock = vi.spyOn(systemClock, 'monotonic').mockImplementation(() => real() + passed)
+  onTestFinished(() => clock.mockRestore())
+  const { audit } = await counted(['a'], ({ url }, response) => {
+    passed += 6
+    const page = Number(new URL(url!, 'http://a').searchParams.get('page'))
+    const call = {
+      sessionId: `s${page}`,
+      status: 'ended',
+      type: 'audio',
+      initiatedAt: CREATED,
+      endedAt: CREATED + page,
+    }
+    const data = page > 7 ? [] : [call]
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ data, meta: { pagination: { total: 7, total_pages: 7, current_page: page } } }))
+  })
+  const { stderr } = await audit()
+  expect(stderr.trimEnd().split('\n')).toEqual([3, 5, 7].map((page) => `a: reading page ${page} of at most 7`))
+})
+
 test('audit keeps the limit of requests of an app, however many of its targets it compares', async () => {
   let last = 0
   const { audit } = await counted(
