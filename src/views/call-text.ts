@@ -6,7 +6,15 @@ import type { CallView } from './call.ts'
 /** What a call says of itself. */
 export type DescribedCall = Pick<
   CallView,
-  'type' | 'mode' | 'receiver_type' | 'status' | 'began' | 'finished' | 'duration_seconds' | 'answer_delay_seconds'
+  | 'type'
+  | 'mode'
+  | 'receiver_type'
+  | 'status'
+  | 'began'
+  | 'finished'
+  | 'end_unknown'
+  | 'duration_seconds'
+  | 'answer_delay_seconds'
 >
 
 const OUTCOMES: Record<CallStatus | 'lost', string> = {
@@ -27,12 +35,14 @@ export const rings = (mode: CallMode | undefined) => mode === undefined || mode 
  * `rang 44s, nobody answered`
  *
  * @param times how long it rang, and has been connected (seconds); null where that is not known
+ * @param atLeast whether it was last seen ringing then
  */
 export function outcomeText(
   status: CallStatus | 'lost',
-  { rang, connected }: { rang: number | null; connected: number | null },
+  { rang, connected, atLeast = false }: { rang: number | null; connected: number | null; atLeast?: boolean },
 ): string {
-  const ringing = rang === null || (rang === 0 && connected !== null) ? [] : `rang ${formatSeconds(rang)}`
+  const isShown = rang !== null && (rang > 0 || connected === null)
+  const ringing = isShown ? `rang ${atLeast ? 'at least ' : ''}${formatSeconds(rang)}` : []
   const connection = status === 'ongoing' ? 'connected so far' : 'connected for'
   return [ringing, connected === null ? OUTCOMES[status] : `${connection} ${formatSeconds(connected)}`]
     .flat()
@@ -54,7 +64,7 @@ export function callSentence(call: DescribedCall, began: string, now: string): s
 }
 
 function outcomeOf(call: DescribedCall, now: string): string {
-  const { status, mode, duration_seconds: duration, answer_delay_seconds: delay } = call
+  const { status, mode, duration_seconds: duration, answer_delay_seconds: delay, end_unknown: atLeast } = call
   if (status === 'ended') {
     // Without the time of the answer, the ringing is a part of what is known.
     if (duration !== undefined && delay === undefined && rings(mode)) return `ended after ${formatSeconds(duration)}`
@@ -63,20 +73,23 @@ function outcomeOf(call: DescribedCall, now: string): string {
   const [{ at: began }, last] = timesOf(call, now)
   const isRinging = rings(mode) && last !== undefined && ['initiated', ...FAILURES].includes(status)
   const rang = isRinging ? (Date.parse(last.at) - Date.parse(began)) / 1000 : null
-  return outcomeText(status, { rang, connected: null })
+  return outcomeText(status, { rang, connected: null, ...(atLeast && { atLeast }) })
 }
 
 type Time = { at: string; what: string }
 
 /**
  * When a call began to ring, was answered, and finished, or now while it is in progress (ISO 8601), as far as that is known: what finished
- * when it began has no known end.
+ * when it began has no known end. Where the service does not say the end, the time is that of the last poll that showed the call.
  */
 export function timesOf(call: DescribedCall, now: string): [Time, ...Time[]] {
-  const { status, mode, began, finished, answer_delay_seconds: delay } = call
+  const { status, mode, began, finished, end_unknown: isLastSeen, answer_delay_seconds: delay } = call
   const isRinging = rings(mode) && (status !== 'ended' || delay !== undefined)
   const first = { at: began, what: isRinging ? 'rings' : 'begins' }
   const answered = delay ? [{ at: new Date(Date.parse(began) + delay * 1000).toISOString(), what: 'talks' }] : []
-  const last = finished === undefined ? { at: now, what: 'now' } : { at: finished, what: status }
+  const last =
+    finished === undefined
+      ? { at: now, what: 'now' }
+      : { at: finished, what: isLastSeen ? `last seen, then ${status}` : status }
   return [first, ...answered, ...(Date.parse(last.at) > Date.parse(began) ? [last] : [])]
 }

@@ -42,6 +42,12 @@ export const call = namedObject('Call', {
   answer_delay_seconds: seconds.exactOptional(),
   has_recording: z.boolean(),
   noticed: time.exactOptional().describe('When callwatch noticed that it had finished'),
+  end_unknown: z
+    .literal(true)
+    .exactOptional()
+    .describe(
+      'The service has not said when: `finished` is the last poll that showed it in progress, or when it began',
+    ),
 })
 export type CallView = z.output<typeof call>
 
@@ -58,9 +64,12 @@ export const callsCsv = namedText(
 )
 export const callsLines = namedText('CallsNdjson', 'The same, each call as a line of JSON')
 
+/** A call in columns, which are stable. */
+export const callRow = call.omit({ end_unknown: true })
+
 /** The columns of calls as CSV (call-csv.ts), and of `call_history` (docs/sql.md). */
 export type CallColumn =
-  | Exclude<keyof CallView, 'minutes' | 'participant_minutes'>
+  | Exclude<keyof z.output<typeof callRow>, 'minutes' | 'participant_minutes'>
   | `${'' | 'participant_'}${keyof CallView['minutes']}_minutes`
 
 export const participant = z
@@ -77,7 +86,7 @@ export type Participant = z.output<typeof participant>
 
 const point = z.enum(['none', ...HISTORY_STATUSES])
 
-export const callInEvent = call
+export const callInEvent = callRow
   .omit({ participant_minutes: true, noticed: true })
   .extend({ status })
   .describe('A call. In all enumerations, `other` is every value that the service does not document')
@@ -155,6 +164,7 @@ export function callView({ target, call }: { target: string; call: TrackedCall }
     ...(finished !== undefined && { finished: isoTime(finished) }),
     ...(noticed !== undefined && { noticed: isoTime(noticed) }),
     participant_minutes: { audio, video },
+    ...((call.marks & MARK.endUnknown) !== 0 && { end_unknown: true }),
   }
 }
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { labelsOf } from '../../../src/ledger/call.ts'
-import type { TrackedCall } from '../../../src/ledger/tracked-call.ts'
+import { MARK, type TrackedCall } from '../../../src/ledger/tracked-call.ts'
 import { finish, finishedCall, NOW, openCall } from '../../kit/metrics/hand-made-target.ts'
 import { serve, shownTarget } from '../../kit/web/serve.ts'
 
@@ -112,6 +112,14 @@ describe('/api/v1/calls with a session id and without since', () => {
     }
     expect(found).toEqual(['cw:2', 'cw:3', 'cw:1', 'room'])
   })
+})
+
+test('/api/v1/calls says where the end of a call is not known, and CSV has no column of it', async () => {
+  const known = inHistory('known', 20)
+  const unknown = inHistory('unknown', 10, { endedAt: undefined, marks: MARK.endUnknown })
+  const { calls } = JSON.parse((await get('?since=1h', [known, unknown])).text)
+  expect(calls.map(({ end_unknown }: { end_unknown?: true }) => end_unknown)).toEqual([true, undefined])
+  expect((await get('?since=1h&format=csv', [unknown])).text).not.toContain('end_unknown')
 })
 
 describe('/api/v1/calls with since', () => {

@@ -18,6 +18,13 @@ test.each<[string, string, DescribedCall]>([
   ['rang 44s, nobody answered', '0 rings, 44 unanswered', over],
   ['rang 44s, rejected', '0 rings, 44 rejected', { ...over, status: 'rejected' }],
   ['rang 44s, canceled by the caller', '0 rings, 44 canceled', { ...over, status: 'canceled' }],
+  ['rang at least 44s, nobody answered', '0 rings, 44 last seen, then unanswered', { ...over, end_unknown: true }],
+  [
+    'rang at least 44s, rejected',
+    '0 rings, 44 last seen, then rejected',
+    { ...over, status: 'rejected', end_unknown: true },
+  ],
+  ['nobody answered', '0 rings', { ...over, finished: BEGAN, end_unknown: true }],
   // Without an end of its own, a call finished when it began: for how long it rang is not known.
   ['nobody answered', '0 rings', { ...over, finished: BEGAN }],
   ['rejected', '0 rings', { ...over, status: 'rejected', finished: BEGAN }],
