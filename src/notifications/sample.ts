@@ -1,3 +1,4 @@
+import { incidentsOf } from '../alerts/incidents.ts'
 import { instanceOf, type Notification } from '../alerts/notification.ts'
 import { DeliveryError } from '../network/delivery-error.ts'
 import { takesMessages } from './configured-receivers.ts'
@@ -91,17 +92,19 @@ function examples(target: string, at: number): Notification[] {
 }
 
 function messageOf(notification: Notification): Message {
-  const { target, severity, alert } = notification
+  const { kind, target, severity, alert } = notification
+  const group = { alert, severity }
+  const firing = kind === 'firing' ? [{ target, instance: instanceOf(notification) }] : []
   return {
     kind: 'alerts',
-    group: { alert, severity },
+    group,
     target,
     severity,
     route: undefined,
-    incident: undefined,
-    id: `test ${notification.kind}`,
-    about: notification.kind === 'firing' ? 'begins' : 'ended',
-    thread: notification.kind === 'firing' ? undefined : 'test firing',
+    incident: incidentsOf(firing, () => ({ key: alert, labels: group }), 1)[0],
+    id: `test ${kind}`,
+    about: kind === 'firing' ? 'begins' : 'ended',
+    thread: kind === 'firing' ? undefined : 'test firing',
     unanswered: [],
     elsewhere: [],
     targets: 1,

@@ -40,6 +40,24 @@ test('test-notify posts one firing and one resolved message, marked as samples',
   expect(stdout).not.toContain('hunter2')
 })
 
+test('the samples to a webhook say what messages say', async () => {
+  const posted: unknown[] = []
+  const { url } = await localServer((request, response) => {
+    void text(request).then((message) => response.end(String(posted.push(JSON.parse(message)))))
+  })
+  const file = configFile(`notify: { webhook: { url: '${url}/hook' } }`)
+  expect((await callwatch(['test-notify', '--config', file], { env: ENV })).code).toBe(0)
+  expect(posted).toMatchObject([
+    {
+      summary: '127.0.0.1:1: 42.5% of 40 calls failed in 15 minutes, mostly rejected',
+      details: expect.arrayContaining(['Outcomes: rejected 12, unanswered 5, canceled 0, ended 23']),
+      firing: { targets: 1, of: 1 },
+      incident: { severity: 'info' },
+    },
+    { summary: 'SampleAlert resolved on 1 target', firing: { targets: 0, of: 1 }, incident: null },
+  ])
+})
+
 test.each([
   [404, 'no_service', 'Slack refused the message with 404 (no_service)'],
   [500, 'oops', 'Slack answered 500 (oops)'],
