@@ -5,6 +5,8 @@ import type { Alert } from '../alerts/alert.ts'
 import type { Notification } from '../alerts/notification.ts'
 import type { AlertMatch, Severity } from '../alerts/match-keys.ts'
 import type { Report } from '../views/report.ts'
+import type { CallLabels } from '../text/format.ts'
+import type { Reason } from '../ledger/failure-ratio.ts'
 import type { Kind } from './delivery/due.ts'
 import type { AlertLinks, groupLinks } from './text/links.ts'
 
@@ -110,8 +112,15 @@ export type ReportMessage = {
   usual?: readonly UsualShare[]
 }
 
-/** The usual share of the calls of an alert, and the threshold of the alert by it. */
-export type UsualShare = { alert: string; target: string; usual: number; threshold: number }
+/** The usual share of the calls of an alert, which calls these are, what they do, and the threshold of the alert by it. */
+export type UsualShare = {
+  alert: string
+  target: string
+  of: CallLabels
+  reason: Reason
+  usual: number
+  threshold: number
+}
 
 /** The store cannot be written, or can be written again. What receivers were told cannot be written either. */
 export type StoreMessage = { kind: 'store'; state: 'failing' | 'recovered'; problem: string; since: number; at: number }

@@ -70,6 +70,9 @@ async function messageOf(
   return { kind: 'report', report, every, ...first }
 }
 
+/** Which calls the share is of, and what they do. */
+const failing = ({ match: of, signal }: Rule) => ({ of, reason: 'reason' in signal ? signal.reason : ('any' as const) })
+
 /** What is usual on targets at a time (UNIX seconds by the service's clock). */
 async function usualOn({ store, rules }: ReportMakerOptions, targets: readonly string[], now: number) {
   const end = { now, previousSuccess: now }
@@ -79,7 +82,7 @@ async function usualOn({ store, rules }: ReportMakerOptions, targets: readonly s
     const usual = await Promise.all(periods.map((period) => store.summedCalls(target, period)))
     for (const rule of rules())
       for (const [alert, share] of usualShares(rule, { ...end, usual }))
-        all.push({ alert, target, usual: share, threshold: withUsual(rule, share).threshold })
+        all.push({ alert, target, ...failing(rule), usual: share, threshold: withUsual(rule, share).threshold })
   }
   return all.toSorted((a, b) => b.usual - a.usual)
 }

@@ -85,10 +85,10 @@ export function failText(
   return `${formatShare(failed / total)} of ${formatNumber(total)} ${callsWith(of, total)} ${what}${inWindow}${mostly}`
 }
 
-type CallLabels = { type?: string; mode?: string; receiver_type?: string }
+export type CallLabels = { type?: string; mode?: string; receiver_type?: string }
 
 /** Calls with these labels: `ringing video calls`, `meetings`, `calls to groups`. */
-function callsWith({ type, mode, receiver_type: receiver }: CallLabels, count: number): string {
+export function callsWith({ type, mode, receiver_type: receiver }: CallLabels, count = Infinity): string {
   const noun = mode === 'meet' ? 'meeting' : 'call'
   const kind = { call: 'ringing', meet: undefined, presenter: 'presenter', other: 'other' }[mode ?? 'meet'] ?? ''
   const to = receiver === undefined ? '' : ` to ${receiver === 'other' ? 'others' : `${receiver}s`}`

@@ -1,4 +1,4 @@
-import { formatShare, plural } from '../../text/format.ts'
+import { callsWith, formatShare, plural } from '../../text/format.ts'
 import { textOfReport } from '../../views/report-text.ts'
 import type { ReportMessage, UsualShare } from '../message.ts'
 import { firstOf, nameIn, oneLine } from './bounded.ts'
@@ -32,12 +32,13 @@ export function bulletinOf({ report, setUp, usual = [] }: ReportMessage): Bullet
   }
 }
 
-/** `HighFailureRate: usually 44% on shop-01, so that it fires above 59%; 5% on shop-02, above 30%; and 7 more targets`. */
+/** `HighFailureRate: usually 44% of ringing calls fail on shop-01, so that it fires above 59%; 5% on shop-02, above 30%; and 7 more targets`. */
 function usualLines(usual: readonly UsualShare[], isAlone: boolean): string[] {
   return [...Map.groupBy(usual, ({ alert }) => alert)].map(([alert, all]) => {
-    const named = all.slice(0, MOST.named).map(({ target, usual: share, threshold }, i) => {
+    const named = all.slice(0, MOST.named).map(({ target, of, reason, usual: share, threshold }, i) => {
       const on = isAlone ? '' : ` on ${target}`
-      return `${formatShare(share)}${on}, ${i === 0 ? 'so that it fires ' : ''}above ${formatShare(threshold)}`
+      const what = i > 0 ? '' : ` of ${callsWith(of)} ${reason === 'any' ? 'fail' : `are ${reason}`}`
+      return `${formatShare(share)}${what}${on}, ${i === 0 ? 'so that it fires ' : ''}above ${formatShare(threshold)}`
     })
     const more = all.length - named.length
     return `${alert}: usually ${[...named, ...(more > 0 ? [`and ${plural(more, 'more target')}`] : [])].join('; ')}`

@@ -340,18 +340,25 @@ describe('the first report, of the day before a set-up', () => {
     await add('a', { past })
     const [alone] = await sent()
     const line = (message: ReportMessage) => bulletinOf(message).parts[0]!.lines.at(-1)
-    expect(line(alone!)).toBe('HighFailureRate: usually 24.6%, so that it fires above 39.6%')
+    expect(line(alone!)).toBe('HighFailureRate: usually 24.6% of calls fail, so that it fires above 39.6%')
     await add('b', { past })
     await add('c', { past })
     const [, both] = await sent()
     expect(line(both!)).toBe(
-      'HighFailureRate: usually 24.6% on b, so that it fires above 39.6%; 24.6% on c, above 39.6%',
+      'HighFailureRate: usually 24.6% of calls fail on b, so that it fires above 39.6%; 24.6% on c, above 39.6%',
     )
     const usual = [0.7, 0.5, 0.44, 0.1, 0.05].map((share, i) => {
-      return { alert: 'Failing', target: `t${i}`, usual: share, threshold: Math.max(0.3, share + 0.15) }
+      return {
+        alert: 'Failing',
+        target: `t${i}`,
+        of: { mode: 'call', type: 'video' },
+        reason: 'rejected' as const,
+        usual: share,
+        threshold: Math.max(0.3, share + 0.15),
+      }
     })
     expect(line({ ...both!, usual })).toBe(
-      'Failing: usually 70% on t0, so that it fires above 85%; 50% on t1, above 65%; 44% on t2, above 59%; and 2 more targets',
+      'Failing: usually 70% of ringing video calls are rejected on t0, so that it fires above 85%; 50% on t1, above 65%; 44% on t2, above 59%; and 2 more targets',
     )
   })
 
