@@ -57,7 +57,6 @@ function explain(error: ServiceError, { baseUrl }: TargetConfig, timeout: number
   const there = `${message} (${baseUrl})`
   const messages: Partial<Record<ProbeKind, string>> = {
     timeout: `no answer from ${baseUrl} within ${timeout} s; check the network, a firewall or HTTPS_PROXY`,
-    bad_key: `the key is not accepted at ${baseUrl}; check api_key, and ${place}, since a key belongs to one app (${message})`,
     auth_only_key: `the key may not list calls; use a key of scope fullAccess, not authOnly; if it is one, a firewall or a proxy in between refuses, or the plan of the app does: ${NO_CALL_LOGS} (${message})`,
     rate_limited: `the key works, but the service refuses more requests for now; lower max_requests_per_minute if this continues (${message})`,
     not_the_service: `${baseUrl} is not the calls service; check ${place}, or base_url (${message})`,

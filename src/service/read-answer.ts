@@ -65,6 +65,7 @@ export function quoteLongIds(json: string): string {
 }
 
 const NO_SUCH_APP = 'the service has no such app; check app_id and region, or base_url'
+const NO_SUCH_KEY = 'the key is not accepted; check api_key, and app_id and region, since a key belongs to one app'
 const DASHBOARD = "in the service's dashboard"
 
 /**
@@ -110,7 +111,7 @@ export function readAnswer(
     const retryAfter = readRetryAfter(header(response, 'retry-after'), now)
     const answered = `the service answered ${status} ${quote(error, apiKey)}`
     const code = error?.['code']
-    const [kind = kindOf(code, status), meaning] = CODES.get(code) ?? []
+    const [kind, meaning] = meaningOf(code, status)
     const message = meaning === undefined ? answered : `${meaning} (${answered})`
     throw new ServiceError(kind, message, {
       status,
@@ -124,6 +125,11 @@ export function readAnswer(
     throw new ServiceError('invalid', problem, { status, serviceTime: now })
   }
   return body
+}
+
+function meaningOf(code: unknown, status: number): readonly [kind: ServiceErrorKind, meaning?: string] {
+  const known = CODES.get(code) ?? [kindOf(code, status)]
+  return known[0] === 'auth' ? ['auth', NO_SUCH_KEY] : known
 }
 
 /**

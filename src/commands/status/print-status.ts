@@ -76,10 +76,12 @@ function printIncident(incident: State['incidents'][number], print: CommandConte
 
 /** What to do about the first incident, or else about a target or receiver that fails. */
 function nextStep({ targets, incidents, receivers }: State, page: string): string {
-  const worst = incidents[0]?.worst.find(({ calls }) => calls !== null)
+  const unpolled = new Set(targets.flatMap((each) => (targetProblem(each) === '' ? [] : each.name)))
+  // What fired before polls failed is not the next thing to do.
+  const worst = incidents[0]?.worst.find(({ calls, target }) => calls !== null && !unpolled.has(target))
   const steps = [
     worst && `alerts calls ${shellQuoted(worst.key)} --target ${shellQuoted(worst.target)}\` lists its calls`,
-    targets.some((each) => targetProblem(each) !== '') && 'check --probe` says what the service answers',
+    unpolled.size > 0 && 'check --probe` says what the service answers',
     receivers.some(isFailing) && 'test-notify` sends a sample to the receivers',
     'alerts` lists what fires and has fired',
   ]

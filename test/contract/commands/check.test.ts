@@ -209,7 +209,7 @@ poll: { timeout: ${timeout} }
     [
       'a wrong key',
       withKey(() => 'hunter2-wrong'),
-      '✗ production: the key is not accepted at URL; check api_key, and app_id',
+      '✗ production: the key is not accepted; check api_key, and app_id and region, since a key belongs to one app (the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: The API key is not known.) (URL)',
     ],
     [
       'a key of scope authOnly',

@@ -185,10 +185,13 @@ describe('status', () => {
     expect(lines.slice(end + 1)).toEqual([
       'production: no successful poll since TIME',
       'staging: never polled successfully: the key is wrong',
-      expect.stringMatching(
-        /^next: `callwatch alerts calls HighFailureRate --target production` lists its calls, or open /,
-      ),
+      // What fired before its polls failed is not the next thing to do.
+      expect.stringMatching(/^next: `callwatch check --probe` says what the service answers, or open /),
     ])
+    const polled = await status(await configOf([shownTarget(FIRES), staging]))
+    expect(polled.lines.at(-1)).toMatch(
+      /^next: `callwatch alerts calls HighFailureRate --target production` lists its calls, or open /,
+    )
   })
 
   test('names what else fires on the targets of an incident only where that has no incident of its own', async () => {
@@ -299,6 +302,7 @@ describe('status', () => {
 
   test('is wrapped between words in a narrow terminal but for a command, and lines of an incident stay indented', async () => {
     const config = await configOf([shownTarget({ ...FIRES, ...STALE })], { freshFrom: () => NOW + 1 })
+    const fires = await configOf([shownTarget(FIRES)])
     const printed = async (columns: number | undefined, ...options: string[]) =>
       (await callwatch(['status', '--config', config, ...options], { columns })).stdout.trimEnd()
     const narrow = await printed(60)
@@ -308,7 +312,8 @@ describe('status', () => {
     expect(narrow).toMatch(/^ {2}\S.*\n {4}\S/m)
     const isCommand = (line: string) =>
       line.startsWith('  `callwatch alerts calls HighFailureRate --target production`')
-    const lines = narrow.split('\n')
+    const { stdout } = await callwatch(['status', '--config', fires], { columns: 60 })
+    const lines = [...narrow.split('\n'), ...stdout.trimEnd().split('\n')]
     expect(lines.filter(isCommand)).toHaveLength(1)
     expect(Math.max(...lines.filter((line) => !isCommand(line)).map(({ length }) => length))).toBeLessThanOrEqual(60)
     expect(await printed(60, '--wide')).toMatch(/^critical: .{60}/)

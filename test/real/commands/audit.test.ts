@@ -162,7 +162,7 @@ describe('audit of an incomplete list', () => {
     const { code, stdout, stderr } = await callwatch(['audit', '--config', config])
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     expect(stdout).toMatch(/^production: NOT VERIFIED: /)
-    expect(stdout).toContain('compared incompletely: the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND')
+    expect(stdout).toContain('compared incompletely: the key is not accepted; check api_key')
     expect(stdout).not.toContain('another-key')
   })
 

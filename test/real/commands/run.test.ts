@@ -85,7 +85,9 @@ test('run prints and serves no key, though the service repeats it and everything
   })
   const running = run(url, { CALLWATCH_LOG_LEVEL: 'trace' })
   const page = await pageOf(running)
-  await running.printed(/poll failed: the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: no key \*{8}/)
+  await running.printed(
+    /poll failed: the key is not accepted; check api_key, .*the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: no key \*{8}/,
+  )
   const served = ['readyz', 'metrics', 'api/v1/state', 'api/v1/calls', ''].map(async (path) =>
     (await fetch(page + path)).text(),
   )

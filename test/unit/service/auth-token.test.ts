@@ -50,7 +50,8 @@ test('a refused auth token is reported with the code of the service, without the
   const body = { error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message: 'unknown: k3y' } }
   await expect(create({ status: 401, body }).token).rejects.toMatchObject({
     kind: 'auth',
-    message: 'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: unknown: ********',
+    message:
+      'the key is not accepted; check api_key, and app_id and region, since a key belongs to one app (the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: unknown: ********)',
   })
 })
 

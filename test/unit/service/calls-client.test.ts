@@ -462,7 +462,8 @@ describe('a failed request of the calls client', () => {
   test('does not report the key, even if the service quotes it', async () => {
     const body = { error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message: 'unknown key k3y' } }
     await expect(list(clientOf({ status: 401, body }).client)).rejects.toMatchObject({
-      message: 'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: unknown key ********',
+      message:
+        'the key is not accepted; check api_key, and app_id and region, since a key belongs to one app (the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: unknown key ********)',
     })
   })
 })

@@ -85,7 +85,7 @@ describe('the message of a refused answer', () => {
   test.each<[Reply, string]>([
     [
       { status: 401, body: error('AUTH_ERR_APIKEY_NOT_FOUND', 'no such key') },
-      'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: no such key',
+      'the key is not accepted; check api_key, and app_id and region, since a key belongs to one app (the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: no such key)',
     ],
     [{ status: 400, body: error('ERR_BAD_REQUEST') }, 'the service answered 400 ERR_BAD_REQUEST'],
     [{ status: 400, body: error(undefined, 'bad page') }, 'the service answered 400 bad page'],
@@ -141,7 +141,7 @@ describe('the message of a refused answer', () => {
   test('does not contain the key, not even a part of it where it was shortened', () => {
     const message = `The key ${KEY} does not exist`
     expect(refusal({ status: 401, body: error('AUTH_ERR_APIKEY_NOT_FOUND', message) }).message).toBe(
-      'the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: The key ******** does not exist',
+      'the key is not accepted; check api_key, and app_id and region, since a key belongs to one app (the service answered 401 AUTH_ERR_APIKEY_NOT_FOUND: The key ******** does not exist)',
     )
     const long = `${'x'.repeat(190)} ${KEY}`
     expect(refusal({ status: 401, body: error(undefined, long) }).message).not.toContain(KEY.slice(0, 5))
