@@ -36,8 +36,9 @@ export const declare: Declare = (command, { loader, print, printWhole, succeed }
       try {
         const config = withAddress(load())
         const warnings = [...configWarnings(config), ...(await noticesOfNames(config, options))]
-        const found = await probed(config, options, options.json ? () => undefined : print, warnings)
+        // It is long: what was found comes last.
         if (!options.json && !options.probe) printWhole(`${maskConfig(config)}# The configuration is valid.`)
+        const found = await probed(config, options, options.json ? () => undefined : print, warnings)
         printJson({ valid: true, warnings, config: maskedTree(config), ...found })
         succeed(
           [...(found.probes ?? []), ...(found.heartbeats ?? []), found.store].every((one) => one?.works !== false),

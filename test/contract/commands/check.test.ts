@@ -40,7 +40,7 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
     const { code, stdout } = await callwatch(['check', '--config', config])
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /^# warning: the shipped rule NoCalls was left out: .*\n# warning: the shipped rule FewerCalls .*\ntargets:\n/,
+      /^targets:\n[^]*\n# The configuration is valid\.\n# warning: the shipped rule NoCalls was left out: .*\n# warning: the shipped rule FewerCalls .*\n$/,
     )
     const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
     expect(json.warnings).toEqual(
@@ -59,9 +59,14 @@ notify: { slack: { webhook_url: https://hooks.example/services/hunter2 } }
       const config = configFile(`targets: [${target}]\nstore: { path: '${file}' }\n`)
       const { code, stdout, stderr } = await callwatch(['check', '--config', config])
       const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
-      return { code, said: stdout.split('\n')[0]! + stderr, warnings: json.warnings, problems: json.problems }
+      return {
+        code,
+        said: stdout.trimEnd().split('\n').at(-1)! + stderr,
+        warnings: json.warnings,
+        problems: json.problems,
+      }
     }
-    const fine = { code: 0, said: 'targets:', warnings: [] }
+    const fine = { code: 0, said: '# The configuration is valid.', warnings: [] }
     expect(await checked('name: new')).toMatchObject(fine)
     const store = openSqliteStore({ path: file })
     await store.openTarget(identityOf(configTo('https://calls.example/v3').targets[0]!), 0, 0)
@@ -97,11 +102,24 @@ notify:
     const all = [warning('slack', '/triggers/'), warning('on-call', '/workflows/')]
     const { code, stdout } = await callwatch(['check', '--config', config])
     expect(code).toBe(0)
-    const said = [...all.map((one) => `# warning: ${one}`), '# The configuration is valid.']
+    const said = ['# The configuration is valid.', ...all.map((one) => `# warning: ${one}`)]
     expect(stdout.split('\n').filter((line) => line.startsWith('#'))).toEqual(said)
     expect(stdout).not.toContain('hunter2')
     const json = JSON.parse((await callwatch(['check', '--json', '--config', config])).stdout)
     expect(json.warnings).toEqual(all)
+  })
+
+  test('--store says last what it found', async () => {
+    const file = join(temporaryFolder(), 'data.db')
+    await openSqliteStore({ path: file }).close()
+    const config = configFile(
+      `targets: [{ name: production, app_id: x1, region: us, api_key: key }]\nstore: { path: '${file}' }\n`,
+    )
+    const { code, stdout } = await callwatch(['check', '--store', '--config', config])
+    expect({ code, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({
+      code: 0,
+      last: expect.stringMatching(/^✓ store: /),
+    })
   })
 
   test('masks a short key without masking the same word elsewhere', async () => {
