@@ -6,7 +6,7 @@ import type { TargetConfig } from '../service/target-section.ts'
 import { undiciTransport } from '../service/undici-transport.ts'
 import { foundCallsView, type FoundCall } from '../views/found-call.ts'
 import { foundNotes } from '../views/found-text.ts'
-import { formatReading } from '../text/format.ts'
+import { formatReading, formatTime } from '../text/format.ts'
 import { givenTime } from '../history/queries/parameters.ts'
 import { besideDaemon } from './audit/beside-daemon.ts'
 import type { Declare } from './command.ts'
@@ -42,9 +42,17 @@ export const declare: Declare = (command, { configured, print, warn }) =>
       })
       const document = foundCallsView(target.name, found, wanted, now)
       if (json) return print(JSON.stringify(document, undefined, 2))
-      for (const note of foundNotes(document)) warn(note)
+      for (const note of foundNotes(document, noneText(wanted, since, before))) warn(note)
       for (const call of document.calls) print(lineOf(call))
     })
+
+/** A user may be known by another name than the id. */
+function noneText(wanted: Wanted, since: number, before: number | undefined): string | undefined {
+  if ('session' in wanted) return undefined
+  const [who, id] = 'uid' in wanted ? ['user', wanted.uid] : ['group', wanted.guid]
+  const until = before === undefined ? '' : `, and before ${formatTime(before)}`
+  return `No call that began since ${formatTime(since)}${until} is of a ${who} with the id ${id}.`
+}
 
 type Asked = {
   target: TargetConfig

@@ -67,6 +67,13 @@ test('the calls of a session are those of Get Call; an unknown one has none', as
   expect(await find('--session-id', 'none')).toEqual({ code: 0, stdout: '', stderr: 'No such call was found.\n' })
 })
 
+test('without a call of the user, a sentence says of which time and which id', async () => {
+  const { find } = await world()
+  const { code, stdout, stderr } = await find('bob', '--since', '2020-01-01')
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+  expect(stderr).toContain('No call that began since 2020-01-01 00:00:00 UTC is of a user with the id bob.\n')
+})
+
 test.each([
   [[], 'name one of: a user, --group or --session-id'],
   [['alice', '--group', 'lobby'], 'name one of: a user, --group or --session-id'],
