@@ -28,7 +28,8 @@ const LEAD_SECONDS = 86_400
 
 /** The values of each rule that was replayed, by its name. */
 type Values = ReadonlyMap<string, readonly EvaluatedValue[]>
-type Backtested = TargetBacktest & { values: Values }
+/** @property created when it was set up (UNIX seconds) */
+type Backtested = TargetBacktest & { values: Values; created: number }
 
 /**
  * Runs the configured rules, or others, over the history in the store, with what callwatch knew at each time. Prints when
@@ -81,6 +82,7 @@ async function backtestTarget(
   const evaluations = history.evaluations.filter(({ at }) => at >= since)
   return {
     target,
+    created: history.sync.created,
     from: evaluations[0]?.at,
     to: evaluations.at(-1)?.at,
     evaluations: evaluations.length,
@@ -106,9 +108,10 @@ function incidentsOf(notifications: readonly Notification[], instances: readonly
 }
 
 function targetLines(found: Backtested, { since }: { since: number }): string[] {
-  const { target, from, to, evaluations, incidents } = found
+  const { target, from, to, evaluations, incidents, created } = found
   if (from === undefined || to === undefined) return [`${target}: no evaluations since ${formatTime(since)}`]
   const head = `${target}: ${evaluations} evaluations, ${formatTime(from)} to ${formatTime(to)}`
+  const why = created > since ? ['  no earlier ones: calls from before the set-up fire no alerts'] : []
   const alerts = found.rules.flatMap(({ rule, worst }) => {
     const own = incidents.filter(({ fired }) => fired.alert === rule.name)
     const fired = own.length === 0 ? 'would not have fired' : firedText(own, to)
@@ -119,7 +122,7 @@ function targetLines(found: Backtested, { since }: { since: number }): string[] 
       ...chartOf(withUsual(rule, worst?.usual), found.values.get(rule.name) ?? [], { from, to }),
     ]
   })
-  return [head, ...alerts]
+  return [head, ...why, ...alerts]
 }
 
 function rulesOf(found: readonly Backtested[], rules: readonly Rule[]): string[] {

@@ -111,6 +111,7 @@ ${YAML}`)
   test('says the largest value and when, and draws the values, also where nothing would have fired', async () => {
     const { stdout } = await backtest('--rule', configFile('{ name: Calm, signal: poll_age, above: 30m }'))
     const lines = stdout.trimEnd().split('\n')
+    expect(lines.splice(1, 1)).toEqual(['  no earlier ones: calls from before the set-up fire no alerts'])
     expect(lines.slice(1, 3)).toEqual([
       '  Calm: would not have fired',
       '    largest value 10m 15s at 2026-09-21 15:23:20 UTC, threshold 30m',
@@ -191,6 +192,7 @@ ${YAML}`)
     const { stdout } = await backtest()
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^production: \d+ evaluations, 2026-09-21 14:13:20 UTC to 2026-09-21 16:13:05 UTC$/)
+    expect(lines.splice(1, 1)).toEqual(['  no earlier ones: calls from before the set-up fire no alerts'])
     expect(lines.slice(1, 3)).toEqual([
       '  Failing: would have fired once, for 20m 15s in all',
       '    largest value 100% of 10 calls at 2026-09-21 14:42:35 UTC, threshold 30%',
