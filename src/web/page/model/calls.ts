@@ -25,7 +25,7 @@ export const isInProgress = (query: URLSearchParams) => IN_PROGRESS.includes(que
 export function callsRequest(query: URLSearchParams, now: number) {
   const request = new URLSearchParams(isInProgress(query) ? {} : periodOf(query, '1970-01-01T00:00:00Z', now, Infinity))
   addFilters(request, query, isInProgress(query) ? [...FILTERS, 'longer_than'] : [...FILTERS, 'began'])
-  if (request.get('status') === 'in_progress') request.delete('status')
+  if (request.get('status') === 'in_progress') request.set('status', 'initiated,ongoing')
   return request.toString()
 }
 

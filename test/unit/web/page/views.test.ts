@@ -105,7 +105,7 @@ describe('the request of the calls', () => {
       'since=1790000000&until=2026-09-22T00:00Z',
       { since: '2026-09-21T14:13:20.000Z', until: '2026-09-22T00:00:00.000Z' },
     ],
-    ['status=in_progress&since=1d', {}],
+    ['status=in_progress&since=1d', { status: 'initiated,ongoing' }],
     ['status=ongoing&until=1d&type=audio', { status: 'ongoing', type: 'audio' }],
     ['status=lost&zone=UTC', { since: '1970-01-01T00:00:00.000Z', status: 'lost' }],
   ])('of the address ?%s', (query, expected) => {
