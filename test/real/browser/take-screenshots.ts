@@ -133,6 +133,7 @@ async function show(
   const ended = new Promise((resolve, reject) => {
     daemon.events$.subscribe({ error: reject, complete: () => resolve(undefined) })
   })
+  while (!(await fetch(`${daemon.url}readyz`)).ok) await wait(500)
   await act(daemon.url)
   draining$.next()
   await ended
