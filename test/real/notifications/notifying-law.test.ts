@@ -75,10 +75,7 @@ function notifiedIn(message: Message, life: number): Notified[] {
       return { alert: nameOf(notification), kind: notification.kind, at: notification.at, ends, life }
     }),
     ...message.flapped.map(({ notification, times, endedAt }) => {
-      const alert = nameOf(notification)
-      // It may have ended and fired again while nothing was sent: then the message says that it still fires, too.
-      const stillFires = message.unchanged.some((one) => nameOf(one.notification) === alert)
-      return { alert, kind: stillFires ? ('firing' as const) : ('flapped' as const), at: endedAt, ends: times, life }
+      return { alert: nameOf(notification), kind: 'flapped' as const, at: endedAt, ends: times, life }
     }),
   ]
 }
