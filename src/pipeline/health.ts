@@ -29,7 +29,8 @@ export function healthRecord(monotonic: () => number) {
   let hintedProblem: string | undefined
   let hasPage = true
   let failed: { polls: number; since: number } | undefined
-  let recent: { at: number; requests: number }[] = []
+  /** When the requests of the last minute were made. */
+  let recent: number[] = []
   const answers = recentShare(monotonic)
   let polledSince = monotonic()
   let effectiveInterval: number | undefined
@@ -45,7 +46,9 @@ export function healthRecord(monotonic: () => number) {
       hasPage = requests.some(isPage)
       if (poll.successful) failed = undefined
       else if (poll.fault === 'service') failed = { since: at, ...failed, polls: (failed?.polls ?? 0) + 1 }
-      recent = [...recent.filter((past) => at - past.at <= 60), { at, requests: requests.length }]
+      // The limit spreads the requests of a poll.
+      const times = requests.map((_, i) => at - poll.seconds * (1 - (i + 1) / requests.length))
+      recent = [...recent.filter((past) => at - past <= 60), ...times]
       answers.add(
         requests.length,
         requests.filter(isServiceError).map(({ code }) => code),
@@ -53,7 +56,7 @@ export function healthRecord(monotonic: () => number) {
     },
     /** Adds requests that were made between polls, and what failed. */
     addHinted: (requests: number, problem: string | undefined) => {
-      recent.push({ at: monotonic(), requests })
+      recent.push(...Array.from({ length: requests }, monotonic))
       hintedProblem = problem
     },
     current: () => {
@@ -67,7 +70,7 @@ export function healthRecord(monotonic: () => number) {
         failed: failed && { polls: failed.polls, seconds: now - failed.since },
         /** How long the target has been polled (seconds): since its first poll ended, or until then since the start. */
         polledFor: now - polledSince,
-        requestsLastMinute: recent.reduce((sum, { at, requests }) => (now - at <= 60 ? sum + requests : sum), 0),
+        requestsLastMinute: recent.filter((at) => now - at <= 60).length,
         /** Seconds between the ends of the last two polls; undefined before the second one. */
         effectiveInterval,
       }

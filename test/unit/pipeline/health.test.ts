@@ -51,6 +51,15 @@ test('requests are shown for a minute after their poll', () => {
   expect(health.current().requestsLastMinute).toBe(0)
 })
 
+test('the requests of a poll are those of the time that it took', () => {
+  let now = 100
+  const health = healthRecord(() => now)
+  health.add({ ...POLL, seconds: 80, requests: pages(80) })
+  expect(health.current().requestsLastMinute).toBe(61)
+  now = 130
+  expect(health.current().requestsLastMinute).toBe(31)
+})
+
 test('a target has readable pages until a poll gets none, and is polled since its first poll ended', () => {
   let now = 0
   const health = healthRecord(() => now)

@@ -158,7 +158,7 @@ function callFacts({ call, first_seen }: Details, now: string) {
     ['Recording', call.has_recording ? 'yes' : 'no'],
     ['Began', momentInZone(call.began, now)],
     ['First seen by callwatch', momentInZone(first_seen, now)],
-    [isLost ? 'Lost' : 'Finished', call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
+    [endName(call), call.finished === undefined ? 'in progress' : momentInZone(call.finished, now)],
     !isLost && ['Noticed', noticed(call, first_seen, now)],
     ['Answer delay', isAnswered ? seconds(call.answer_delay_seconds) : 'never answered'],
     isAnswered && ['Duration', seconds(call.duration_seconds)],
@@ -168,14 +168,18 @@ function callFacts({ call, first_seen }: Details, now: string) {
   ])
 }
 
+/** What the time of the end is: the service does not say each. */
+const endName = ({ status, end_unknown: isEarliest }: Details['call']) =>
+  status === 'lost' ? 'Lost' : isEarliest ? 'Finished, at the earliest' : 'Finished'
+
 const minutesText = ({ audio, video }: Details['call']['minutes']) =>
   `${formatNumber(audio)} audio, ${formatNumber(video)} video`
 
-function noticed({ finished, noticed }: Details['call'], firstSeen: string, now: string) {
+function noticed({ finished, noticed, end_unknown: isEarliest }: Details['call'], firstSeen: string, now: string) {
   if (finished === undefined || noticed === undefined) return '–'
   if (Date.parse(noticed) < Date.parse(firstSeen)) return 'it finished before callwatch watched'
   const delay = secondsBetween(finished, noticed)
-  const [when, after] = [momentInZone(noticed, now), `${formatSeconds(delay)} after its end`]
+  const [when, after] = [momentInZone(noticed, now), `${formatSeconds(delay)} after ${isEarliest ? 'that' : 'its end'}`]
   return delay <= LATE_SECONDS ? `${when}, ${after}` : [when, ' ', badge('noticed late', 'warning'), ' ', after]
 }
 

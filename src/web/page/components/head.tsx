@@ -61,13 +61,13 @@ function calmText(state: State) {
   return `No alert fires${pending}. ${noCallsYet(state) ?? `${all} ${is} polled; ${failedText(targets)}.`}`
 }
 
-/** `18% of 4,120 calls failed in 15m, highest: shop-01, 24% of 40 (HighFailureRate fires above 30%)`. */
+/** `18% of 4,120 calls failed in 15m, highest: shop-01, 24% of 40 ringing calls (threshold of HighFailureRate: 30%)`. */
 function failedText(targets: Target[]) {
   const { window = '', calls = 0, any, rule, highest } = mainRatio(targets) ?? {}
   if (any === undefined)
     return `${rule ? `too few calls for ${rule.name}` : plural(calls, 'finished call')} in ${window}`
   const where = highest === undefined ? '' : `, highest: ${highest}`
-  const limit = rule ? ` (${rule.name} fires above ${formatShare(rule.threshold)})` : ''
+  const limit = rule ? ` (threshold of ${rule.name}: ${formatShare(rule.threshold)})` : ''
   return `${formatShare(any)} of ${plural(calls, 'call')} failed in ${window}${where}${limit}`
 }
 

@@ -20,7 +20,7 @@ export function ServiceSearch({ state }: { state: State }) {
   const { isLoading = false } = state.found
   const set = (changed: Partial<State['wanted']>) => change({ wanted: { ...wanted, ...changed } })
   const names = snapshot.targets.map(({ name }) => name)
-  const target = wanted.target || (names[0] ?? '')
+  const target = wanted.target || state.target || (names[0] ?? '')
   const choices = { target: sameNames(names), by: KINDS, since: SINCE }
   const choice = (name: keyof typeof choices, label: string, value: string) => (
     <Select

@@ -119,8 +119,8 @@ export const askService = (request: string) =>
 
 /** Asks the service for the calls that the form names. */
 export function findWanted() {
-  const { wanted, snapshot } = current()
-  return askService(findRequest({ ...wanted, target: wanted.target || snapshot!.targets[0]!.name }))
+  const { wanted, target, snapshot } = current()
+  return askService(findRequest({ ...wanted, target: wanted.target || target || snapshot!.targets[0]!.name }))
 }
 
 /** Reloads the call after an event of it or of its session, if it is shown. */

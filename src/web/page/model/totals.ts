@@ -3,7 +3,7 @@ import { RULE_LABELS } from '../../../alerts/groups.ts'
 import { FINAL_STATUSES } from '../../../ledger/call.ts'
 import { failureRatio, MIN_EXPORTED_CALLS, REASONS } from '../../../ledger/failure-ratio.ts'
 import { SEVERITIES } from '../../../alerts/match-keys.ts'
-import { formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
+import { callsWith, formatNumber, formatSeconds, formatShare } from '../../../text/format.ts'
 import type { Alert, Rule, Target } from './api.ts'
 import { named } from './format.ts'
 import type { State } from './state.ts'
@@ -101,7 +101,7 @@ export type MainRatio = {
   calls: number
   /** Undefined with too few calls. */
   any: number | undefined
-  /** The rule whose number it is, or that has the highest one of several targets, such as `shop-01, 24% of 40`. */
+  /** The rule whose number it is, or that has the highest one of several targets, such as `shop-01, 24% of 40 ringing calls`. */
   rule?: Rule | undefined
   highest?: string
 }
@@ -137,7 +137,8 @@ export function mainRatio(targets: Target[]): MainRatio | undefined {
   const of = exported && { ...exported, any: exported.failure_ratio?.any }
   if (of?.any === undefined || any <= of.any) return of
   const inOther = window === of.window ? '' : ` in ${window}`
-  return { ...of, rule, highest: `${target}, ${formatShare(any)} of ${formatNumber(calls)}${inOther}` }
+  const those = `${formatNumber(calls)} ${callsWith(rule?.match ?? {}, calls)}`
+  return { ...of, rule, highest: `${target}, ${formatShare(any)} of ${those}${inOther}` }
 }
 
 const matchesOf = ({ match }: Rule) => Object.keys(match).length

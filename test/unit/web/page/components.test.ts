@@ -459,7 +459,7 @@ describe('the tile of the failure ratio', () => {
       expect.arrayContaining([
         'Failed in 15m, all calls',
         '30%',
-        '10 finished calls; highest share: bad, 60% of 5 in 20s',
+        '10 finished calls; highest share: bad, 60% of 5 calls in 20s',
       ]),
     )
   })

@@ -511,11 +511,11 @@ describe('the head of the overview', () => {
       [shownTarget({ finished: finished(5, 20), sync: POLLED })],
     ],
     [
-      'No alert fires. production is polled; 25% of 20 calls failed in 15m (HighFailureRate fires above 30%).',
+      'No alert fires. production is polled; 25% of 20 calls failed in 15m (threshold of HighFailureRate: 30%).',
       [shownTarget({ rules: [RATIO_RULE], finished: finished(5, 20), sync: POLLED })],
     ],
     [
-      'No alert fires. All 3 targets are polled; 22.2% of 45 calls failed in 15m, highest: b, 25% of 20 (HighFailureRate fires above 30%).',
+      'No alert fires. All 3 targets are polled; 22.2% of 45 calls failed in 15m, highest: b, 25% of 20 calls (threshold of HighFailureRate: 30%).',
       [
         shownTarget({ rules: [RATIO_RULE], finished: finished(2, 20), sync: POLLED }),
         shownTarget({ target: 'b', rules: [RATIO_RULE], finished: finished(5, 20), sync: POLLED }),

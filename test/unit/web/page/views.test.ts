@@ -651,6 +651,12 @@ describe('the page of a call', () => {
     expect([await loadedId(isoTime(NOW - 6)), await loadedId(call.began)]).toEqual(['cw:2', 'v1.us.a'])
   })
 
+  test('says that an end that the service does not say is at the earliest then', () => {
+    const unknown = { call: { ...call, end_unknown: true as const } }
+    expect(fact('Finished, at the earliest', unknown)).toBe('14:13:10 UTC')
+    expect(fact('Noticed', unknown)).toBe('14:13:13 UTC, 3s after that')
+  })
+
   test('says that its end was noticed late', () => {
     const late = { ...call, finished: isoTime(NOW - 7000), noticed: isoTime(NOW) }
     expect(fact('Noticed', { call: late })).toBe('14:13:20 UTC noticed late 1h 56m after its end')
