@@ -19,7 +19,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     keep_firing_for: '5m',
     severity: 'warning',
     description:
-      'Many callers did not get through: {value} of the {calls} calls that finished in the last {window} were unanswered, ' +
+      'Many callers did not get through: {value} of the {calls} ringing calls that finished in the last {window} were unanswered, ' +
       'rejected or canceled.',
   },
   {
@@ -36,7 +36,7 @@ export const defaultRules: z.input<typeof ruleSchema>[] = [
     keep_firing_for: '5m',
     severity: 'critical',
     description:
-      'Most callers did not get through: {value} of the {calls} calls that finished in the last {window} were unanswered, ' +
+      'Most callers did not get through: {value} of the {calls} ringing calls that finished in the last {window} were unanswered, ' +
       'rejected or canceled.',
   },
   {

@@ -1,7 +1,7 @@
 import { confidence, oneOf, ratio, shareOrDifference } from '../../schema/scalars.ts'
 import { FAILURES, failureCount, failureRatio as ratioOf, REASONS, type Reason } from '../../ledger/failure-ratio.ts'
 import { countByStatus, type Tally } from '../../ledger/finished-calls.ts'
-import { formatNumber, formatShare, plural } from '../../text/format.ts'
+import { callsWith, formatNumber, formatShare, plural } from '../../text/format.ts'
 import { labelValue, RULE_LABELS } from '../groups.ts'
 import { eitherSide, labelled, minCalls, windowed } from '../rule-keys.ts'
 import { beyond, callSignal, formatIn, inWindow, type Contributor } from '../signal.ts'
@@ -61,7 +61,7 @@ export const failureRatio = callSignal({
     return `${formatNumber(failures)} of ${plural(calls, 'call')} that finished ${inWindow(signal)} ${failed}: ${is}`
   },
   inWords: (rule) =>
-    `${beyond(rule, 'share')} of the calls ${inWindow(rule.signal)} ${rule.signal.reason === 'any' ? 'failed' : `were ${rule.signal.reason}`}${usualText(rule)} (at least ${plural(rule.signal.minCalls, 'call')}${sureText(rule.signal)})`,
+    `${beyond(rule, 'share')} of the ${callsWith(rule.match)} ${inWindow(rule.signal)} ${rule.signal.reason === 'any' ? 'failed' : `were ${rule.signal.reason}`}${usualText(rule)} (at least ${plural(rule.signal.minCalls, 'call')}${sureText(rule.signal)})`,
 })
 
 /** `, with 99% confidence`; empty of a rule without. */

@@ -189,8 +189,8 @@ describe('an incident', () => {
       'Outcomes: unanswered 90, rejected 0, canceled 0, ended 30',
       'Most failed calls: a 75% of 40 calls, b 75% of 40 calls, c 75% of 40 calls',
       'Mostly: type video',
-      'Many callers did not get through: 75% of the 120 calls that finished in the last 15m were unanswered, rejected or canceled.',
-      expect.stringMatching(/^Rule: HighFailureRate, more than 30% of the calls in the last 15m failed/),
+      'Many callers did not get through: 75% of the 120 ringing calls that finished in the last 15m were unanswered, rejected or canceled.',
+      expect.stringMatching(/^Rule: HighFailureRate, more than 30% of the ringing calls in the last 15m failed/),
     ])
     const [other, ...two] = lives
     const by = { contributor: { ...contributor, value: 'audio' } as const }

@@ -281,7 +281,7 @@ test('a rule is said in plain words', () => {
   const words = Object.values(SIGNALS).map((each) => ruleText({ ...each, for: 0 }))
   expect(words).toMatchInlineSnapshot(`
     [
-      "more than 25% of the calls in the last 15m were rejected (at least 20 calls, with 95% confidence)",
+      "more than 25% of the ringing calls in the last 15m were rejected (at least 20 calls, with 95% confidence)",
       "no call finished in the last 1h",
       "more than 1,000 calls began in the last 15m",
       "calls that finished in the last 1h had more than 300 min of video",
