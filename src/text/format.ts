@@ -120,7 +120,7 @@ export function formatSync(sync: {
 }): string {
   const { pagesRead, secondsLeft } = sync
   if (pagesRead === 0) return 'the initial sync begins'
-  const left = secondsLeft == null ? '' : `, and takes at most about ${formatSeconds(secondsLeft)} more`
+  const left = secondsLeft == null ? '' : `, and takes about ${formatSeconds(secondsLeft)} more`
   return `the initial sync has read ${pagesRead} of ${sync.pages ?? 'an unknown number of'} pages${left}`
 }
 

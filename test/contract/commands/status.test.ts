@@ -117,7 +117,7 @@ describe('status', () => {
     const first = { ...shownTarget({ target: 'new', sync: {}, problem, fault: 'list' }), progress: () => listing }
     expect(await status(await configOf([first]))).toEqual({
       code: 1,
-      lines: ['new: the initial sync has read 42 of 594 pages, and takes at most about 3m more'],
+      lines: ['new: the initial sync has read 42 of 594 pages, and takes about 3m more'],
     })
   })
 
@@ -296,7 +296,7 @@ describe('status', () => {
       progress: () => ({ pagesRead, pages: 594, secondsLeft: 60 * pagesRead }),
     })
     expect((await status(await configOf([first('a', 42), first('b', 61)]))).lines).toEqual([
-      '2 of 2 targets, such as a: the initial sync has read 42 of 594 pages, and takes at most about 42m more',
+      '2 of 2 targets, such as a: the initial sync has read 42 of 594 pages, and takes about 42m more',
     ])
   })
 

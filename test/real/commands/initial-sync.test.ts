@@ -29,6 +29,6 @@ http: { host: 127.0.0.1, port: 0 }
     read.add(await pagesRead())
     expect([...read].some((pages) => pages > 0 && read.has(pages + 1))).toBe(true)
   }, WAIT)
-  await printed(/"msg":"the initial sync has read \d+ of 4\d pages, and takes at most about \d+s more"/)
+  await printed(/"msg":"the initial sync has read \d+ of 4\d pages, and takes about \d+s more"/)
   expect(stdout()).not.toContain('poll partial')
 })

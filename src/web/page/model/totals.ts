@@ -137,9 +137,12 @@ export function mainRatio(targets: Target[]): MainRatio | undefined {
   const of = exported && { ...exported, any: exported.failure_ratio?.any }
   if (of?.any === undefined || any <= of.any) return of
   const inOther = window === of.window ? '' : ` in ${window}`
-  const those = `${formatNumber(calls)} ${callsWith(rule?.match ?? {}, calls)}`
-  return { ...of, rule, highest: `${target}, ${formatShare(any)} of ${those}${inOther}` }
+  return { ...of, rule, highest: `${target}, ${formatShare(any)} of ${callsOf(rule, calls)}${inOther}` }
 }
+
+/** `40 ringing calls`: those of a rule. */
+const callsOf = (rule: Rule | undefined, calls: number) =>
+  `${formatNumber(calls)} ${callsWith(rule?.match ?? {}, calls)}`
 
 const matchesOf = ({ match }: Rule) => Object.keys(match).length
 
