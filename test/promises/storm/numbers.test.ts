@@ -9,6 +9,7 @@ import { keptFinishes } from '../../../src/ledger/finished-calls.ts'
 import { incidentLines, incidentSentence } from '../../../src/alerts/text/incident-text.ts'
 import { resultOf } from '../../../src/alerts/text/alert-text.ts'
 import { printProblems } from '../../../src/commands/status/print-status.ts'
+import { formatShare } from '../../../src/text/format.ts'
 import { stateView } from '../../../src/views/state/state.ts'
 import { shownTarget } from '../../kit/web/serve.ts'
 import { finishAt, ruleOn } from '../../kit/alerts/sample-rules.ts'
@@ -155,7 +156,7 @@ function play(targets: readonly Target[]): [now: number, before: number] {
       const of = target === undefined ? firing.filter((i) => at !== undefined || fresh(i)) : [Number(target.slice(1))]
       if (at === undefined) for (const i of of) expect(fresh(i), `${second}: ${text}`).toBe(true)
       const counted = add(of.map((i) => countsAt(targets[i]!, lastEnough(targets[i]!, polls[i]!, at ?? second)!)))
-      const exact = { share: `${Math.round((1000 * counted.failed) / counted.total) / 10}`, total: counted.total }
+      const exact = { share: formatShare(counted.failed / counted.total).replace('%', ''), total: counted.total }
       expect({ share, total }, `${second}: ${text}`).toEqual(exact)
       compared[at === undefined ? 0 : 1] += 1
     }
